@@ -1,0 +1,1 @@
+"""Domain-free core: data standard, contracts, numerics, plugins, scoring."""

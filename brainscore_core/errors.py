@@ -1,0 +1,60 @@
+"""Errors that name the culprit and the remedy."""
+
+__all__ = ["BrainScoreError", "DataUnavailable", "NotApplicable", "UnknownIdentifier", "UserError"]
+
+
+class BrainScoreError(Exception):
+    """Base of all errors that this project raises on purpose."""
+
+
+class UserError(BrainScoreError):
+    """Something that the user can mend; the command line shows it without a traceback.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and with what.
+    remedy : str, optional
+        What to do about it.
+
+    Examples
+    --------
+    >>> raise UserError("no folder 'stimuli'", remedy="create it, or pass another folder")
+    Traceback (most recent call last):
+        ...
+    brainscore_core.errors.UserError: no folder 'stimuli'
+    create it, or pass another folder
+    """
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return self.message if not self.remedy else f"{self.message}\n{self.remedy}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.remedy), self.__dict__
+
+
+class UnknownIdentifier(UserError, KeyError):
+    """A name that no plugin registers."""
+
+
+class DataUnavailable(UserError):
+    """Data that cannot be reached from here; the remedy says where to obtain them."""
+
+
+class NotApplicable(BrainScoreError):
+    """A model cannot do what a benchmark asks of it; the pair is then *not applicable*, neither failed nor 0.
+
+    Parameters
+    ----------
+    reason : str
+        What the model cannot do.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,138 @@
+"""The result of a comparison."""
+
+import operator
+from collections.abc import Callable, Hashable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.metrics._uncertainty import forgotten, scaled
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+__all__ = ["Score"]
+
+_COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge", "array_eq", "array_ne", "and_", "or_", "xor"}
+_COMPARING_UFUNCS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+_PREDICATES = {"isnan", "isfinite", "isinf", "signbit"}
+
+
+class Score(DataAssembly):
+    """A number (or an array of numbers) with its uncertainty and where it came from.
+
+    Attributes in ``attrs``:
+
+    ``raw``
+        The value before the ceiling was applied; of a metric's score: the values before aggregation.
+    ``ceiling``
+        What the best possible model would reach.
+    ``error``, ``error_reason``
+        Standard error, or NaN and why.
+    ``ci``, ``ci_level``, ``ci_estimates``, ``ci_method``, ``ci_reason``
+        Confidence interval (low, high), its level, what it estimates, how it was made; or NaN and why.
+    ``scale``
+        ``'correlation'``, ``'variance'``, ``'similarity'`` or ``'accuracy'``; after :func:`normalise` ``'ceiled'``.
+    ``meaning``
+        Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
+    ``predictions``, ``targets``
+        Out-of-fold predictions and what they predict, from which later comparisons resample.
+    ``unclamped``
+        The value before :func:`bound_score` changed it.
+
+    Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error`` and ``ci``. Any other
+    arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would lie.
+
+    Examples
+    --------
+    >>> score = Score(0.4)
+    >>> score.attrs["error"] = 0.05
+    >>> (score * 2).attrs["error"]
+    0.1
+    >>> (score + score).attrs["error"]
+    nan
+    """
+
+    __slots__ = ()
+
+    RAW_VALUES_KEY = "raw"
+
+    def _binary_op(self, other: Any, f: Callable[..., Any], reflexive: bool = False) -> Any:
+        result = super()._binary_op(other, f, reflexive)
+        if result is NotImplemented:
+            return result
+        name = getattr(f, "__name__", str(f))
+        return _with_attrs(result, self._attrs_after(name, other, reflexive=reflexive))
+
+    def _inplace_binary_op(self, other: Any, f: Callable[..., Any]) -> Any:
+        name = getattr(f, "__name__", str(f)).removeprefix("i")
+        attrs = self._attrs_after(name, other, reflexive=False)
+        return _with_attrs(super()._inplace_binary_op(other, f), attrs)
+
+    def _unary_op(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        result = super()._unary_op(f, *args, **kwargs)
+        name = getattr(f, "__name__", str(f))
+        if f is operator.neg:
+            return _with_attrs(result, scaled(self.attrs, -1))
+        if f is operator.pos:
+            return _with_attrs(result, dict(self.attrs))
+        if name in _COMPARISONS | _PREDICATES or f is operator.invert:
+            return _with_attrs(result, {})
+        return _with_attrs(result, forgotten(f"{name} of a score"))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        if not isinstance(result, Score):
+            return result
+        name = ufunc.__name__
+        if name in _COMPARING_UFUNCS or name in _PREDICATES:
+            return _with_attrs(result, {})
+        if name in {"multiply", "divide", "true_divide"} and len(inputs) == 2:
+            left, right = inputs
+            reflexive = not isinstance(left, Score)
+            score, other = (right, left) if reflexive else (left, right)
+            operation = "mul" if name == "multiply" else "truediv"
+            return _with_attrs(result, score._attrs_after(operation, other, reflexive=reflexive))
+        if name == "negative":
+            return _with_attrs(result, scaled(inputs[0].attrs, -1))
+        return _with_attrs(result, forgotten(f"{name} of a score"))
+
+    def reduce(
+        self,
+        func: Callable[..., Any],
+        dim: Hashable | Any = None,
+        *,
+        axis: int | Any = None,
+        keep_attrs: bool | None = None,
+        keepdims: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Reduce over dimensions as xarray does; the result's ``error`` and ``ci`` are NaN with a reason."""
+        result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
+        over = dim if dim is not None else "all dimensions"
+        attrs = dict(self.attrs) if keep_attrs else {}
+        return _with_attrs(result, attrs | forgotten(f"{getattr(func, '__name__', 'reduction')} over {over}"))
+
+    def _attrs_after(self, name: str, other: Any, *, reflexive: bool) -> dict[str, Any]:
+        if name in _COMPARISONS:
+            return {}
+        if _is_constant(other):
+            if name == "mul":
+                return scaled(self.attrs, float(other))
+            if name == "truediv" and not reflexive and float(other) != 0:
+                return scaled(self.attrs, 1 / float(other))
+        return forgotten(f"{name} of a score and {_describe(other)}")
+
+
+def _with_attrs(result: Any, attrs: dict[str, Any]) -> Any:
+    result.attrs = attrs
+    return result
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and np.issubdtype(value.dtype, np.number)
+    return isinstance(value, Real | np.number) and not isinstance(value, complex)
+
+
+def _describe(value: Any) -> str:
+    return "a constant" if _is_constant(value) else f"a {type(value).__name__}"

@@ -1,0 +1,57 @@
+"""What was read while a score was made.
+
+Whoever reads data calls :func:`note`; whoever writes a receipt wraps the work in :func:`recording`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Record", "note", "recording"]
+
+
+@dataclass
+class Record:
+    """What was noted, in the order of notes, each fact once."""
+
+    items: list[dict[str, Any]] = field(default_factory=list)
+
+
+_active: ContextVar[tuple[Record, ...]] = ContextVar("active_records", default=())
+
+
+@contextmanager
+def recording() -> Iterator[Record]:
+    """Collect everything noted inside the ``with`` block.
+
+    Examples
+    --------
+    >>> with recording() as record:
+    ...     note("data", identifier="MajajHong2015")
+    >>> record.items
+    [{'kind': 'data', 'identifier': 'MajajHong2015'}]
+    """
+    record = Record()
+    token = _active.set((*_active.get(), record))
+    try:
+        yield record
+    finally:
+        _active.reset(token)
+
+
+def note(kind: str, **fields: Any) -> None:
+    """Add a fact to every active record; without one, do nothing.
+
+    Parameters
+    ----------
+    kind : str
+        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'seed'``, ``'cache'`` …
+    **fields
+        The fact, in plain JSON types.
+    """
+    item = {"kind": kind, **fields}
+    for record in _active.get():
+        if item not in record.items:
+            record.items.append(item)

@@ -1,0 +1,5 @@
+"""Benchmarks, and what is needed to write one."""
+
+from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
+
+__all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise"]

@@ -1,0 +1,1 @@
+"""What models have in common."""

@@ -1,0 +1,114 @@
+"""How benchmarks talk to models: as to a subject in an experiment."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+__all__ = ["BehavioralAssembly", "BrainModel"]
+
+
+class BrainModel(ABC):
+    """A model as an experimental subject.
+
+    A benchmark first says what to do (:meth:`start_task`) or where to record (:meth:`start_recording`), then shows
+    stimuli (:meth:`look_at`). The later of the two calls decides what :meth:`look_at` returns.
+
+    A model that cannot do a task or has no such region raises
+    :class:`~brainscore_core.errors.NotApplicable` with the reason: the pair is then *not applicable*.
+    """
+
+    class Task(StrEnum):
+        """What a model can be asked to do."""
+
+        passive = "passive"
+        """Look at the stimuli without responding."""
+
+        label = "label"
+        """Name each stimulus. ``fitting_stimuli``: list of the labels to choose from, or ``'imagenet'``.
+        Returns a `BehavioralAssembly` (presentation × choice, one choice) of labels."""
+
+        probabilities = "probabilities"
+        """Give each label's probability. ``fitting_stimuli``: a `StimulusSet` with ``image_label`` to learn from.
+        Returns a `BehavioralAssembly` (presentation × choice) whose rows sum to 1."""
+
+        odd_one_out = "odd_one_out"
+        """Pick the odd stimulus of each triplet. The stimuli come in rows of three; ``fitting_stimuli`` is unused.
+        Returns a `BehavioralAssembly` of indices 0–2, one a triplet."""
+
+    class RecordingTarget(StrEnum):
+        """Where can be recorded from."""
+
+        V1 = "V1"
+        V2 = "V2"
+        V4 = "V4"
+        IT = "IT"
+
+    @property
+    @abstractmethod
+    def identifier(self) -> str:
+        """Unique name of the model."""
+
+    @abstractmethod
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+
+    @abstractmethod
+    def start_task(self, task: Task, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
+        """Instruct the model to do `task` with the stimuli it is shown next.
+
+        Parameters
+        ----------
+        task : BrainModel.Task
+            What to do.
+        fitting_stimuli
+            What the task needs to be learned: see :class:`BrainModel.Task`.
+
+        Raises
+        ------
+        NotApplicable
+            If the model cannot do the task.
+        """
+
+    @abstractmethod
+    def start_recording(
+        self, recording_target: RecordingTarget, time_bins: Sequence[tuple[int, int]], **kwargs: Any
+    ) -> None:
+        """Record from a region while the model looks at the stimuli it is shown next.
+
+        Parameters
+        ----------
+        recording_target : BrainModel.RecordingTarget
+            Region to record from.
+        time_bins : sequence of (int, int)
+            Start and end of each time bin, in milliseconds after stimulus onset.
+
+        Raises
+        ------
+        NotApplicable
+            If the model has no such region.
+        """
+
+    @abstractmethod
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly | NeuroidAssembly:
+        """Show stimuli.
+
+        Parameters
+        ----------
+        stimuli : StimulusSet
+            What to show, already placed on a screen of :meth:`visual_degrees`.
+        number_of_trials : int
+            How often each stimulus is shown; a deterministic model may answer once.
+        require_variance : bool
+            Whether the trials must be kept apart, each with its own response.
+
+        Returns
+        -------
+        BehavioralAssembly or NeuroidAssembly
+            Responses to the task, or recordings (presentation × neuroid[ × time_bin]).
+        """

@@ -1,0 +1,51 @@
+"""Fixtures for every test of the project, the plugins' own included."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _home_of_the_tests(tmp_path_factory):
+    """Nothing a test does reaches the user's own caches, results or plugins."""
+    home = tmp_path_factory.mktemp("home")
+    kept = {name: os.environ.pop(name, None) for name in ("BRAINSCORE_RESULTS", "BRAINSCORE_PLUGINS")}
+    for name in ("BRAINIO_HOME", "BRAINSCORE_HOME"):
+        kept[name] = os.environ.get(name)
+        os.environ[name] = str(home / name.lower())
+    yield
+    for name, value in kept.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """Folder of published data files, laid out host/path; the test is skipped where there is none."""
+    folder = os.environ.get("BRAINSCORE_MIRROR")
+    if not folder:
+        pytest.skip("needs real data: set BRAINSCORE_MIRROR to a folder that mirrors it")
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        pytest.fail(f"BRAINSCORE_MIRROR={folder} is no folder")
+    return path
+
+
+@pytest.fixture
+def need_program():
+    """``need_program('chromium')`` returns its path; absent: skipped, or failed where CI is set."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None:
+            message = f"needs the program {name!r}, which is not installed"
+            if os.environ.get("CI"):
+                pytest.fail(message)
+            pytest.skip(message)
+        return path
+
+    return find
