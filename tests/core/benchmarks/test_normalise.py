@@ -1,0 +1,136 @@
+import math
+
+import numpy as np
+import pytest
+
+from brainscore_core.benchmarks import bound_score, ceil_score, explained_variance, normalise
+from brainscore_core.metrics import Score, attach_uncertainty
+
+
+def with_uncertainty(value, error, **attrs):
+    score = attach_uncertainty(
+        Score(value), error=error, ci=(value - 2 * error, value + 2 * error), estimates="sampling", method="normal"
+    )
+    score.attrs.update(attrs)
+    return score
+
+
+def test_published_example():
+    result = explained_variance(Score(0.65), Score(0.82))
+    assert float(result) == pytest.approx(0.65**2 / 0.82)
+    assert float(result.attrs["raw"]) == 0.65
+    assert float(result.attrs["ceiling"]) == 0.82
+
+
+def test_a_negative_correlation_is_not_rewarded():
+    assert float(explained_variance(Score(-0.5), Score(0.5))) == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("function", [ceil_score, explained_variance])
+@pytest.mark.parametrize("value", [0.6, -0.3, 0.05])
+def test_error_and_interval_against_simulation(function, value):
+    """Delta method and recovered variance agree with drawing both operands from their sampling distributions."""
+    score, ceiling = with_uncertainty(value, 0.02), with_uncertainty(0.8, 0.03)
+    result = function(score, ceiling)
+    rng = np.random.default_rng(0)
+    scores, ceilings = rng.normal(value, 0.02, 400_000), rng.normal(0.8, 0.03, 400_000)
+    drawn = scores / ceilings if function is ceil_score else np.sign(scores) * scores**2 / ceilings
+    assert result.attrs["error"] == pytest.approx(drawn.std(), rel=0.1)
+    tail = math.erfc(2 / math.sqrt(2)) / 2
+    assert result.attrs["ci"] == pytest.approx(np.quantile(drawn, [tail, 1 - tail]), abs=0.003)
+
+
+def test_a_constant_ceiling_counts_as_exact():
+    result = ceil_score(with_uncertainty(0.4, 0.02), 0.8)
+    assert float(result) == pytest.approx(0.5)
+    assert result.attrs["error"] == pytest.approx(0.025)
+    assert "exact" in result.attrs["ci_estimates"]
+
+
+def test_without_error_the_reason_is_handed_on():
+    score = Score(0.4)
+    result = ceil_score(score, 0.8)
+    assert math.isnan(result.attrs["error"])
+    assert result.attrs["error_reason"]
+
+
+def test_nan_stays_nan():
+    assert math.isnan(float(ceil_score(Score(math.nan), Score(0.5))))
+    assert math.isnan(float(ceil_score(Score(0.5), Score(math.nan))))
+
+
+@pytest.mark.parametrize("ceiling", [0.0, -0.2])
+def test_ceiling_must_be_positive(ceiling):
+    with pytest.raises(ValueError, match="do not agree with themselves"):
+        ceil_score(Score(0.5), Score(ceiling))
+
+
+def test_reliability_above_one_names_the_usual_cause():
+    with pytest.raises(ValueError, match="repetitions"):
+        explained_variance(Score(0.5), Score(1.2))
+
+
+def test_arrays_are_refused():
+    with pytest.raises(ValueError, match="shape"):
+        ceil_score(Score([0.5, 0.6], dims=["split"]), Score(1.0))
+
+
+def test_ceiling_of_a_wrong_type():
+    with pytest.raises(TypeError, match="ceiling"):
+        ceil_score(Score(0.5), "0.8")
+
+
+@pytest.mark.parametrize(
+    ("scale", "meaning", "expected"),
+    [
+        ("correlation", "reliability", 0.5**2 / 0.8),
+        ("variance", "reliability", 0.5 / 0.8),
+        ("correlation", "upper bound", 0.5 / 0.8),
+        ("similarity", "upper bound", 0.5 / 0.8),
+        ("similarity", "human-human", 0.5 / 0.8),
+        ("accuracy", "human-human", 0.5 / 0.8),
+        ("similarity", "none", 0.5),
+    ],
+)
+def test_dispatch(scale, meaning, expected):
+    score, ceiling = with_uncertainty(0.5, 0.01, scale=scale), with_uncertainty(0.8, 0.01, meaning=meaning)
+    result = normalise(score, ceiling)
+    assert float(result) == pytest.approx(expected)
+    assert result.attrs["scale"] == ("unceiled" if meaning == "none" else "ceiled")
+    assert result.attrs["error"] > 0
+
+
+@pytest.mark.parametrize(
+    ("scale", "meaning", "message"),
+    [
+        ("similarity", "reliability", "cannot be related"),
+        ("accuracy", "reliability", "cannot be related"),
+        ("correlation", None, "meaning"),
+        (None, "reliability", "scale"),
+        ("ceiled", "reliability", "scale"),
+        ("correlation", "best guess", "unknown meaning"),
+    ],
+)
+def test_nonsense_is_refused(scale, meaning, message):
+    score, ceiling = Score(0.5), Score(0.8)
+    if scale:
+        score.attrs["scale"] = scale
+    if meaning:
+        ceiling.attrs["meaning"] = meaning
+    with pytest.raises(ValueError, match=message):
+        normalise(score, ceiling)
+
+
+@pytest.mark.parametrize(("value", "bounded"), [(-0.2, 0.0), (0.4, 0.4), (1.3, 1.0)])
+def test_bound_score_in_place(value, bounded):
+    score = with_uncertainty(value, 0.1)
+    assert bound_score(score) is score
+    assert float(score) == bounded
+    assert score.attrs["unclamped"] == pytest.approx(value)
+    assert score.attrs["error"] == 0.1
+    bound_score(score)
+    assert score.attrs["unclamped"] == pytest.approx(value)  # the first value, also when bounded twice
+
+
+def test_bound_score_keeps_nan():
+    assert math.isnan(float(bound_score(Score(math.nan))))

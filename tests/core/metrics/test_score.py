@@ -1,0 +1,151 @@
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from brainscore_core.metrics import Ceiling, Metric, Score, attach_uncertainty, declare_no_error
+
+
+@pytest.fixture
+def score():
+    score = Score(0.5)
+    score.attrs["raw"] = Score([0.4, 0.6], coords={"split": ("split", [0, 1])}, dims=["split"])
+    return attach_uncertainty(score, error=0.1, ci=(0.3, 0.6), estimates="mean over splits", method="t")
+
+
+@pytest.mark.parametrize(
+    ("operate", "value", "error", "ci"),
+    [
+        (lambda s: s * 2, 1.0, 0.2, (0.6, 1.2)),
+        (lambda s: 2 * s, 1.0, 0.2, (0.6, 1.2)),
+        (lambda s: s / 2, 0.25, 0.05, (0.15, 0.3)),
+        (lambda s: s * -1, -0.5, 0.1, (-0.6, -0.3)),
+        (lambda s: -s, -0.5, 0.1, (-0.6, -0.3)),
+        (lambda s: +s, 0.5, 0.1, (0.3, 0.6)),
+        (lambda s: np.float64(2) * s, 1.0, 0.2, (0.6, 1.2)),
+        (lambda s: s * np.array(2), 1.0, 0.2, (0.6, 1.2)),
+        (lambda s: np.multiply(s, 2), 1.0, 0.2, (0.6, 1.2)),
+        (lambda s: np.divide(s, 2), 0.25, 0.05, (0.15, 0.3)),
+    ],
+)
+def test_a_constant_factor_scales_the_uncertainty(score, operate, value, error, ci):
+    result = operate(score)
+    assert isinstance(result, Score)
+    assert float(result) == pytest.approx(value)
+    assert result.attrs["error"] == pytest.approx(error)
+    assert result.attrs["ci"] == pytest.approx(ci)
+    assert result.attrs["ci_estimates"] == "mean over splits"
+    assert "raw" in result.attrs
+    assert score.attrs["error"] == 0.1  # the operand is untouched
+
+
+def test_a_constant_factor_in_place(score):
+    score *= 2
+    assert score.attrs["error"] == pytest.approx(0.2)
+    score /= 4
+    assert score.attrs["ci"] == pytest.approx((0.15, 0.3))
+    score += 1
+    assert math.isnan(score.attrs["error"])
+
+
+@pytest.mark.parametrize(
+    "operate",
+    [
+        lambda s: s + s,
+        lambda s: s + 1,
+        lambda s: 1 - s,
+        lambda s: 1 / s,
+        lambda s: s * s,
+        lambda s: s**2,
+        lambda s: s / 0,
+        lambda s: np.sqrt(s),
+        lambda s: np.add(1, s),
+        lambda s: abs(s),
+        lambda s: s.mean(),
+        lambda s: s.mean(keep_attrs=True),
+    ],
+)
+def test_other_arithmetic_leaves_nan_with_a_reason(score, operate):
+    with np.errstate(divide="ignore"):
+        result = operate(score)
+    assert isinstance(result, Score)
+    assert math.isnan(result.attrs["error"])
+    assert result.attrs["error_reason"]
+    assert all(map(math.isnan, result.attrs["ci"]))
+    assert result.attrs["ci_reason"]
+
+
+def test_comparison_is_plain(score):
+    assert score == 0.5
+    assert score > 0.4
+    assert 0 < score <= 1
+    assert not (score == 0.6)
+    assert (score == 0.5).attrs == {}
+
+
+def test_indexing_keeps_attributes():
+    scores = Score([0.1, 0.2, 0.3], coords={"split": ("split", [0, 1, 2])}, dims=["split"])
+    scores.attrs["error"] = 0.05
+    for part in (scores[0], scores.isel(split=[0, 1]), scores.sel(split=2)):
+        assert isinstance(part, Score)
+        assert part.attrs["error"] == 0.05
+
+
+def test_aggregation_by_name_forgets():
+    scores = Score([[0.1, 0.2], [0.3, 0.6]], coords={"split": ("split", [0, 1])}, dims=["split", "neuroid"])
+    scores.attrs["error"] = 0.05
+    result = scores.median("neuroid").mean("split")
+    assert float(result) == pytest.approx(0.3)
+    assert math.isnan(result.attrs["error"])
+
+
+def test_formatting_as_the_tutorial_prints(score):
+    assert f"{score.values:.4f}" == "0.5000"
+    assert float(score) == 0.5
+    assert score.item() == 0.5
+    assert "0.5" in repr(score)
+
+
+def test_copies_are_independent(score):
+    for other in (copy.deepcopy(score), pickle.loads(pickle.dumps(score)), score.copy(deep=True)):
+        other.attrs["error"] = 9
+        assert score.attrs["error"] == 0.1
+        assert float(other) == 0.5
+        assert isinstance(other, Score)
+
+
+def test_a_score_of_a_score_keeps_what_is_known(score):
+    assert Score(score).attrs["error"] == 0.1
+
+
+class TestAttach:
+    def test_needs_a_reason_for_what_is_missing(self):
+        with pytest.raises(ValueError, match="say why"):
+            attach_uncertainty(Score(1.0), error=0.1)
+        with pytest.raises(ValueError, match="say why"):
+            attach_uncertainty(Score(1.0), ci=(0, 1), estimates="x", method="t")
+
+    def test_needs_to_know_what_the_interval_estimates(self):
+        with pytest.raises(ValueError, match="estimates"):
+            attach_uncertainty(Score(1.0), error=0.1, ci=(0, 1))
+
+    def test_wrong_order(self):
+        with pytest.raises(ValueError, match="wrong order"):
+            attach_uncertainty(Score(1.0), error=0.1, ci=(1, 0), estimates="x", method="t")
+
+    def test_overwrites_what_was_there(self, score):
+        declare_no_error(score, "a constant")
+        assert math.isnan(score.attrs["error"])
+        assert score.attrs["error_reason"] == score.attrs["ci_reason"] == "a constant"
+        assert "ci_method" not in score.attrs
+
+
+@pytest.mark.parametrize(("contract", "arguments"), [(Metric, (1, 2)), (Ceiling, (1,))])
+def test_contracts_say_what_is_missing(contract, arguments):
+    class Unfinished(contract):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Unfinished"):
+        Unfinished()(*arguments)
