@@ -57,12 +57,12 @@ class BrainModel(ABC):
         """Visual angle that the model's input spans, in degrees."""
 
     @abstractmethod
-    def start_task(self, task: Task, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
+    def start_task(self, task: Task | str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
         """Instruct the model to do `task` with the stimuli it is shown next.
 
         Parameters
         ----------
-        task : BrainModel.Task
+        task : BrainModel.Task or str
             What to do.
         fitting_stimuli
             What the task needs to be learned: see :class:`BrainModel.Task`.
@@ -75,13 +75,13 @@ class BrainModel(ABC):
 
     @abstractmethod
     def start_recording(
-        self, recording_target: RecordingTarget, time_bins: Sequence[tuple[int, int]], **kwargs: Any
+        self, recording_target: RecordingTarget | str, time_bins: Sequence[tuple[int, int]], **kwargs: Any
     ) -> None:
         """Record from a region while the model looks at the stimuli it is shown next.
 
         Parameters
         ----------
-        recording_target : BrainModel.RecordingTarget
+        recording_target : BrainModel.RecordingTarget or str
             Region to record from.
         time_bins : sequence of (int, int)
             Start and end of each time bin, in milliseconds after stimulus onset.

@@ -39,7 +39,8 @@ class LazyLoad(Generic[T]):
         return self.__dict__["_content"]
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:  # what isinstance looks at
+    def __class__(self) -> type:
+        """Class of the object, which is what isinstance looks at."""
         return type(self.content)
 
     def __getattr__(self, name: str) -> Any:

@@ -213,9 +213,7 @@ def _relative(
     )
 
 
-def _interval(
-    score: Score, ceiling: Score, value_of: Callable[[float, float], float]
-) -> tuple[float, float] | None:
+def _interval(score: Score, ceiling: Score, value_of: Callable[[float, float], float]) -> tuple[float, float] | None:
     low, high = score.attrs.get("ci", (math.nan, math.nan))
     if math.isnan(low) or math.isnan(high):
         return None

@@ -4,6 +4,7 @@ import getpass
 import re
 import socket
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from traceback import TracebackException
@@ -13,6 +14,7 @@ __all__ = ["scrub_text", "scrub_traceback", "scrub_url"]
 
 # two components at least, not inside a URL or a relative path
 _POSIX_PATH = re.compile(r"(?<![\w:/.~>-])/(?:[^\s/'\"<>|:;,()\[\]{}]+/)+[^\s/'\"<>|:;,()\[\]{}]*")
+_QUOTED_PATH = re.compile(r"(['\"])/[^'\"\n]*/([^'\"\n/]*)\1")
 _WINDOWS_PATH = re.compile(r"(?<!\w)(?:[A-Za-z]:[\\/]|\\\\)(?:[^\\/\s'\"<>|:;,]+[\\/])*[^\\/\s'\"<>|:;,]*")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 _HARMLESS = {"root", "user", "localhost"}
@@ -39,6 +41,7 @@ def scrub_text(text: str) -> str:
     text = _URL.sub(set_aside, text.replace("\0", ""))
     for folder in _known_folders():
         text = text.replace(folder + "/", "…/").replace(folder + "\\", "…/").replace(folder, "…")
+    text = _QUOTED_PATH.sub(r"\1…/\2\1", text)
     text = _WINDOWS_PATH.sub(lambda match: f"…/{PureWindowsPath(match[0]).name}", text)
     text = _POSIX_PATH.sub(lambda match: f"…/{PurePosixPath(match[0]).name}", text)
     text = re.sub(r"…/[^\s'\"]*/", "…/", text)
@@ -99,10 +102,8 @@ def _from_package_on(filename: str) -> str:
 
 def _known_folders() -> list[str]:
     folders = [Path.cwd(), Path(sys.prefix), Path(sys.base_prefix)]
-    try:
+    with suppress(RuntimeError):  # a user without a home folder: then it cannot be named either
         folders.append(Path.home())
-    except RuntimeError:  # no home folder for this user: then it cannot be named either
-        pass
     return sorted({str(folder) for folder in folders if len(folder.parts) > 2}, key=len, reverse=True)
 
 

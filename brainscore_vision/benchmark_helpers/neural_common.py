@@ -6,7 +6,7 @@ import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, explained_variance, normalise
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 
@@ -51,7 +51,7 @@ class NeuralBenchmark(BenchmarkBase):
     def __init__(
         self,
         identifier: str,
-        assembly: NeuroidAssembly,
+        assembly: DataAssembly,
         similarity_metric: Metric,
         visual_degrees: float,
         number_of_trials: int,
@@ -111,17 +111,17 @@ class NeuralBenchmark(BenchmarkBase):
         return explained_variance(raw, ceiling)
 
 
-def average_repetition(assembly: NeuroidAssembly) -> NeuroidAssembly:
+def average_repetition(assembly: DataAssembly) -> DataAssembly:
     """Average over the repetitions of each stimulus.
 
     Parameters
     ----------
-    assembly : NeuroidAssembly
+    assembly : DataAssembly
         With ``repetition`` as a coordinate of ``presentation``, or as a dimension of its own.
 
     Returns
     -------
-    NeuroidAssembly
+    DataAssembly
         One presentation a stimulus (and condition), in order of first appearance, attributes kept; measurements that
         are NaN are left out of the mean. An assembly without repetitions is returned as it is.
     """

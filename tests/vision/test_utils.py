@@ -26,7 +26,7 @@ def test_stands_for_the_object():
     assert lazy.shape == (3,)
     np.testing.assert_array_equal(np.asarray(lazy), [0, 1, 2])
     assert LazyLoad(lambda: abs)(-2) == 2
-    assert not LazyLoad(lambda: [])
+    assert not LazyLoad(list)
     assert repr(LazyLoad(lambda: 5)) == "5"
 
 

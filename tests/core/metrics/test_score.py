@@ -81,7 +81,7 @@ def test_comparison_is_plain(score):
     assert score == 0.5
     assert score > 0.4
     assert 0 < score <= 1
-    assert not (score == 0.6)
+    assert score != 0.6
     assert (score == 0.5).attrs == {}
 
 

@@ -1,0 +1,29 @@
+"""Brain-Score measures how well a model predicts brains and behaviour."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brainscore_vision import score
+
+__all__ = ["__version__", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "score":
+        from brainscore_vision import score
+
+        return score
+    if name == "__version__":
+        import importlib.metadata
+
+        try:
+            return importlib.metadata.version("brainscore")
+        except importlib.metadata.PackageNotFoundError:
+            return "unknown (not installed)"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

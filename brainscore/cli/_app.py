@@ -1,0 +1,164 @@
+"""The command group: finds commands without importing them, and shows errors as users need them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins import PluginWarning, nearest
+
+__all__ = ["CommandGroup", "app"]
+
+_FOLDER = Path(__file__).parent
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+_FIRST = ("demo", "score", "list", "info", "report", "results")
+
+
+class CommandGroup(click.Group):
+    """A group whose command ``name`` is ``command`` in the file ``name.py`` next to this one.
+
+    A command's module is imported when the command is called. A `UserError` is shown without a
+    traceback (exit code 2), Ctrl-C as one line (130); any other exception keeps its traceback.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands, those for everyday use first."""
+        names = {file.stem.replace("_", "-") for file in _FOLDER.glob("*.py") if not file.name.startswith("_")}
+        return [*(name for name in _FIRST if name in names), *sorted(names.difference(_FIRST))]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"brainscore.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for an unknown one, suggest others."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            near = nearest(args[0], names, limit=3)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with what each does, read from the source."""
+        rows = [(name, _summary(_FOLDER / f"{name.replace('-', '_')}.py")) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Run the command; what it returns is no exit code."""
+        super().invoke(ctx)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command line and leave the process with the right exit code."""
+
+        def run() -> Any:
+            return super(CommandGroup, self).main(
+                args,
+                prog_name,
+                complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+
+        if not standalone_mode:
+            return run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PluginWarning)
+            warnings.showwarning = _show_warning(warnings.showwarning)
+            try:
+                code = run()
+                sys.stdout.flush()
+            except UserError as error:
+                _fail(str(error), 2)
+            except click.ClickException as error:
+                error.show()
+                sys.exit(error.exit_code)
+            except (click.Abort, KeyboardInterrupt):
+                click.echo("Interrupted.", err=True)
+                sys.exit(_INTERRUPTED)
+            except BrokenPipeError:
+                # whoever read the output, such as `head`, has seen enough
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                sys.exit(_BROKEN_PIPE)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
+    sys.exit(code)
+
+
+def _show_warning(otherwise: Any) -> Any:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, PluginWarning):
+            click.echo(f"{click.style('Warning:', fg='yellow')} {message}", err=True)
+        else:
+            otherwise(message, category, filename, lineno, file, line)
+
+    return show
+
+
+def _summary(file: Path) -> str:
+    """First sentence of what a command's file says about it."""
+    tree = ast.parse(file.read_bytes())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command"]
+    text = (ast.get_docstring(functions[0]) if functions else None) or ast.get_docstring(tree) or ""
+    return " ".join(text.split("\n\n")[0].split()).rstrip(".")
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        import brainscore
+
+        click.echo(f"brainscore {brainscore.__version__}")
+        ctx.exit()
+
+
+_HELP = """Score models on brain and behavioural benchmarks.
+
+\b
+brainscore list models            what can be scored
+brainscore list benchmarks IT     on what: here, those with IT in their name
+brainscore score MODEL BENCHMARK  score, print the result, keep a receipt
+"""
+
+
+@click.group(cls=CommandGroup, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
+def app() -> None:
+    """Brain-Score's command line."""

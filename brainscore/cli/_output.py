@@ -1,0 +1,75 @@
+"""What commands print: JSON, tables, numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+__all__ = ["as_json", "echo_json", "echo_pairs", "echo_table"]
+
+
+def as_json(value: Any) -> Any:
+    """Turn a value into plain JSON types: NaN and infinities into null, arrays into lists.
+
+    Parameters
+    ----------
+    value
+        Numbers, texts, paths, NumPy and xarray objects, mappings and sequences of such.
+
+    Returns
+    -------
+    object
+        Only dict, list, str, int, float, bool and None.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy
+        return as_json(value.tolist())
+    if hasattr(value, "values") and not callable(value.values):  # xarray
+        return as_json(value.values)
+    return str(value)
+
+
+def echo_json(value: Any) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Print names and texts in two columns; a text of several lines is indented."""
+    rows = list(pairs)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, text in rows:
+        first, *rest = text.splitlines() or [""]
+        click.echo(f"{click.style(name.ljust(width), bold=True)}  {first}".rstrip())
+        for line in rest:
+            click.echo(f"{' ' * width}  {line}".rstrip())
+
+
+def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table in a terminal, else the first column alone, a row a line, for other programs."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            click.echo(row[0])
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)

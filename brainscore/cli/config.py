@@ -1,0 +1,101 @@
+"""``brainscore config``."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import click
+
+from brainscore.cli._output import echo_json, echo_pairs
+
+__all__ = ["command"]
+
+PACKAGES = (
+    "brainscore",
+    "numpy",
+    "pandas",
+    "xarray",
+    "scikit-learn",
+    "scipy",
+    "netCDF4",
+    "pillow",
+    "torch",
+)
+VARIABLES = (
+    "BRAINIO_HOME",
+    "BRAINSCORE_HOME",
+    "BRAINSCORE_MIRROR",
+    "BRAINSCORE_PLUGINS",
+    "BRAINSCORE_RESULTS",
+    "AWS_ENDPOINT_URL",
+)
+
+
+@click.group("config")
+def command() -> None:
+    """Show versions, folders and environment variables in force."""
+
+
+@command.command("show")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def show(json_: bool) -> None:
+    """Show versions, environment variables, folders and the mirror.
+
+    Include the output when you report a problem. It holds no credentials.
+    """
+    settings = _settings()
+    if json_:
+        echo_json(settings)
+        return
+    for title, entries in settings.items():
+        click.secho(title, bold=True, underline=True)
+        if isinstance(entries, dict):
+            echo_pairs((name, "-" if text is None else str(text)) for name, text in entries.items())
+        else:
+            for entry in entries or ["none"]:
+                click.echo(entry)
+        click.echo()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _folder(variable: str, default: str) -> str:
+    return str(Path(os.environ.get(variable) or default).expanduser())
+
+
+def _settings() -> dict[str, Any]:
+    import brainscore_vision
+    from brainscore_core.plugins import index_cache_file
+
+    roots = [f"{root.folder} ({root.source})" for root in brainscore_vision.plugin_index.roots]
+    mirror = os.environ.get("BRAINSCORE_MIRROR")
+    if mirror and not Path(mirror).is_dir():
+        mirror = f"{mirror} (no such folder)"
+    return {
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "environment": {name: os.environ.get(name) for name in VARIABLES},
+        "folders": {
+            "data": _folder("BRAINIO_HOME", "~/.brainio"),
+            "home": _folder("BRAINSCORE_HOME", "~/.brain-score"),
+            "results": _results_folder(),
+            "plugin index": str(index_cache_file()),
+            "mirror": mirror,
+        },
+        "plugins": roots,
+        "problems": list(brainscore_vision.plugin_index.problems),
+    }
+
+
+def _results_folder() -> str:
+    from brainscore_core.scoring import default_results_folder
+
+    return str(default_results_folder())

@@ -1,0 +1,171 @@
+"""``brainscore info``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore.cli._output import echo_json, echo_pairs
+from brainscore.cli.list import KINDS
+
+if TYPE_CHECKING:
+    from brainscore_core.plugins import Location
+
+__all__ = ["command"]
+
+_BIBTEX = re.compile(r"\s*@\w+\s*\{")
+
+
+@click.command("info")
+@click.argument("identifier")
+@click.option("--load", is_flag=True, help="Load it, and say what it says about itself (version, parent, ...).")
+@click.option("--ceiling", is_flag=True, help="Also work out a benchmark's ceiling. This needs its data.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
+    """Show what is known of a model, benchmark, metric, dataset or stimulus set.
+
+    Without --load and --ceiling, no plugin is imported.
+    """
+    entries = _find(identifier)
+    if load or ceiling:
+        for entry in entries:
+            entry.update(_loaded(entry["kind"], entry["identifier"], ceiling=ceiling))
+    if json_:
+        echo_json(entries)
+        return
+    for number, entry in enumerate(entries):
+        if number:
+            click.echo()
+        echo_pairs((name.replace("_", " "), _text(value)) for name, value in entry.items() if value)
+
+
+def _find(identifier: str) -> list[dict[str, Any]]:
+    import brainscore_vision
+    from brainscore_core.errors import UnknownIdentifier
+    from brainscore_core.plugins import nearest
+
+    registries = {kind: getattr(brainscore_vision, name) for kind, name in KINDS.items()}
+    entries = [_describe(kind, identifier, registry) for kind, registry in registries.items() if identifier in registry]
+    if entries:
+        return entries
+    benchmarks = registries["benchmarks"]
+    try:
+        return [_describe("benchmarks", benchmarks.resolve(identifier), benchmarks)]
+    except UnknownIdentifier:
+        near = nearest(identifier, {key for registry in registries.values() for key in registry})
+        hint = f" Nearest: {', '.join(near)}." if near else ""
+        kinds = ", ".join(KINDS)
+        raise UnknownIdentifier(
+            f"Nothing is registered as {identifier!r}.{hint}", f"List what there is with: brainscore list ({kinds})"
+        ) from None
+
+
+def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
+    places: list[Location] = registry.locations(identifier)
+    place = places[0]
+    folder = place.folder
+    return {
+        "identifier": identifier,
+        "kind": kind,
+        "package": place.package,
+        "source": place.source,
+        "file": str(place),
+        "also_in": [str(other) for other in places[1:]],
+        "about": _docstring(Path(place.file)),
+        "readme": _existing(folder, "README.md"),
+        "requirements": _existing(folder, "requirements.txt"),
+        "bibtex": _citations(folder) if folder is not None else [],
+    }
+
+
+def _existing(folder: Path | None, name: str) -> str | None:
+    return str(folder / name) if folder is not None and (folder / name).is_file() else None
+
+
+def _docstring(file: Path) -> str | None:
+    try:
+        return ast.get_docstring(ast.parse(file.read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        return None  # registered in a notebook: no file to read
+
+
+def _citations(folder: Path) -> list[str]:
+    """BibTeX entries that stand as texts in a plugin's files."""
+    found: dict[str, None] = {}
+    for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+        try:
+            tree = ast.parse(file.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue  # loading the plugin says what is wrong with it
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _BIBTEX.match(node.value):
+                found[_dedent(node.value)] = None
+    return list(found)
+
+
+def _dedent(text: str) -> str:
+    import inspect
+
+    return inspect.cleandoc(text)
+
+
+def _loaded(kind: str, identifier: str, *, ceiling: bool) -> dict[str, Any]:
+    import brainscore_vision
+
+    if kind == "metrics":
+        return {"signature": _signature(brainscore_vision.metric_registry[identifier])}
+    if kind == "models":
+        model = brainscore_vision.load_model(identifier)
+        return {"class": _class(model), "visual_degrees": model.visual_degrees()}
+    if kind == "data":
+        assembly = brainscore_vision.load_dataset(identifier)
+        return {
+            "class": _class(assembly),
+            "sizes": dict(assembly.sizes),
+            "coordinates": sorted(map(str, assembly.coords)),
+        }
+    if kind == "stimulus-sets":
+        stimuli = brainscore_vision.load_stimulus_set(identifier)
+        return {"class": _class(stimuli), "stimuli": len(stimuli), "columns": [str(name) for name in stimuli.columns]}
+    benchmark = brainscore_vision.load_benchmark(identifier)
+    about: dict[str, Any] = {
+        "class": _class(benchmark),
+        "own_identifier": benchmark.identifier,
+        "version": benchmark.version,
+        "parent": benchmark.parent,
+        "bibtex": [_dedent(benchmark.bibtex)] if benchmark.bibtex else [],
+    }
+    if ceiling:
+        value = benchmark.ceiling
+        about["ceiling"] = value
+        about["ceiling_error"] = getattr(value, "attrs", {}).get("error")
+    return about
+
+
+def _class(made: Any) -> str:
+    return f"{type(made).__module__}.{type(made).__qualname__}"
+
+
+def _signature(factory: Any) -> str | None:
+    import inspect
+
+    try:
+        return str(inspect.signature(factory))
+    except (TypeError, ValueError):
+        return None  # written in C
+
+
+def _text(value: Any) -> str:
+    from brainscore.cli._output import as_json
+
+    plain = as_json(value)
+    if isinstance(plain, dict):
+        return ", ".join(f"{name} {item}" for name, item in plain.items())
+    if isinstance(plain, list):
+        long = any("\n" in str(item) for item in plain)
+        return ("\n\n" if long else ", ").join(str(item) for item in plain)
+    return str(plain)

@@ -1,0 +1,84 @@
+"""``brainscore list``."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import Any
+
+import click
+
+from brainscore.cli._output import echo_json, echo_table
+from brainscore_core.plugins import nearest
+
+__all__ = ["command"]
+
+KINDS = {
+    "models": "model_registry",
+    "benchmarks": "benchmark_registry",
+    "metrics": "metric_registry",
+    "data": "data_registry",
+    "stimulus-sets": "stimulus_set_registry",
+}
+
+
+class _Kind(click.Choice[str]):
+    """A choice that answers a misspelt word with the nearest ones."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        near = nearest(str(value), KINDS, limit=2)
+        if value not in KINDS and near:
+            self.fail(f"{value!r} cannot be listed. Did you mean {' or '.join(near)}?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _matches(identifier: str, pattern: str | None) -> bool:
+    if pattern is None:
+        return True
+    name, wanted = identifier.lower(), pattern.lower()
+    return fnmatch.fnmatchcase(name, wanted) if any(sign in wanted for sign in "*?[") else wanted in name
+
+
+@click.command("list")
+@click.argument("kind", metavar="KIND", type=_Kind(list(KINDS)))
+@click.argument("pattern", required=False)
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def command(kind: str, pattern: str | None, json_: bool) -> None:
+    """List models, benchmarks, metrics, data or stimulus sets.
+
+    KIND is models, benchmarks, metrics, data or stimulus-sets.
+    PATTERN is a part of the name, or a pattern such as '*.IT-*'; upper and lower case do not matter.
+    No plugin is imported. Piped into another program, it prints one identifier a line.
+    """
+    import brainscore_vision
+
+    registry = getattr(brainscore_vision, KINDS[kind])
+    found: list[dict[str, Any]] = []
+    for identifier in registry:
+        if _matches(identifier, pattern):
+            places = registry.locations(identifier)
+            found.append(
+                {
+                    "identifier": identifier,
+                    "package": places[0].package,
+                    "source": places[0].source,
+                    "file": places[0].file,
+                    "line": places[0].line,
+                    "also_in": [str(place) for place in places[1:]],
+                }
+            )
+    if json_:
+        echo_json(found)
+        return
+    if not found:
+        matching = f" match {pattern!r}" if pattern is not None else " are registered"
+        click.echo(f"No {kind.replace('-', ' ')}{matching}.", err=True)
+    echo_table(
+        ("identifier", "plugin", "from"),
+        [(row["identifier"], row["package"], _origin(row)) for row in found],
+    )
+
+
+def _origin(row: dict[str, Any]) -> str:
+    if row["also_in"]:
+        return f"COLLISION: {row['file']}:{row['line']} and {', '.join(row['also_in'])}"
+    return str(row["source"])

@@ -1,0 +1,159 @@
+"""Linear maps from features to responses, fitted from second moments in their primal or dual form."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, gram, moments, same_rows
+
+__all__ = ["LinearFit", "Solver", "Weights", "cross_predict", "fit"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a solver returns: weights (features or training stimuli × responses) and how many components they have."""
+
+    values: Array
+    n_components: int | None = None
+
+
+class Solver(Protocol):
+    """Finds weights from centred second moments."""
+
+    def check(self, n: int, p: int) -> None:
+        """Refuse `n` training stimuli with `p` features where the method is undefined."""
+
+    def primal(self, C: Array, B: Array, y_size: float) -> Weights:
+        """Weights p × q from C = XᵀX and B = XᵀY; `y_size` is the Frobenius norm of Y."""
+
+    def dual(self, K: Array, Y: Array) -> Weights:
+        """Weights n × q from K = XXᵀ and Y; the map is Xᵀ · weights."""
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """A fitted linear map.
+
+    Attributes
+    ----------
+    n_components : int or None
+        Components in use, for methods that have components.
+    """
+
+    x_mean: Array
+    y_mean: Array
+    weights: Array
+    features: NDArray | None = None
+    n_components: int | None = None
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predict the responses (n × q) to features (n × p).
+
+        Raises
+        ------
+        ValueError
+            If the number of features is not the one of the fit.
+        """
+        X = as_matrix(X, "X")
+        if X.shape[1] != len(self.x_mean):
+            raise ValueError(f"X has {X.shape[1]} features, but the map was fitted on {len(self.x_mean)}")
+        if self.features is not None:
+            return _finite(gram(X, self.features, mean=self.x_mean) @ self.weights + self.y_mean, X)
+        result = np.empty((len(X), len(self.y_mean)))
+        for rows in chunks(len(X), X.shape[1]):
+            result[rows] = np.subtract(X[rows], self.x_mean, dtype=np.float64) @ self.weights
+        return _finite(result + self.y_mean, X)
+
+
+def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
+    """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
+    X, Y = as_matrix(X, "X"), _responses(Y)
+    same_rows(X, Y)
+    n, p = X.shape
+    solver.check(n, p)
+    x_mean, y_mean = column_means(X), Y.mean(axis=0)
+    if p > n:
+        K = _finite(gram(X, mean=x_mean), X)
+        found = solver.dual(K, Y - y_mean)
+        return LinearFit(x_mean, y_mean, found.values, X, found.n_components)
+    centred = Y - y_mean
+    C, B, _ = moments(X, centred, mean=x_mean)
+    found = solver.primal(_finite(C, X), B, float(np.linalg.norm(centred)))
+    return LinearFit(x_mean, y_mean, found.values, None, found.n_components)
+
+
+def cross_predict(
+    X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]], solver: Solver
+) -> Iterator[Array]:
+    """Fit on the training rows of each split and predict its test rows; X is reduced once for all splits."""
+    X, Y = as_matrix(X, "X"), _responses(Y)
+    same_rows(X, Y)
+    n, p = X.shape
+    for train, _ in splits:
+        solver.check(len(train), p)
+    x_mean = column_means(X)
+    if p > n:
+        K = _finite(gram(X, mean=x_mean), X)
+        for train, test in splits:
+            yield _predict_dual(K, Y, train, test, solver)
+        return
+    C, B, _ = moments(X, Y, mean=x_mean)
+    _finite(C, X)
+    for train, test in splits:
+        yield _predict_primal(X, Y, x_mean, (C, B), train, test, solver)
+
+
+def _predict_dual(K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], solver: Solver) -> Array:
+    inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
+    means = inner.mean(axis=0)
+    outer -= outer.mean(axis=1, keepdims=True)
+    outer -= means - means.mean()
+    inner -= means
+    inner -= (means - means.mean())[:, None]
+    y_mean = Y[train].mean(axis=0)
+    return outer @ solver.dual(inner, Y[train] - y_mean).values + y_mean
+
+
+def _predict_primal(
+    X: NDArray,
+    Y: Array,
+    x_mean: Array,
+    whole: tuple[Array, Array],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    solver: Solver,
+) -> Array:
+    y_mean = Y[train].mean(axis=0)
+    rest = np.setdiff1d(np.arange(len(X)), train)
+    if len(rest) < len(train) and len(np.unique(train)) == len(train):
+        left_out = moments(X[rest], Y[rest], mean=x_mean)
+        C, B = whole[0] - left_out[0], whole[1] - left_out[1]
+        shift = -left_out[2] / len(train)  # the deviations from the mean over all stimuli sum to 0
+    else:
+        C, B, total = moments(X[train], Y[train], mean=x_mean)
+        shift = total / len(train)
+    C -= len(train) * np.outer(shift, shift)
+    B -= len(train) * np.outer(shift, y_mean)
+    weights = solver.primal(C, B, float(np.linalg.norm(Y[train] - y_mean))).values
+    return LinearFit(x_mean + shift, y_mean, weights).predict(X[test])
+
+
+def _responses(Y: ArrayLike) -> Array:
+    matrix = as_matrix(Y, "Y").astype(np.float64)
+    if not np.isfinite(matrix).all():
+        column = int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])
+        raise ValueError(
+            f"Y is not finite in column {column}; leave out the responses or stimuli that were not measured"
+        )
+    return matrix
+
+
+def _finite(product: Array, X: NDArray) -> Array:
+    if not np.isfinite(product).all():
+        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
+        raise ValueError(f"X is not finite {where}; features need to be finite")
+    return product

@@ -1,0 +1,135 @@
+"""How well repeated measurements agree with themselves."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.numerics._arrays import CHUNK_BYTES, Array, as_matrix
+from brainscore_core.numerics.correlation import pearson
+
+__all__ = ["spearman_brown", "split_half_reliability"]
+
+Half = NDArray[np.intp]
+
+
+def spearman_brown(r: ArrayLike, *, factor: float = 2.0) -> Array:
+    """Reliability of a measurement `factor` times as long as the one whose reliability is r.
+
+    Parameters
+    ----------
+    r : array
+        Correlations of two measurements of equal length.
+    factor : float
+        How much longer the measurement is that the result is about.
+
+    Returns
+    -------
+    array
+        factor · r / (1 + (factor − 1) · r); NaN where r = −1/(factor − 1), where it has no limit.
+
+    References
+    ----------
+    Spearman (1910). British Journal of Psychology 3, 271–295. https://doi.org/10.1111/j.2044-8295.1910.tb00206.x
+
+    Examples
+    --------
+    >>> float(spearman_brown(0.5).round(4))
+    0.6667
+    """
+    values = np.asarray(r, dtype=np.float64)
+    divisor = 1 + (factor - 1) * values
+    return np.asarray(factor * values / np.where(divisor == 0, np.nan, divisor))
+
+
+def split_half_reliability(
+    values: ArrayLike, stimuli: ArrayLike, repetitions: ArrayLike, halves: Sequence[tuple[Half, Half]]
+) -> Array:
+    """Spearman–Brown corrected correlation between means over two halves of the repetitions.
+
+    Parameters
+    ----------
+    values : array, presentations × neuroids
+        One row a presentation. NaN counts as not measured.
+    stimuli, repetitions : array of int, presentations
+        Which stimulus and which repetition a row belongs to, from 0 on. Not every stimulus needs every repetition.
+    halves : sequence of (array of int, array of int)
+        Repetitions in either half, one pair a split.
+
+    Returns
+    -------
+    array, splits × neuroids
+        Reliability of the mean over all repetitions of both halves. Only stimuli that were measured in both halves
+        enter. NaN where fewer than two are left, or a half does not vary.
+
+    Notes
+    -----
+    With signal variance s² over stimuli, noise variance v a presentation and R repetitions, the halves correlate
+    by s²/(s² + 2v/R) and the result estimates s²/(s² + v/R).
+
+    Examples
+    --------
+    >>> values = np.array([[1.0], [2.0], [3.0], [1.0], [2.0], [3.0]])
+    >>> stimuli, repetitions = [0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1]
+    >>> split_half_reliability(values, stimuli, repetitions, [(np.array([0]), np.array([1]))])
+    array([[1.]])
+    """
+    matrix = as_matrix(values, "values")
+    stimulus, repetition = np.asarray(stimuli, dtype=np.intp), np.asarray(repetitions, dtype=np.intp)
+    if not len(matrix) == len(stimulus) == len(repetition):
+        raise ValueError(
+            f"{len(matrix)} presentations but {len(stimulus)} stimuli and {len(repetition)} repetitions; "
+            "each presentation needs both"
+        )
+    n, r = int(stimulus.max(initial=-1)) + 1, int(repetition.max(initial=-1)) + 1
+    membership = np.zeros((2, len(halves), r))
+    for split, pair in enumerate(halves):
+        for side, labels in enumerate(pair):
+            membership[side, split, labels] = 1.0
+    result = np.empty((len(halves), matrix.shape[1]))
+    # one chunk of neuroids holds the sums of each stimulus × repetition and the means of both halves of each split
+    width = max(1, CHUNK_BYTES // (8 * max(1, n) * (2 * len(halves) + r)))
+    for start in range(0, matrix.shape[1], width):
+        chunk = slice(start, start + width)
+        first, second = _half_means(matrix[:, chunk], stimulus, repetition, membership, n, r)
+        for split in range(len(halves)):
+            result[split, chunk] = _correlate(first[split], second[split])
+    return spearman_brown(result)
+
+
+def _half_means(
+    values: NDArray, stimulus: NDArray[np.intp], repetition: NDArray[np.intp], membership: Array, n: int, r: int
+) -> Array:
+    """Means over the repetitions in each half: 2 × splits × stimuli × neuroids, NaN where none was measured."""
+    cells = repetition * n + stimulus
+    width = values.shape[1]
+    measured = ~np.isnan(values)
+    if measured.all():
+        sums = _cell_sums(values, cells, r * n).reshape(r, -1)
+        counts = np.bincount(cells, minlength=r * n).reshape(r, n).astype(np.float64)
+        totals = (membership.reshape(-1, r) @ counts).reshape(*membership.shape[:2], n, 1)
+    else:
+        sums = _cell_sums(np.where(measured, values, 0.0), cells, r * n).reshape(r, -1)
+        counts = _cell_sums(measured, cells, r * n).reshape(r, -1)
+        totals = (membership.reshape(-1, r) @ counts).reshape(*membership.shape[:2], n, width)
+    half_sums = (membership.reshape(-1, r) @ sums).reshape(*membership.shape[:2], n, width)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(totals > 0, half_sums / totals, np.nan)
+
+
+def _cell_sums(values: NDArray, cells: NDArray[np.intp], n_cells: int) -> Array:
+    result = np.zeros((n_cells, values.shape[1]))
+    if len(np.unique(cells)) == len(cells):
+        result[cells] = values
+    else:
+        np.add.at(result, cells, values)
+    return result
+
+
+def _correlate(first: Array, second: Array) -> Array:
+    """Columnwise correlation over the rows that are there in both."""
+    both: NDArray[np.bool_] = np.logical_and(~np.isnan(first), ~np.isnan(second))
+    whole = both.all(axis=1)
+    if np.array_equal(both, np.broadcast_to(whole[:, None], both.shape)):
+        return pearson(first[whole], second[whole])
+    return np.array([float(pearson(first[rows, i], second[rows, i])) for i, rows in enumerate(both.T)])

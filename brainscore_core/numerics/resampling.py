@@ -1,0 +1,312 @@
+"""Confidence intervals by resampling."""
+
+import math
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
+
+__all__ = ["Interval", "Statistic", "bootstrap_interval", "influence_interval", "jackknife_interval", "median"]
+
+Statistic = Callable[[Array, int], Array]
+"""``statistic(values, axis)`` reduces `axis` (and whatever else it likes, but not the axis before it)."""
+
+Method = Literal["auto", "percentile", "bca", "t"]
+
+SMALL = 20
+"""Below this many units percentiles of resamples are too narrow."""
+
+
+class Interval(NamedTuple):
+    """A confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits; NaN where there is no interval.
+    error : float
+        Standard error; NaN where there is none.
+    method : str
+        How it was made.
+    n : int
+        Units that were resampled.
+    reason : str or None
+        Why limits or error are NaN.
+    """
+
+    low: float
+    high: float
+    error: float
+    method: str
+    n: int
+    reason: str | None = None
+
+
+def bootstrap_interval(
+    values: ArrayLike,
+    statistic: Literal["mean", "median"] | Statistic = "mean",
+    *,
+    axis: int = -1,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    method: Method = "auto",
+    units: str = "units",
+) -> Interval:
+    """Interval of a statistic over independent units, which are resampled with replacement.
+
+    Parameters
+    ----------
+    values : array
+        The units lie along `axis`; all other axes go with a unit when it is drawn.
+    statistic : ``'mean'``, ``'median'`` or callable
+        ``statistic(values, axis)``. Called on an array with the resampled units along the last axis and the resamples
+        along the one before; returns one number a resample. The two named ones average over all other axes after
+        they have reduced the units, and leave out NaN.
+    axis : int
+        Axis of the units.
+    n_resamples : int
+        Number of bootstrap resamples.
+    level : float
+        Confidence level in (0, 1).
+    seed : int
+        Seed of the resamples.
+    method : ``'auto'``, ``'percentile'``, ``'bca'`` or ``'t'``
+        ``'t'``: jackknife standard error times Student's t (for a mean: the t interval). ``'bca'``: bias-corrected and
+        accelerated bootstrap [1]_. ``'auto'``: ``'percentile'`` from 20 units on; below that ``'t'`` for the mean and
+        ``'bca'`` for anything else.
+    units : str
+        What a unit is; for the reason.
+
+    Returns
+    -------
+    Interval
+        NaN with a reason below 3 units, or where the statistic is undefined on resamples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    .. [1] Efron (1987). Journal of the American Statistical Association 82, 171–185.
+       https://doi.org/10.1080/01621459.1987.10478410
+
+    Examples
+    --------
+    >>> interval = bootstrap_interval([0.2, 0.4, 0.6, 0.8], "mean")
+    >>> interval.method, round(interval.low, 3), round(interval.high, 3)
+    ('t', 0.089, 0.911)
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+    if n_resamples < 2:
+        raise ValueError(f"n_resamples is {n_resamples}; at least 2 are needed")
+    if method not in ("auto", "percentile", "bca", "t"):
+        raise ValueError(f"unknown method {method!r}; known: 'auto', 'percentile', 'bca', 't'")
+    array = np.moveaxis(np.asarray(values, dtype=np.float64), axis, -1)
+    n = array.shape[-1]
+    if method == "auto":
+        method = "percentile" if n >= SMALL else "t" if statistic == "mean" else "bca"
+    name = {"percentile": "bootstrap"}.get(method, method)
+    if n < 3:
+        return _none(name, n, f"{n} {units}: at least 3 are needed to tell how much they vary")
+    function = _named(statistic)
+    estimate = float(function(array[..., None, :], -1)[0])
+    if not math.isfinite(estimate):
+        return _none(name, n, "the value itself is undefined")
+    if method == "t":
+        return _student(estimate, _jackknife(array, function), level=level, method=name)
+    replicates = _replicates(array, function, n_resamples=n_resamples, seed=seed)
+    undefined = int((~np.isfinite(replicates)).sum())
+    if undefined > 0.05 * n_resamples:
+        return _none(name, n, f"undefined in {undefined} of {n_resamples} resamples of the {units}")
+    replicates = replicates[np.isfinite(replicates)]
+    error = float(replicates.std(ddof=1))
+    tail = (1 - level) / 2
+    tails = (tail, 1 - tail)
+    if method == "bca":
+        adjusted = _bca_tails(replicates, estimate, _jackknife(array, function), tails)
+        if adjusted is None:
+            return Interval(math.nan, math.nan, error, name, n, f"too few distinct {units} for a BCa interval")
+        tails = adjusted
+    low, high = np.quantile(replicates, tails)
+    return Interval(float(low), float(high), error, name, n)
+
+
+def jackknife_interval(estimate: float, left_out: ArrayLike, *, level: float = 0.95, units: str = "units") -> Interval:
+    """Student's t interval from the values with one unit left out each.
+
+    For statistics whose units enter in pairs or more, such as the mean agreement of all pairs of subjects.
+
+    Parameters
+    ----------
+    estimate : float
+        Value of all units.
+    left_out : array
+        Value without unit i.
+    level : float
+        Confidence level.
+    units : str
+        What a unit is; for the reason.
+
+    Returns
+    -------
+    Interval
+        NaN with a reason below 3 units or where a value is undefined.
+
+    Notes
+    -----
+    Tukey's jackknife [1]_: error² = (n − 1)/n · Σ (left out − their mean)².
+
+    References
+    ----------
+    .. [1] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
+
+    Examples
+    --------
+    >>> jackknife_interval(0.5, [0.4, 0.6, 0.5]).method
+    't'
+    """
+    values = np.asarray(left_out, dtype=np.float64)
+    if values.size < 3:
+        return _none("t", values.size, f"{values.size} {units}: at least 3 are needed to tell how much they vary")
+    return _student(float(estimate), values, level=level, method="t")
+
+
+def influence_interval(
+    estimate: float, influence: ArrayLike, *, level: float = 0.95, correlation: bool = False, units: str = "stimuli"
+) -> Interval:
+    """Student's t interval from each unit's influence on the value (the infinitesimal jackknife).
+
+    Parameters
+    ----------
+    estimate : float
+        Value of all units.
+    influence : array
+        Derivative of the value by the weight of unit i, times the number of units; sums to about 0.
+    level : float
+        Confidence level.
+    correlation : bool
+        Whether the value is bounded by −1 and 1; the interval is then made on Fisher's z scale.
+    units : str
+        What a unit is; for the reason.
+
+    Returns
+    -------
+    Interval
+        NaN with a reason below 3 units or where the value is undefined.
+
+    Examples
+    --------
+    >>> values = np.array([0.1, 0.4, 0.7, 0.2])
+    >>> interval = influence_interval(values.mean(), values - values.mean())
+    >>> bool(np.isclose(interval.error, values.std(ddof=1) / 2))
+    True
+    """
+    from scipy.special import stdtrit
+
+    values = np.asarray(influence, dtype=np.float64)
+    n = values.size
+    if n < 3:
+        return _none("influence", n, f"{n} {units}: at least 3 are needed to tell how much they vary")
+    error = float(values.std(ddof=1) / math.sqrt(n))
+    if not (math.isfinite(estimate) and math.isfinite(error)):
+        return _none("influence", n, "the value itself is undefined")
+    half = float(stdtrit(n - 1, (1 + level) / 2))
+    if correlation and abs(estimate) < 1:
+        z, scale = math.atanh(estimate), error / (1 - estimate**2)
+        low, high = math.tanh(z - half * scale), math.tanh(z + half * scale)
+    else:
+        low, high = estimate - half * error, estimate + half * error
+    return Interval(low, high, error, "influence", n)
+
+
+def median(values: Array, axis: int) -> Array:
+    """Median that leaves out NaN; NaN where nothing is left, without a warning."""
+    if not np.isnan(values).any():
+        return np.asarray(np.median(values, axis=axis))
+    ordered = np.sort(values, axis=axis)  # NaN come last
+    valid = (~np.isnan(ordered)).sum(axis=axis, keepdims=True)
+    lower = np.take_along_axis(ordered, np.maximum(valid - 1, 0) // 2, axis=axis)
+    upper = np.take_along_axis(ordered, np.minimum(valid // 2, values.shape[axis] - 1), axis=axis)
+    return np.asarray(np.squeeze(np.where(valid > 0, (lower + upper) / 2, np.nan), axis=axis))
+
+
+def _none(method: str, n: int, reason: str) -> Interval:
+    return Interval(math.nan, math.nan, math.nan, method, n, reason)
+
+
+def _named(statistic: str | Statistic) -> Statistic:
+    if callable(statistic):
+        return statistic
+    if statistic == "median":
+        return lambda values, axis: _mean_of_rest(median(values, axis))
+    if statistic == "mean":
+        return lambda values, axis: _mean_of_rest(_nanmean(values, axis))
+    raise ValueError(f"unknown statistic {statistic!r}; known: 'mean', 'median', or a function (values, axis)")
+
+
+def _nanmean(values: Array, axis: int | tuple[int, ...]) -> Array:
+    valid = ~np.isnan(values)
+    count = valid.sum(axis=axis)
+    total = np.where(valid, values, 0.0).sum(axis=axis)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _mean_of_rest(reduced: Array) -> Array:
+    return _nanmean(reduced, tuple(range(reduced.ndim - 1))) if reduced.ndim > 1 else reduced
+
+
+def _replicates(array: Array, function: Statistic, *, n_resamples: int, seed: int) -> Array:
+    rng = np.random.default_rng(seed)
+    n = array.shape[-1]
+    step = max(1, CHUNK_BYTES // (8 * max(1, array.size)))
+    parts = []
+    for start in range(0, n_resamples, step):
+        drawn = rng.integers(0, n, (min(step, n_resamples - start), n))
+        parts.append(np.asarray(function(array[..., drawn], -1), dtype=np.float64))
+    return np.concatenate(parts)
+
+
+def _jackknife(array: Array, function: Statistic) -> Array:
+    n = array.shape[-1]
+    step = max(1, CHUNK_BYTES // (8 * max(1, array.size)))
+    parts = []
+    for start in range(0, n, step):
+        left_out = np.arange(start, min(start + step, n))[:, None]
+        kept = np.arange(n - 1)[None, :]
+        parts.append(np.asarray(function(array[..., kept + (kept >= left_out)], -1), dtype=np.float64))
+    return np.concatenate(parts)
+
+
+def _student(estimate: float, left_out: Array, *, level: float, method: str) -> Interval:
+    from scipy.special import stdtrit
+
+    n = len(left_out)
+    error = float(np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)))
+    if not (math.isfinite(error) and math.isfinite(estimate)):
+        return _none(method, n, "undefined when one unit is left out")
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    return Interval(estimate - half, estimate + half, error, method, n)
+
+
+def _bca_tails(
+    replicates: Array, estimate: float, left_out: Array, tails: tuple[float, float]
+) -> tuple[float, float] | None:
+    from scipy.special import ndtr, ndtri
+
+    below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
+    deviations = left_out.mean() - left_out
+    spread = float(np.sum(deviations**2))
+    if not (0 < below < 1) or not spread > 0:
+        return None
+    acceleration = float(np.sum(deviations**3)) / (6 * spread**1.5)
+    bias = float(ndtri(below))
+    shifted = bias + ndtri(np.array(tails))
+    low, high = ndtr(bias + shifted / (1 - acceleration * shifted))
+    return float(low), float(high)

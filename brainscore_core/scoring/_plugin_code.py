@@ -1,0 +1,80 @@
+"""Describe the folder of code that registered a model or a benchmark."""
+
+import sys
+from functools import lru_cache
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+
+from brainscore_core.scoring._parts import PluginCode
+
+__all__ = ["describe_plugin"]
+
+_NO_CODE = {"__pycache__", "tests", "test.py"}
+_NO_CODE_SUFFIXES = {".pyc", ".md"}
+
+
+def describe_plugin(location: Path) -> PluginCode:
+    """Name, hash and origin of a plugin.
+
+    The hash runs over relative names and contents of all files except tests, Markdown, hidden files and compiled
+    code, so that it changes when what the plugin does may have changed, and not with the folder's place.
+
+    Parameters
+    ----------
+    location : Path
+        The plugin's folder, or its file where it is a single module.
+    """
+    distribution, version = _distribution_of(location.absolute())
+    return PluginCode(
+        name=location.stem if location.is_file() else location.name,
+        sha256=_hash(location),
+        distribution=distribution,
+        version=version,
+    )
+
+
+def _hash(location: Path) -> str | None:
+    root = location.parent if location.is_file() else location
+    files = [location] if location.is_file() else sorted(path for path in location.rglob("*") if _is_code(path, root))
+    if not files:
+        return None
+    digest = sha256()
+    for path in sorted(files, key=lambda path: path.relative_to(root).as_posix()):
+        content = sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _is_code(path: Path, root: Path) -> bool:
+    parts = path.relative_to(root).parts
+    if any(part.startswith(".") or part in _NO_CODE for part in parts):
+        return False
+    return path.suffix not in _NO_CODE_SUFFIXES and path.is_file()
+
+
+def _distribution_of(location: Path) -> tuple[str | None, str | None]:
+    roots = [Path(entry) for entry in sys.path if entry and location.is_relative_to(entry)]
+    # the platform's own folder, also where an editable installation puts it on no path
+    roots.append(Path(__file__).parents[2])
+    inside = [root for root in roots if location.is_relative_to(root)]
+    if not inside:
+        return None, None
+    root = max(inside, key=lambda root: len(root.parts))
+    top = location.relative_to(root).parts[0].removesuffix(".py")
+    names = _distributions().get(top)
+    if not names:
+        return None, None
+    return names[0], metadata.version(names[0])
+
+
+@lru_cache(maxsize=1)
+def _distributions() -> dict[str, list[str]]:
+    found = {name: list(distributions) for name, distributions in metadata.packages_distributions().items()}
+    for package in ("brainscore_core", "brainscore_vision", "brainscore"):
+        try:
+            metadata.version("brainscore")
+        except metadata.PackageNotFoundError:
+            break
+        found.setdefault(package, ["brainscore"])  # an editable installation lists no packages
+    return found

@@ -1,0 +1,1 @@
+"""Standards in which data are stored and exchanged."""

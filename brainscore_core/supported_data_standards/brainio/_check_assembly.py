@@ -1,0 +1,264 @@
+"""Checks of an assembly: its dimensions, coordinates and values; and whether it fits a stimulus set."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.supported_data_standards.brainio._check_names import check_id_types, repeated
+from brainscore_core.supported_data_standards.brainio._encoding import encode
+from brainscore_core.supported_data_standards.brainio._findings import Finding, some
+from brainscore_core.supported_data_standards.brainio._levels import is_missing, walk_coords
+from brainscore_core.supported_data_standards.brainio._loaders import resolve_assembly_class
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+__all__ = ["NAN_ALLOWED", "check_alignment", "check_class", "check_coordinates", "check_values", "levels_of"]
+
+#: attribute that says why an assembly has missing values
+NAN_ALLOWED = "nan_allowed"
+_REQUIRED = {
+    "presentation": ("stimulus_id",),
+    "neuroid": ("neuroid_id",),
+    "time_bin": ("time_bin_start", "time_bin_end"),
+}
+_LEGACY = {"stimulus_id": "image_id"}
+
+
+def levels_of(assembly: xr.DataArray) -> dict[Any, tuple[tuple[Any, ...], np.ndarray]]:
+    """Name of each coordinate → its dimensions and values."""
+    return {name: (dims, values) for name, dims, values in walk_coords(assembly)}
+
+
+def stimulus_ids(assembly: xr.DataArray) -> list[Any] | None:
+    """Stimuli that the assembly's presentations are of, each once; None where it does not say."""
+    levels = levels_of(assembly)
+    for name in ("stimulus_id", "image_id"):
+        if name in levels:
+            return list(pd.unique(pd.Series(np.ravel(levels[name][1]), dtype=object)))
+    return None
+
+
+def check_class(assembly: xr.DataArray, cls: str | type[DataAssembly]) -> list[Finding]:
+    """Check that the class is known and that the assembly has its dimensions."""
+    try:
+        known = resolve_assembly_class(cls)
+    except UnknownIdentifier as error:
+        return [Finding("unknown assembly class", error.message, error.remedy or "see resolve_assembly_class")]
+    rules = getattr(known, "DIMS", ())
+    if rules and not any(set(assembly.dims) == set(dims) for dims in rules):
+        expected = " or ".join(" × ".join(dims) for dims in rules)
+        return [
+            Finding(
+                "wrong dimensions",
+                f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}, "
+                f"{known.__name__} needs {expected}",
+                "rename the dimensions, or choose another class, e.g. BehavioralAssembly, which has no such rule",
+            )
+        ]
+    if known.__name__ == "BehavioralAssembly" and "presentation" not in assembly.dims:
+        return [
+            Finding(
+                "no presentations",
+                f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}, so that nothing links responses to stimuli",
+                "call the dimension along which stimuli change 'presentation' and give it the coordinate stimulus_id",
+                "warning",
+            )
+        ]
+    return []
+
+
+def check_coordinates(assembly: xr.DataArray) -> list[Finding]:
+    """Check that each dimension has the coordinates it needs, with sensible values."""
+    levels = levels_of(assembly)
+    findings = []
+    for dim in assembly.dims:
+        for name in _REQUIRED.get(str(dim), ()):
+            if name in levels and levels[name][0] == (dim,):
+                continue
+            findings.append(_missing_coordinate(str(dim), name, levels))
+    if empty := [f"{dim!r}" for dim, size in assembly.sizes.items() if not size]:
+        findings.append(
+            Finding("empty data", f"dimension {', '.join(empty)} has length 0", "check how the data were selected")
+        )
+    if (ids := stimulus_ids(assembly)) is not None:
+        findings += check_id_types(ids, where="the assembly")
+    if "neuroid_id" in levels:
+        findings += _check_neuroids(levels["neuroid_id"][1])
+    if "time_bin_start" in levels and "time_bin_end" in levels:
+        findings += _check_time_bins(np.ravel(levels["time_bin_start"][1]), np.ravel(levels["time_bin_end"][1]))
+    for name, (_, values) in levels.items():
+        try:
+            encode(f"coordinate {name!r}", values)
+        except UserError as error:
+            findings.append(Finding("coordinate type", error.message, error.remedy or "convert it"))
+    return findings
+
+
+def _missing_coordinate(dim: str, name: str, levels: dict[Any, Any]) -> Finding:
+    if name in levels:
+        along = " × ".join(map(str, levels[name][0])) or "no dimension"
+        return Finding(
+            "missing coordinate",
+            f"coordinate {name!r} lies along {along}, not along {dim!r}",
+            f"give it as coords={{'{name}': ('{dim}', values)}}",
+        )
+    legacy = _LEGACY.get(name)
+    if legacy in levels and levels[legacy][0] == (dim,):
+        return Finding(
+            "old coordinate name", f"{legacy!r} is an old name of {name!r}", f"rename it to {name!r}", "warning"
+        )
+    return Finding(
+        "missing coordinate",
+        f"dimension {dim!r} has no coordinate {name!r}",
+        f"add it: coords={{'{name}': ('{dim}', values), …}}",
+    )
+
+
+def _check_neuroids(values: np.ndarray) -> list[Finding]:
+    ids = list(np.ravel(values))
+    findings = []
+    if missing := [number for number, one in enumerate(ids) if is_missing(one) or one == ""]:
+        findings.append(
+            Finding("empty neuroid_id", f"no neuroid_id at {some(missing)} (counted from 0)", "fill in every id")
+        )
+    if twice := repeated(one for one in ids if not is_missing(one)):
+        findings.append(
+            Finding(
+                "duplicate neuroid_id",
+                f"several neuroids are called {some(twice)}",
+                "make the ids unique, e.g. with the animal or session in front",
+            )
+        )
+    return findings
+
+
+def _check_time_bins(starts: np.ndarray, ends: np.ndarray) -> list[Finding]:
+    if len(starts) != len(ends) or any(edges.dtype.kind not in "iuf" for edges in (starts, ends)):
+        kinds = f"{starts.dtype} and {ends.dtype}"
+        return [Finding("time bins", f"time_bin_start and time_bin_end are {kinds}", "give both as numbers (ms)")]
+    wrong = [f"({start}, {end})" for start, end in zip(starts.tolist(), ends.tolist(), strict=True) if not start < end]
+    if not wrong:
+        return []
+    shown = ", ".join(wrong[:5]) + (f", … ({len(wrong)} in all)" if len(wrong) > 5 else "")
+    return [Finding("time bins", f"bins do not end after they start: {shown}", "time_bin_start < time_bin_end is needed")]
+
+
+def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> list[Finding]:
+    """Check the values: one type, finite, and missing only where that is declared."""
+    declared = assembly.attrs.get(NAN_ALLOWED) if allow_nan is None else allow_nan
+    findings = []
+    if declared is not None and not (isinstance(declared, str) and declared.strip()):
+        findings.append(
+            Finding(
+                "NaN declaration",
+                f"{NAN_ALLOWED} is {declared!r}",
+                f"say why values are missing: assembly.attrs['{NAN_ALLOWED}'] = 'neuroids lost after session 2'",
+            )
+        )
+    values = assembly.values
+    missing = _missing(values)
+    if values.dtype.kind == "O":
+        present = values[~missing] if missing is not None else values.ravel()
+        kinds = sorted({type(value).__name__ for value in present.ravel()})
+        if any(not isinstance(value, str) for value in present.ravel()):
+            findings.append(
+                Finding(
+                    "object values",
+                    f"the values are Python objects ({', '.join(kinds)}), not numbers",
+                    "convert them: assembly.astype(float), or .astype(str) for text",
+                )
+            )
+    elif values.dtype.kind not in "biufUTmM":
+        findings.append(
+            Finding("object values", f"the values are of type {values.dtype}", "convert them to numbers or text")
+        )
+    if missing is not None and missing.any() and declared is None:
+        findings.append(_nan_finding(assembly, missing))
+    if values.dtype.kind == "f" and (infinite := int(np.isinf(values).sum())):
+        findings.append(
+            Finding(
+                "infinite values",
+                f"{infinite} of {values.size} values are infinite",
+                "look for divisions by zero; a value that is not known is NaN",
+            )
+        )
+    return findings
+
+
+def _missing(values: np.ndarray) -> np.ndarray | None:
+    """Which values are missing; None for types that cannot be."""
+    if values.dtype.kind in "fcO":
+        missing = pd.isna(values.ravel())
+    elif values.dtype.kind in "mM":
+        missing = np.isnat(values.ravel())
+    else:
+        return None
+    return np.asarray(missing, dtype=bool).reshape(values.shape)
+
+
+def _nan_finding(assembly: xr.DataArray, missing: np.ndarray) -> Finding:
+    where = []
+    for axis, (dim, size) in enumerate(assembly.sizes.items()):
+        touched = missing.any(axis=tuple(other for other in range(missing.ndim) if other != axis))
+        where.append(f"{int(touched.sum())} of {size} along {dim}")
+    count = int(missing.sum())
+    share = 100 * count / math.prod(missing.shape)
+    return Finding(
+        "NaN values",
+        f"{count} of {missing.size} values are missing ({share:.3g} %), in {', '.join(where) or 'the only value'}",
+        f"mend the source, or declare why: assembly.attrs['{NAN_ALLOWED}'] = 'reason'",
+    )
+
+
+def check_alignment(
+    assembly_ids: Iterable[Any] | None, set_ids: Iterable[Any], *, where: str, known_subset: bool = True
+) -> list[Finding]:
+    """Check that every stimulus of an assembly is in a stimulus set; ids are compared as they are.
+
+    Parameters
+    ----------
+    assembly_ids : iterable, optional
+        Stimuli that the assembly's presentations are of.
+    set_ids : iterable
+        Ids of the stimulus set.
+    where : str
+        What to call the stimulus set.
+    known_subset : bool
+        Whether stimuli that were never shown go without saying.
+    """
+    if assembly_ids is None:
+        return []
+    # a missing id is reported by itself
+    wanted = [one for one in dict.fromkeys(assembly_ids) if not is_missing(one)]
+    known = {one for one in set_ids if not is_missing(one)}
+    lacking = [one for one in wanted if one not in known]
+    findings = []
+    if lacking:
+        as_text = {str(one) for one in known}
+        same = [one for one in lacking if str(one) in as_text]
+        if same:
+            other = next(one for one in known if str(one) == str(same[0]))
+            remedy = (
+                f"{len(same)} of them are there with another type ({same[0]!r} here, {other!r} there): "
+                f"convert both with .astype(str)"
+            )
+        else:
+            remedy = f"use the same ids in both; the stimulus set has {some(sorted(map(str, known))[:5])}"
+        findings.append(
+            Finding("unknown stimuli", f"{len(lacking)} stimuli are not in {where}: {some(lacking)}", remedy)
+        )
+    shown = set(wanted)
+    if not known_subset and not lacking and (never := [one for one in known if one not in shown]):
+        findings.append(
+            Finding(
+                "stimuli never shown",
+                f"{len(never)} stimuli of {where} are not in the assembly: {some(sorted(map(str, never)))}",
+                "nothing, if they were not shown",
+                "warning",
+            )
+        )
+    return findings

@@ -1,0 +1,295 @@
+"""From fetched files to stimulus sets and assemblies."""
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.plugins import nearest
+
+from . import assemblies
+from ._unzip import unpacked_files
+from .assemblies import DataAssembly, walk_coords
+from .netcdf import read_netcdf
+from .stimuli import StimulusSet
+
+__all__ = [
+    "AssemblyLoader",
+    "StimulusSetLoader",
+    "link",
+    "read_stimulus_table",
+    "require_files",
+    "resolve_assembly_class",
+]
+
+_LEGACY_ID = "image_id"
+_ID = "stimulus_id"
+_TEXT = (_ID, _LEGACY_ID, "filename")
+_SHOWN = 5
+# before version 3 pandas read floats fast and nearly right, unless told otherwise
+_EXACT: dict[str, Any] = {} if int(pd.__version__.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
+
+
+def resolve_assembly_class(name: str | type[DataAssembly]) -> type[DataAssembly]:
+    """Return the assembly class of this name.
+
+    Parameters
+    ----------
+    name : str
+        For example ``'NeuroidAssembly'``. A class is returned as it is.
+
+    Raises
+    ------
+    UnknownIdentifier
+        There is no such class; the message has the nearest names.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.fetch import resolve_assembly_class
+    >>> resolve_assembly_class("BehavioralAssembly").__name__
+    'BehavioralAssembly'
+    """
+    if isinstance(name, type):
+        return name
+    classes = {
+        known: value
+        for known in assemblies.__all__
+        if isinstance(value := getattr(assemblies, known), type) and issubclass(value, DataAssembly)
+    }
+    if name not in classes:
+        near = nearest(str(name), classes, limit=3) or sorted(classes)
+        raise UnknownIdentifier(f"there is no assembly class {name!r}", remedy=f"did you mean {' or '.join(near)}?")
+    return classes[name]
+
+
+def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read the table of a stimulus set.
+
+    `stimulus_id` and `filename` are text whatever they look like (``001`` stays ``001``, ``NA`` is no missing value);
+    a column `image_id`, as older tables have it, becomes `stimulus_id`.
+    """
+    try:
+        table = pd.read_csv(csv_path, dtype=dict.fromkeys(_TEXT, str), **_EXACT)
+        # a second time, because pandas knows "NA is a missing value" only for all columns at once
+        text = pd.read_csv(csv_path, usecols=lambda name: name in _TEXT, dtype=str, keep_default_na=False)
+        table = table.assign(**{str(name): column for name, column in text.items()})
+    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+        raise UserError(
+            f"cannot read the stimulus table {csv_path}: {error}", remedy="it must be a CSV file"
+        ) from error
+    if _ID not in table.columns:
+        table = table.rename(columns={_LEGACY_ID: _ID})
+    if _ID not in table.columns:
+        raise UserError(
+            f"{csv_path} has no column 'stimulus_id'", remedy=f"its columns are {', '.join(map(str, table.columns))}"
+        )
+    repeated = table[_ID][table[_ID].duplicated()].unique()
+    if len(repeated):
+        raise UserError(f"{csv_path} has stimulus ids twice: {_some(repeated)}", remedy="give each stimulus its own id")
+    return table
+
+
+class StimulusSetLoader:
+    r"""Builds a stimulus set from its table and the folder of its files.
+
+    Parameters
+    ----------
+    csv_path : path
+        Table with one row per stimulus: `stimulus_id`, `filename` (the file in the folder; kept as a column), and
+        whatever else describes the stimuli.
+    stimuli_directory : path or None
+        Folder of exactly the files that the table lists; None for stimuli without files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "files").mkdir()
+    >>> _ = (folder / "files" / "cat.png").write_bytes(b"")
+    >>> _ = (folder / "pets.csv").write_text("stimulus_id,filename,animal\n001,cat.png,cat\n")
+    >>> stimulus_set = StimulusSetLoader(folder / "pets.csv", folder / "files").load()
+    >>> stimulus_set.get_stimulus("001").name
+    'cat.png'
+    """
+
+    def __init__(
+        self, csv_path: str | os.PathLike[str], stimuli_directory: str | os.PathLike[str] | None = None
+    ) -> None:
+        self.csv_path = Path(csv_path)
+        self.stimuli_directory = None if stimuli_directory is None else Path(stimuli_directory)
+
+    def load(self) -> StimulusSet:
+        """Read the table and link the files.
+
+        Raises
+        ------
+        UserError
+            No readable table, ids given twice, or a folder that does not hold exactly the files of the table.
+        """
+        table = read_stimulus_table(self.csv_path)
+        if self.stimuli_directory is None:
+            return StimulusSet(table)
+        folder = self.stimuli_directory
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {folder}", remedy="unpack the archive of the stimuli first")
+        names = unpacked_files(folder)
+        require_files(table, names, source=str(self.csv_path), files=f"the folder {folder}")
+        return link(table, {name: folder / name for name in names})
+
+
+class AssemblyLoader:
+    """Reads an assembly and ties it to its stimulus set.
+
+    Parameters
+    ----------
+    cls : type or str
+        Class of the assembly, or its name.
+    file_path : path
+        The netCDF file.
+    stimulus_set_identifier : str, optional
+        By default that of `stimulus_set`, else what the file says.
+    stimulus_set : StimulusSet, optional
+        The stimuli that were shown.
+    merge_stimulus_set_meta : bool, default True
+        Whether the stimulus set's columns become levels of `presentation`.
+
+    Notes
+    -----
+    The merge is a left join on `stimulus_id`: presentations keep their number and order. A level that the assembly has
+    already is kept as the assembly has it, and the stimulus set's column of that name is left out. Presentations
+    whose stimulus is not in the stimulus set get NaN there, with a warning; if none is, the stimulus set is the wrong
+    one, which is an error. An assembly without a dimension `presentation` is not merged. Older files' `image_id`
+    becomes `stimulus_id`, and whole numbers as ids become text.
+    """
+
+    def __init__(
+        self,
+        cls: type[DataAssembly] | str,
+        file_path: str | os.PathLike[str],
+        stimulus_set_identifier: str | None = None,
+        stimulus_set: StimulusSet | None = None,
+        merge_stimulus_set_meta: bool = True,
+    ) -> None:
+        self.cls = resolve_assembly_class(cls)
+        self.file_path = Path(file_path)
+        self.stimulus_set_identifier = stimulus_set_identifier
+        self.stimulus_set = stimulus_set
+        self.merge_stimulus_set_meta = merge_stimulus_set_meta
+
+    def load(self) -> DataAssembly:
+        """Read the file; the result's ``attrs`` have `stimulus_set` and `stimulus_set_identifier`."""
+        assembly = _with_stimulus_ids(read_netcdf(self.file_path, self.cls))
+        stimulus_set = self.stimulus_set
+        if stimulus_set is not None:
+            if self.merge_stimulus_set_meta:
+                assembly = _with_stimulus_columns(assembly, stimulus_set, self.file_path)
+            assembly.attrs["stimulus_set"] = stimulus_set
+        identifier = self.stimulus_set_identifier or getattr(stimulus_set, "identifier", None)
+        if identifier is not None:
+            assembly.attrs["stimulus_set_identifier"] = identifier
+        return assembly
+
+
+def require_files(table: pd.DataFrame, present: set[str], *, source: str, files: str) -> None:
+    """Refuse a table whose column `filename` does not list exactly the files that are `present`.
+
+    `source` and `files` say in the error where table and files are.
+    """
+    if "filename" not in table.columns:
+        raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus' file")
+    listed = set(table["filename"])
+    findings = [
+        f"{len(names)} {what}: {_some(sorted(names))}"
+        for names, what in ((listed - present, f"missing from {files}"), (present - listed, "not in the table"))
+        if names
+    ]
+    if findings:
+        raise UserError(
+            f"{source} and {files} do not list the same stimuli: " + "; ".join(findings),
+            remedy="check that table and files belong together, and that nobody changed the files",
+        )
+
+
+def link(table: pd.DataFrame, files: Mapping[str, Path]) -> StimulusSet:
+    """Make a stimulus set of a table and the files that its column `filename` names."""
+    stimulus_set = StimulusSet(table)
+    stimulus_set.stimulus_paths = {
+        identifier: files[name] for identifier, name in zip(table[_ID], table["filename"], strict=True)
+    }
+    return stimulus_set
+
+
+def _some(names: Iterable[Any]) -> str:
+    names = list(names)
+    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(repr(str(name)) for name in names[:_SHOWN]) + more
+
+
+def _with_stimulus_ids(assembly: DataAssembly) -> DataAssembly:
+    """Call the level of stimulus ids `stimulus_id`, and make its values text."""
+    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
+    if _ID not in coords and _LEGACY_ID not in coords:
+        return assembly
+    dims, values = coords[_ID if _ID in coords else _LEGACY_ID]
+    values = np.asarray(values)
+    if _ID in coords and values.dtype.kind not in "iuf":
+        return assembly
+    if values.dtype.kind == "f" and np.array_equal(values, np.round(values)):
+        values = values.astype(np.int64)
+    renamed = {(_ID if name == _LEGACY_ID and _ID not in coords else name): coord for name, coord in coords.items()}
+    text = np.array([str(value) for value in values.ravel()], dtype=object).reshape(values.shape)
+    renamed[_ID] = (dims, text)
+    return _rebuilt(assembly, renamed)
+
+
+def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, path: Path) -> DataAssembly:
+    if "presentation" not in assembly.dims:
+        return assembly
+    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
+    if _ID not in coords:
+        raise UserError(
+            f"{path} has no level 'stimulus_id' on presentation, so its stimuli are unknown",
+            remedy="add it, or pass merge_stimulus_set_meta=False",
+        )
+    ids = pd.Index(np.atleast_1d(coords[_ID][1]).astype(str), dtype=object)
+    table = pd.DataFrame(stimulus_set).set_index(pd.Index(stimulus_set[_ID].astype(str), dtype=object))
+    if not table.index.is_unique:
+        repeated = table.index[table.index.duplicated()].unique()
+        raise UserError(
+            f"the stimulus set has stimulus ids twice: {_some(repeated)}", remedy="give each stimulus its own id"
+        )
+    columns = [column for column in table.columns if column not in coords and column not in assembly.dims]
+    rows = table.index.get_indexer(ids)
+    unknown = ids[rows < 0].unique()
+    if len(unknown) and not (rows >= 0).any():
+        raise UserError(
+            f"none of the stimuli of {path} is in the stimulus set; the assembly has {_some(unknown)}, "
+            f"the stimulus set {_some(table.index[:_SHOWN])}",
+            remedy="load the stimulus set that belongs to the assembly",
+        )
+    if len(unknown):
+        warnings.warn(
+            f"{len(unknown)} stimuli of {path} are not in the stimulus set ({_some(unknown)}): "
+            "its columns are NaN for their presentations",
+            stacklevel=2,
+        )
+    joined = table[columns].reindex(ids)
+    merged = {str(column): (("presentation",), _values(joined[column])) for column in columns}
+    return _rebuilt(assembly, {**coords, **merged})
+
+
+def _values(column: "pd.Series[Any]") -> np.ndarray:
+    """Return a column's values; text as objects, whichever string type pandas chose, and missing as NaN."""
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    return column.astype(object).where(column.notna(), np.nan).to_numpy(dtype=object)
+
+
+def _rebuilt(assembly: DataAssembly, coords: Mapping[Any, Any]) -> DataAssembly:
+    return type(assembly)(assembly.values, coords=coords, dims=assembly.dims, attrs=assembly.attrs, name=assembly.name)

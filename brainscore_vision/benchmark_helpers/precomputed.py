@@ -1,0 +1,290 @@
+"""Models that replay what was computed or recorded before."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    DataAssembly,
+    NeuroidAssembly,
+    walk_coords,
+)
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, some_of
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = ["PrecomputedFeatures", "RecordedDecisions", "check_standard_format"]
+
+
+class PrecomputedFeatures(BrainModel):
+    """A model that replays features which were computed before.
+
+    Parameters
+    ----------
+    features : DataAssembly or dict of str to DataAssembly
+        Features with ``stimulus_id`` on ``presentation``: one assembly, or one for each stimulus set's identifier
+        (as it is before the stimuli are placed on a screen).
+    visual_degrees : float
+        Visual angle that the model's input spans, in degrees.
+    identifier : str
+        Name of the model.
+
+    Notes
+    -----
+    Features with a dimension ``neuroid`` are recordings, whatever region is asked for; others are behaviour, whatever
+    task is asked for. The other of the two is not applicable. Time bins must have been computed as they are asked for;
+    a single one is squeezed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    >>> features = NeuroidAssembly(np.eye(2), dims=["presentation", "neuroid"], coords={
+    ...     "stimulus_id": ("presentation", ["a", "b"]), "neuroid_id": ("neuroid", ["n0", "n1"])})
+    >>> model = PrecomputedFeatures(features, visual_degrees=8)
+    >>> model.start_recording("IT", time_bins=[(70, 170)])
+    >>> model.look_at(StimulusSet({"stimulus_id": ["b"]})).values
+    array([[0., 1.]])
+    """
+
+    def __init__(
+        self,
+        features: DataAssembly | Mapping[str, DataAssembly],
+        visual_degrees: float,
+        *,
+        identifier: str = "precomputed-features",
+    ) -> None:
+        self._features = features
+        self._visual_degrees = visual_degrees
+        self._identifier = identifier
+        self._wanted: str | None = None
+        assemblies = features.values() if isinstance(features, Mapping) else [features]
+        for assembly in assemblies:
+            if "presentation" not in assembly.dims or "stimulus_id" not in assembly.coords:
+                raise UserError(
+                    f"the features have the dimensions {assembly.dims} and the coordinates {sorted(assembly.coords)}",
+                    remedy="features need a dimension 'presentation' with the coordinate 'stimulus_id'",
+                )
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return self._identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        return self._visual_degrees
+
+    def start_task(self, task: str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
+        """Replay behaviour from now on; see :meth:`BrainModel.start_task`."""
+        if task != BrainModel.Task.passive:
+            self._want("behaviour")
+
+    def start_recording(
+        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
+    ) -> None:
+        """Replay recordings from now on; see :meth:`BrainModel.start_recording`."""
+        self._want("recordings")
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly | NeuroidAssembly:
+        """Features of these stimuli, in their order.
+
+        Raises
+        ------
+        UserError
+            If there are no features of some stimuli or of the stimulus set, or a stimulus has several.
+        NotApplicable
+            If they are behaviour where recordings are asked for, or the reverse.
+        """
+        features = self._of_stimulus_set(stimuli)
+        if self._wanted is not None and self._wanted != _kind(features):
+            raise NotApplicable(f"{self.identifier!r} has {_kind(features)}, no {self._wanted}")
+        rows = _rows(
+            wanted=stimuli["stimulus_id"].tolist(),
+            known=features["stimulus_id"].values.tolist(),
+            holder=f"the features of {self.identifier!r}",
+        )
+        selected = features.isel(presentation=rows)
+        if "time_bin" in selected.dims and selected.sizes["time_bin"] == 1:
+            selected = selected.isel(time_bin=0, drop=True)
+        return selected
+
+    def _want(self, kind: str) -> None:
+        assemblies = list(self._features.values()) if isinstance(self._features, Mapping) else [self._features]
+        if assemblies and all(_kind(assembly) != kind for assembly in assemblies):
+            raise NotApplicable(f"{self.identifier!r} has {_kind(assemblies[0])}, no {kind}")
+        self._wanted = kind
+
+    def _of_stimulus_set(self, stimuli: StimulusSet) -> DataAssembly:
+        if not isinstance(self._features, Mapping):
+            return self._features
+        for name in (stimuli.identifier, identifier_before_screen(stimuli.identifier)):
+            if name in self._features:
+                return self._features[name]
+        raise UserError(
+            f"{self.identifier!r} has no features of the stimulus set {stimuli.identifier!r}, "
+            f"only of {', '.join(map(repr, self._features)) or 'none'}",
+            remedy="compute the features of these stimuli, or check the stimulus set's identifier",
+        )
+
+
+class RecordedDecisions(BrainModel):
+    """A model that replays choices which were recorded before.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model.
+    decisions : dict or BehavioralAssembly
+        stimulus_id → choice; or one-dimensional choices with ``stimulus_id`` on ``presentation``.
+    visual_degrees : float
+        Visual angle that the model's input spans, in degrees.
+    task : str
+        The one task that the choices belong to; every other, and recordings, are not applicable.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    >>> model = RecordedDecisions("observer", {"image1": "dog", "image2": "cat"}, visual_degrees=8)
+    >>> model.start_task("label", ["cat", "dog"])
+    >>> model.look_at(StimulusSet({"stimulus_id": ["image2", "image1"]})).values.tolist()
+    [['cat'], ['dog']]
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        decisions: Mapping[str, Any] | DataAssembly,
+        visual_degrees: float,
+        task: str = BrainModel.Task.label,
+    ) -> None:
+        self._identifier = identifier
+        self._visual_degrees = visual_degrees
+        self._task = str(task)
+        self._started = False
+        if isinstance(decisions, Mapping):
+            self._ids, self._choices = list(decisions), np.array(list(decisions.values()), dtype=object)
+        else:
+            if "stimulus_id" not in decisions.coords or decisions.squeeze().ndim > 1:
+                raise UserError(
+                    f"the decisions have the dimensions {decisions.dims}",
+                    remedy="give one choice a presentation, with the coordinate 'stimulus_id'",
+                )
+            self._ids, self._choices = decisions["stimulus_id"].values.tolist(), decisions.values.ravel()
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return self._identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        return self._visual_degrees
+
+    def start_task(self, task: str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
+        """Replay the choices, if `task` is the one they belong to; see :meth:`BrainModel.start_task`."""
+        if str(task) != self._task:
+            raise NotApplicable(f"{self.identifier!r} has recorded decisions for the task {self._task!r} only")
+        self._started = True
+
+    def start_recording(
+        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
+    ) -> None:
+        """Not applicable: there are decisions only."""
+        raise NotApplicable(f"{self.identifier!r} has recorded decisions only, nothing to record from")
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly:
+        """Choices for these stimuli, in their order.
+
+        Returns
+        -------
+        BehavioralAssembly
+            presentation × choice, with one choice a presentation and every column of `stimuli`.
+
+        Raises
+        ------
+        UserError
+            If there is no decision for some stimuli, or the task was not started.
+        """
+        if not self._started:
+            raise UserError(
+                f"{self.identifier!r} was not told what to do", remedy=f"call start_task({self._task!r}, labels) first"
+            )
+        rows = _rows(
+            wanted=stimuli["stimulus_id"].tolist(), known=self._ids, holder=f"the decisions of {self.identifier!r}"
+        )
+        coords: dict[str, Any] = {
+            str(column): ("presentation", stimuli[column].to_numpy()) for column in stimuli.columns
+        }
+        coords["choice"] = ("choice", [self._task])
+        return BehavioralAssembly(self._choices[rows][:, np.newaxis], coords=coords, dims=["presentation", "choice"])
+
+
+def check_standard_format(assembly: DataAssembly, nans_expected: bool = False) -> None:
+    """Check that recordings are as benchmarks need them.
+
+    Parameters
+    ----------
+    assembly : NeuroidAssembly
+        Recordings.
+    nans_expected : bool
+        Whether NaN may occur.
+
+    Raises
+    ------
+    UserError
+        Naming everything that is wrong: dimensions other than presentation × neuroid, no ``stimulus_id``, no
+        ``neuroid_id``, no stimulus set, stimuli that are not in it, NaN.
+    """
+    wrong = []
+    if assembly.dims != ("presentation", "neuroid"):
+        wrong.append(f"its dimensions are {assembly.dims}; squeeze or transpose to ('presentation', 'neuroid')")
+    dims_of = {name: dims for name, dims, _ in walk_coords(assembly)}
+    wrong += [
+        f"{dim!r} has no coordinate {name!r}"
+        for name, dim in (("stimulus_id", "presentation"), ("neuroid_id", "neuroid"))
+        if dims_of.get(name) != (dim,)
+    ]
+    stimulus_set = assembly.attrs.get("stimulus_set")
+    wrong += [
+        f"it has no attribute {name!r}"
+        for name in ("stimulus_set", "stimulus_set_identifier")
+        if assembly.attrs.get(name) is None
+    ]
+    if stimulus_set is not None and dims_of.get("stimulus_id") == ("presentation",):
+        unknown = set(assembly["stimulus_id"].values.tolist()) - set(stimulus_set["stimulus_id"].tolist())
+        if unknown:
+            wrong.append(f"its stimulus set lacks {some_of(sorted(map(str, unknown)))}")
+    if not nans_expected and np.isnan(assembly.values).any():
+        wrong.append("it holds NaN; pass nans_expected=True where that is meant")
+    if wrong:
+        raise UserError(f"the assembly is not in the standard format: {'; '.join(wrong)}")
+
+
+def _kind(assembly: DataAssembly) -> str:
+    return "recordings" if "neuroid" in assembly.dims else "behaviour"
+
+
+def _rows(*, wanted: list[Any], known: list[Any], holder: str) -> list[int]:
+    row_of = {identifier: row for row, identifier in enumerate(known)}
+    if len(row_of) < len(known):
+        seen: set[Any] = set()
+        repeated = [identifier for identifier in known if identifier in seen or seen.add(identifier)]
+        repeated = list(dict.fromkeys(map(str, repeated)))
+        if set(repeated) & set(map(str, wanted)):
+            raise UserError(f"{holder} name some stimuli several times: {some_of(repeated)}", remedy="keep one of each")
+    missing = list(dict.fromkeys(str(identifier) for identifier in wanted if identifier not in row_of))
+    if missing:
+        raise UserError(
+            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {some_of(missing)}",
+            remedy="compute or record them for these stimuli, under the same stimulus_id",
+        )
+    return [row_of[identifier] for identifier in wanted]

@@ -1,0 +1,222 @@
+"""Stimuli as they appear on a model's screen."""
+
+import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio._cache import file_digest, replacing
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["place_on_screen", "screen_home"]
+
+_RULE = 1  # raise it whenever the same stimulus and angles give other pixels
+_GREY = (128, 128, 128)
+_PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG holds as it is
+_SHOWN_MODES = _PNG_MODES | {"PA", "CMYK", "YCbCr", "LAB", "HSV"}
+_WORKERS = 4
+_MARK = "--target"
+
+
+class _Placement(NamedTuple):
+    """One stimulus file and the ratio of target to source angle."""
+
+    source: Path
+    ratio: float
+
+
+def place_on_screen(
+    stimulus_set: StimulusSet, target_visual_degrees: float, source_visual_degrees: float | None = None
+) -> StimulusSet:
+    """Show stimuli at the visual angle at which they were shown in the experiment, on a screen of another size.
+
+    Parameters
+    ----------
+    stimulus_set : StimulusSet
+        Images. Not changed.
+    target_visual_degrees : float
+        Visual angle that the screen spans (that is: the model's input), in degrees.
+    source_visual_degrees : float, optional
+        Visual angle that every image spanned in the experiment, in degrees. Left out where `stimulus_set` has a column
+        ``degrees`` that says so for each stimulus.
+
+    Returns
+    -------
+    StimulusSet
+        With new files of the same names, ``degrees`` set to `target_visual_degrees`, ``original_paths`` (stimulus_id →
+        path before) and the identifier ``<identifier>--target<degrees>--source<degrees or None>``. Where the angles
+        are equal already: `stimulus_set` itself.
+
+    Raises
+    ------
+    UserError
+        If an angle is given twice, not at all, or is not positive; if a stimulus has no file or is no image; if so
+        little of an image would be left that it has no pixel.
+
+    Notes
+    -----
+    With r = target / source, the screen has round(r · size) pixels, halves rounded to even. r ≥ 1: the image is pasted
+    unchanged on the middle of a grey (128, 128, 128) RGB screen; transparency is dropped. r < 1: the middle of the
+    image is cut out. Nothing is ever resampled.
+
+    Files are written losslessly (PNG, whatever their name ends in) below ``$BRAINSCORE_HOME/stimuli_on_screen``
+    (default ``~/.brain-score``), under a key made of the image file's bytes and r: the same name with other content
+    never returns an old file.
+
+    Examples
+    --------
+    >>> on_screen = place_on_screen(stimulus_set, target_visual_degrees=16, source_visual_degrees=8)  # doctest: +SKIP
+    >>> on_screen.identifier  # doctest: +SKIP
+    'MajajHong2015--target16.00--source8.00'
+    """
+    target = _angle(target_visual_degrees, "target_visual_degrees")
+    sources = _source_angles(stimulus_set, source_visual_degrees)
+    if np.all(sources == target):
+        return stimulus_set
+    paths = stimulus_files(stimulus_set)
+    ids = list(stimulus_set["stimulus_id"])
+    ratios = {identifier: target / source for identifier, source in zip(ids, sources, strict=True)}
+    placements = [_Placement(paths[identifier], ratio) for identifier, ratio in ratios.items()]
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        placed = list(pool.map(partial(_place, home=screen_home()), placements))
+    result = stimulus_set.copy()
+    result["degrees"] = target
+    result.stimulus_paths = dict(zip(ratios, placed, strict=True))
+    source_text = "None" if source_visual_degrees is None else f"{float(source_visual_degrees):.2f}"
+    result.identifier = f"{stimulus_set.identifier}{_MARK}{target:.2f}--source{source_text}"
+    # not `result.original_paths = …`: pandas first reads the attribute and warns where there is none yet
+    object.__setattr__(result, "original_paths", {identifier: paths[identifier] for identifier in ratios})
+    return result
+
+
+def identifier_before_screen(identifier: str | None) -> str | None:
+    """Identifier that a stimulus set had before it was placed on a screen, perhaps several times."""
+    return None if identifier is None else identifier.split(_MARK)[0]
+
+
+def screen_home() -> Path:
+    """Folder of the files that :func:`place_on_screen` writes.
+
+    Examples
+    --------
+    >>> screen_home().name
+    'stimuli_on_screen'
+    """
+    home = os.environ.get("BRAINSCORE_HOME") or "~/.brain-score"
+    return Path(home).expanduser().absolute() / "stimuli_on_screen"
+
+
+def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:
+    """Each stimulus's file; all that are missing are named at once."""
+    if "stimulus_id" not in stimulus_set.columns:
+        raise UserError(
+            f"the stimulus set {stimulus_set.identifier!r} has no column 'stimulus_id'",
+            remedy="name each row's stimulus in a column 'stimulus_id'",
+        )
+    known = stimulus_set.stimulus_paths or {}
+    paths = {identifier: known.get(identifier) for identifier in stimulus_set["stimulus_id"]}
+    missing = [
+        f"{identifier} ({path if path is not None else 'no path'})"
+        for identifier, path in paths.items()
+        if path is None or not Path(path).is_file()
+    ]
+    if missing:
+        raise UserError(
+            f"{len(missing)} of {len(paths)} stimuli of {stimulus_set.identifier!r} have no file: {some_of(missing)}",
+            remedy="set stimulus_set.stimulus_paths to a dictionary from stimulus_id to an existing file",
+        )
+    return {identifier: Path(path) for identifier, path in paths.items() if path is not None}
+
+
+def _angle(value: float, name: str) -> float:
+    try:
+        angle = float(value)
+    except (TypeError, ValueError):
+        angle = np.nan
+    if not (np.isfinite(angle) and angle > 0):
+        raise UserError(f"{name} is {value!r}", remedy="give a visual angle in degrees, above 0")
+    return angle
+
+
+def _source_angles(stimulus_set: StimulusSet, source_visual_degrees: float | None) -> np.ndarray:
+    in_column = "degrees" in stimulus_set.columns
+    if in_column and source_visual_degrees is not None:
+        raise UserError(
+            f"the visual angle of {stimulus_set.identifier!r} is given twice: by source_visual_degrees="
+            f"{source_visual_degrees!r} and by the column 'degrees'",
+            remedy="leave source_visual_degrees out, or drop the column",
+        )
+    if not in_column:
+        if source_visual_degrees is None:
+            raise UserError(
+                f"the visual angle of {stimulus_set.identifier!r} is not known",
+                remedy="pass source_visual_degrees, or add a column 'degrees'",
+            )
+        return np.full(len(stimulus_set), _angle(source_visual_degrees, "source_visual_degrees"))
+    return np.array(
+        [
+            _angle(value, f"'degrees' of stimulus {identifier!r}")
+            for identifier, value in zip(stimulus_set["stimulus_id"], stimulus_set["degrees"], strict=True)
+        ]
+    )
+
+
+def _place(placement: _Placement, *, home: Path) -> Path:
+    source, ratio = placement
+    content = file_digest(source, "sha256")
+    key = hashlib.sha256(f"{_RULE} {ratio!r} {content}".encode()).hexdigest()
+    path = home / key[:2] / key / source.name
+    if not path.exists():
+        with replacing(path) as stream:
+            _placed_image(source, ratio).save(stream, format="PNG", compress_level=1)
+    return path
+
+
+def _placed_image(source: Path, ratio: float) -> "Image":
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(source) as opened:
+            opened.load()
+            image = opened.copy()
+    except (UnidentifiedImageError, OSError) as error:
+        raise UserError(f"{source} cannot be read: {error}", remedy="only images can be placed on a screen") from error
+    if image.mode not in _SHOWN_MODES:
+        raise UserError(
+            f"{source} has pixels of mode {image.mode!r}, whose levels a screen of 8 bits cannot show",
+            remedy="save it with 8 bits a channel",
+        )
+    size = np.array(image.size)
+    placed = np.round(ratio * size).astype(int)
+    if placed.min() < 1:
+        raise UserError(
+            f"of {source} ({size[0]} × {size[1]} pixels) nothing is left on a screen of {ratio:.3g} times its angle",
+            remedy="check the visual angles: they are in degrees",
+        )
+    if ratio >= 1:
+        canvas = Image.new("RGB", (int(placed[0]), int(placed[1])), _GREY)
+        left, top = _corner(placed - size)
+        canvas.paste(image.convert("RGB"), (left, top))
+        return canvas
+    left, top = _corner(size - placed)
+    cut = image.crop((left, top, left + int(placed[0]), top + int(placed[1])))
+    return cut if cut.mode in _PNG_MODES else cut.convert("RGB")
+
+
+def _corner(difference: np.ndarray) -> tuple[int, int]:
+    left, top = np.round(difference / 2).astype(int)
+    return int(left), int(top)
+
+
+def some_of(names: list[str], at_most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    rest = len(names) - at_most
+    return ", ".join(names[:at_most]) + (f" and {rest} more" if rest > 0 else "")

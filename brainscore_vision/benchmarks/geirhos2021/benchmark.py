@@ -1,0 +1,115 @@
+"""Whether models err on the same images as people (Geirhos et al. 2021)."""
+
+from typing import Final, cast
+
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
+from brainscore_core.metrics import Score
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, cast_coordinate_type, scored
+from brainscore_vision.benchmarks.geirhos2021.task import label, only_shown, say_coverage
+from brainscore_vision.data.geirhos2021 import BIBTEX
+from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.utils import LazyLoad
+
+__all__ = ["DATASETS", "Geirhos2021ErrorConsistency", "cast_coordinate_type"]
+
+DATASETS: Final = [
+    "colour",
+    "contrast",
+    "cue-conflict",
+    "edge",
+    "eidolonI",
+    "eidolonII",
+    "eidolonIII",
+    "false-colour",
+    "high-pass",
+    "low-pass",
+    "phase-scrambling",
+    "power-equalisation",
+    "rotation",
+    "silhouette",
+    "sketch",
+    "stylized",
+    "uniform-noise",
+]
+"""Names of the 17 tests."""
+
+VISUAL_DEGREES: Final = 3
+NUMBER_OF_TRIALS: Final = 1
+
+
+class Geirhos2021ErrorConsistency(BenchmarkBase):
+    """Cohen's kappa between what a model and what people get right, averaged over conditions and observers.
+
+    The model names each image with one of the test's 16 categories (4–10 observers did the same). Undistorted images
+    and conditions near chance are left out, as in the publication. The ceiling is the same number between all pairs of
+    observers; it needs no images.
+
+    Parameters
+    ----------
+    test : str
+        One of :data:`DATASETS`.
+
+    Notes
+    -----
+    A model that cannot label is not applicable, which is found out before any image is fetched. Of the cue-conflict
+    images only every eighth is pinned for download: without a folder that has all of them, models that look at images
+    are scored on those 160, and ``attrs['stimuli_shown']``, ``attrs['stimuli_of_experiment']`` and ``attrs['comment']``
+    of the score say so.
+
+    References
+    ----------
+    .. [1] Geirhos et al. 2021, https://doi.org/10.48550/arXiv.2106.07411
+    .. [2] Geirhos et al. 2020 (error consistency), https://doi.org/10.48550/arXiv.2006.16736
+    """
+
+    def __init__(self, test: str) -> None:
+        self._test = test
+        self._metric = LazyLoad(lambda: load_metric("error_consistency"))
+        self._assembly: LazyLoad[BehavioralAssembly] = LazyLoad(lambda: load_assembly(test))
+        super().__init__(
+            identifier=f"Geirhos2021{test.replace('-', '')}-error_consistency",
+            version=1,
+            ceiling_func=lambda: self._metric.ceiling(self._assembly.content),
+            parent="Geirhos2021",
+            bibtex=BIBTEX,
+        )
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Let `candidate` name the images.
+
+        Returns
+        -------
+        Score
+            kappa / ceiling, in [0, 1]; ``attrs['raw']`` is kappa.
+
+        Raises
+        ------
+        NotApplicable
+            If the candidate cannot label.
+        DataUnavailable
+            If it needs images that cannot be had from here; the message says where to obtain them.
+        """
+        assembly = self._assembly.content
+        labels = label(
+            candidate,
+            assembly,
+            load_stimuli=lambda: load_stimulus_set(f"Geirhos2021_{self._test}"),
+            visual_degrees=VISUAL_DEGREES,
+            number_of_trials=NUMBER_OF_TRIALS,
+        )
+        raw = self._metric(labels, only_shown(assembly, labels))
+        score = bound_score(normalise(raw, self.ceiling))
+        return say_coverage(score, labels, assembly)
+
+
+def load_assembly(test: str) -> BehavioralAssembly:
+    """Trials of the conditions of one test that enter its score.
+
+    Parameters
+    ----------
+    test : str
+        One of :data:`DATASETS`.
+    """
+    return scored(cast("BehavioralAssembly", load_dataset(f"Geirhos2021_{test}")), EXCLUDED.get(test, ()))

@@ -1,0 +1,106 @@
+"""Which conditions of a test enter the score."""
+
+from typing import Final
+
+import numpy as np
+
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, walk_coords
+
+__all__ = ["EXCLUDED", "cast_coordinate_type", "is_excluded", "scored"]
+
+EXCLUDED: Final[dict[str, tuple[str | float, ...]]] = {
+    "colour": ("cr",),
+    "contrast": ("c100", "c03", "c01"),
+    "eidolonI": ("1-10-10", "64-10-10", "128-10-10"),
+    "eidolonII": ("1-3-10", "32-3-10", "64-3-10", "128-3-10"),
+    "eidolonIII": ("1-0-10", "16-0-10", "32-0-10", "64-0-10", "128-0-10"),
+    "false-colour": ("true",),
+    "high-pass": ("inf", 0.55, 0.45, 0.4),
+    "low-pass": (0, 15, 40),
+    "phase-scrambling": (0, 150, 180),
+    "power-equalisation": (0,),
+    "rotation": (0,),
+    "uniform-noise": (0.0, 0.6, 0.9),
+}
+"""Undistorted images, and those on which people are near chance, by test (Geirhos et al. 2021)."""
+
+
+def is_excluded(condition: str, excluded: tuple[str | float, ...]) -> bool:
+    """Whether a condition is among `excluded`, numbers compared as numbers.
+
+    Parameters
+    ----------
+    condition : str
+        As the published trials write it, such as ``'0.60'``.
+    excluded : tuple of str or float
+        Names as they stand, numbers by their value.
+
+    Examples
+    --------
+    >>> is_excluded("0.60", (0.6,)), is_excluded("64-10-10", (64,)), is_excluded("cr", ("cr",))
+    (True, False, True)
+    """
+    try:
+        number = float(condition)
+    except ValueError:
+        return condition in excluded
+    return condition in excluded or any(not isinstance(other, str) and number == other for other in excluded)
+
+
+def scored(assembly: BehavioralAssembly, excluded: tuple[str | float, ...]) -> BehavioralAssembly:
+    """Trials of the conditions that enter the score.
+
+    Parameters
+    ----------
+    assembly : BehavioralAssembly
+        Trials with the level ``condition``, and their ``stimulus_set``.
+    excluded : tuple of str or float
+        Conditions to leave out.
+
+    Returns
+    -------
+    BehavioralAssembly
+        Its ``stimulus_set`` has the stimuli of these trials only.
+    """
+    conditions = assembly["condition"].values
+    left_out = [name for name in np.unique(conditions) if is_excluded(str(name), excluded)]
+    if not left_out:
+        return assembly
+    kept = assembly[{"presentation": ~np.isin(conditions, left_out)}]
+    stimuli = assembly.attrs["stimulus_set"]
+    remaining = stimuli[~stimuli["condition"].isin(left_out)].reset_index(drop=True)
+    kept.attrs = {**assembly.attrs, "stimulus_set": remaining}
+    return kept
+
+
+def cast_coordinate_type(assembly: BehavioralAssembly, coordinate: str, newtype: type) -> BehavioralAssembly:
+    """Change the type of one coordinate's values.
+
+    Parameters
+    ----------
+    assembly : BehavioralAssembly
+        Not changed.
+    coordinate : str
+        Name of the coordinate or level.
+    newtype : type
+        Such as ``str``.
+
+    Returns
+    -------
+    BehavioralAssembly
+        A copy, attributes kept.
+
+    Examples
+    --------
+    >>> trials = BehavioralAssembly(["cat"], coords={"stimulus_id": ("presentation", ["a"]),
+    ...                             "condition": ("presentation", [0.5])}, dims=["presentation"])
+    >>> str(cast_coordinate_type(trials, "condition", str)["condition"].values[0])
+    '0.5'
+    """
+    coords = {
+        name: (dims, np.asarray(values).astype(newtype) if name == coordinate else values)
+        for name, dims, values in walk_coords(assembly)
+    }
+    result = type(assembly)(assembly.values, coords=coords, dims=assembly.dims, name=assembly.name)
+    result.attrs = dict(assembly.attrs)
+    return result

@@ -1,0 +1,246 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from brainscore_core.errors import DataUnavailable, NotApplicable
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model
+from brainscore_vision.benchmark_helpers import RecordedDecisions
+from brainscore_vision.benchmarks.geirhos2021 import benchmark as module
+from brainscore_vision.benchmarks.geirhos2021.benchmark import DATASETS, cast_coordinate_type
+from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, is_excluded
+from brainscore_vision.data.geirhos2019.data_packaging import STIMULI_VARIABLE as STIMULI_VARIABLE_2019
+from brainscore_vision.data.geirhos2021.data_packaging import STIMULI_VARIABLE
+from brainscore_vision.model_interface import BrainModel
+
+CEILINGS = {
+    "colour": 0.41543,
+    "contrast": 0.43703,
+    "cue-conflict": 0.33105,
+    "edge": 0.31844,
+    "eidolonI": 0.38634,
+    "eidolonII": 0.45402,
+    "eidolonIII": 0.45953,
+    "false-colour": 0.44405,
+    "high-pass": 0.44014,
+    "low-pass": 0.46888,
+    "phase-scrambling": 0.44667,
+    "power-equalisation": 0.51063,
+    "rotation": 0.43851,
+    "silhouette": 0.47571,
+    "sketch": 0.36962,
+    "stylized": 0.50058,
+    "uniform-noise": 0.43406,
+}
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
+    monkeypatch.delenv(STIMULI_VARIABLE, raising=False)
+    monkeypatch.delenv(STIMULI_VARIABLE_2019, raising=False)
+
+
+def _load(test):
+    return load_benchmark(f"Geirhos2021{test.replace('-', '')}-error_consistency")
+
+
+class Looker(BrainModel):
+    """Names each image by a hash of its pixels: it cannot answer without looking."""
+
+    identifier = "looker"
+
+    def __init__(self, degrees=3):
+        self.degrees = degrees
+
+    def visual_degrees(self):
+        return self.degrees
+
+    def start_recording(self, recording_target, time_bins, **kwargs):
+        raise NotApplicable("it has no regions")
+
+    def start_task(self, task, fitting_stimuli=None):
+        self.task, self.choices = task, list(fitting_stimuli)
+
+    def look_at(self, stimuli, number_of_trials=1, require_variance=False):
+        self.stimuli, self.trials, labels = stimuli, number_of_trials, []
+        for name in stimuli["stimulus_id"]:
+            with Image.open(stimuli.get_stimulus(name)) as image:
+                self.size = image.size
+                labels.append(self.choices[int(np.asarray(image, dtype=np.int64).sum()) % len(self.choices)])
+        return BehavioralAssembly(
+            np.array(labels)[:, np.newaxis],
+            coords={
+                "stimulus_id": ("presentation", list(stimuli["stimulus_id"])),
+                "truth": ("presentation", list(stimuli["truth"])),
+                "choice": ("choice", ["label"]),
+            },
+            dims=["presentation", "choice"],
+        )
+
+
+class Silent(Looker):
+    def start_task(self, task, fitting_stimuli=None):
+        raise NotApplicable("it has no words")
+
+
+def test_registered():
+    names = {f"Geirhos2021{test.replace('-', '')}-error_consistency" for test in DATASETS}
+    assert len(names) == 17
+    assert names <= set(benchmark_registry)
+    assert set(CEILINGS) == set(DATASETS)
+
+
+@pytest.mark.parametrize("test", DATASETS)
+def test_identifier_is_the_key(test):
+    benchmark = _load(test)
+    assert benchmark.identifier == f"Geirhos2021{test.replace('-', '')}-error_consistency"
+    assert benchmark.identifier in benchmark_registry
+    assert benchmark.parent == "Geirhos2021"
+
+
+@pytest.mark.parametrize("test", DATASETS)
+def test_ceiling_without_stimuli(mirror, test, monkeypatch):
+    def no_stimuli(identifier):
+        raise AssertionError(f"stimuli of {identifier} were loaded")
+
+    monkeypatch.setattr(module, "load_stimulus_set", no_stimuli)
+    ceiling = _load(test).ceiling
+    assert float(ceiling) == pytest.approx(CEILINGS[test], abs=5e-6)
+    assert ceiling.attrs["meaning"] == "human-human"
+
+
+def test_mean_ceiling(mirror):
+    assert np.mean([float(_load(test).ceiling) for test in DATASETS]) == pytest.approx(0.43122, abs=5e-6)
+
+
+@pytest.mark.parametrize("test", sorted(EXCLUDED))
+def test_every_excluded_condition_was_there(mirror, test):
+    before = {str(condition) for condition in load_dataset(f"Geirhos2021_{test}")["condition"].values}
+    scored = module.load_assembly(test)
+    after = {str(condition) for condition in scored["condition"].values}
+    assert len(before - after) == len(EXCLUDED[test])
+    assert {str(condition) for condition in scored.stimulus_set["condition"]} == after
+    assert set(scored.stimulus_set["stimulus_id"]) == set(scored["stimulus_id"].values)
+
+
+@pytest.mark.parametrize(
+    ("condition", "excluded", "expected"),
+    [
+        ("0.00", (0.0,), True),
+        ("0", (0,), True),
+        ("10", (0,), False),
+        (".55", (0.55,), True),
+        ("inf", ("inf", 0.4), True),
+        ("3", ("inf", 0.4), False),
+        ("c10", ("c100",), False),
+        ("1-10-10", ("1-10-10",), True),
+        ("true", ("true",), True),
+        ("nan", (0,), False),
+    ],
+)
+def test_is_excluded(condition, excluded, expected):
+    assert is_excluded(condition, excluded) is expected
+
+
+@pytest.mark.parametrize(
+    ("test", "network", "expected"),
+    [
+        ("edge", "alexnet", 0.1104),
+        ("edge", "googlenet", 0.0774),
+        ("edge", "vgg16", 0.0710),
+        ("silhouette", "alexnet", 0.2827),
+        ("silhouette", "googlenet", 0.3348),
+        ("silhouette", "vgg16", 0.3292),
+        ("cue-conflict", "alexnet", 0.1132),
+        ("cue-conflict", "googlenet", 0.0875),
+        ("cue-conflict", "vgg16", 0.0602),
+    ],
+)
+def test_replayed_decisions(mirror, test, network, expected):
+    score = _load(test)(load_model(f"{network}-recorded2019"))
+    assert float(score.attrs["raw"]) == pytest.approx(expected, abs=5e-5)
+    assert float(score) == pytest.approx(float(score.attrs["raw"]) / CEILINGS[test], abs=5e-5)
+    assert score.attrs["stimuli_shown"] == score.attrs["stimuli_of_experiment"]
+    assert "comment" not in score.attrs
+    assert score.attrs["error"] > 0
+    low, high = score.attrs["ci"]
+    assert low < float(score) < high
+
+
+def test_one_of_the_observers_scores_about_the_ceiling(mirror):
+    assembly = module.load_assembly("silhouette")
+    own = assembly[{"presentation": assembly["subject"].values == "subject-03"}]
+    decisions = dict(zip(own["stimulus_id"].values.tolist(), own.values.tolist(), strict=True))
+    score = _load("silhouette")(RecordedDecisions("subject-03", decisions, visual_degrees=3))
+    assert 0.8 < float(score) <= 1  # it is among those that it is compared with
+
+
+def test_guessing_scores_about_0(mirror):
+    score = _load("silhouette")(Looker())
+    assert abs(float(score.attrs["raw"])) < 0.1
+    assert 0 <= float(score) < 0.2
+    assert score.attrs["unclamped"] == pytest.approx(float(score.attrs["raw"]) / CEILINGS["silhouette"], abs=1e-4)
+
+
+def test_task_is_the_experiments(mirror):
+    model = Looker(degrees=6)
+    _load("edge")(model)
+    assert model.task == "label"
+    assert model.choices == sorted(set(load_dataset("Geirhos2021_edge")["truth"].values))
+    assert len(model.choices) == 16
+    assert model.size == (448, 448)
+    assert model.trials == 1
+    assert len(model.stimuli) == 160
+
+
+def test_cue_conflict_says_on_how_many_images_it_scores(mirror):
+    score = _load("cue-conflict")(Looker())
+    assert (score.attrs["stimuli_shown"], score.attrs["stimuli_of_experiment"]) == (160, 1280)
+    assert "160 of the experiment's 1280" in score.attrs["comment"]
+
+
+def test_images_that_cannot_be_had(mirror):
+    with pytest.raises(DataUnavailable, match=r"sketch\.tar\.gz"):
+        _load("sketch")(Looker())
+
+
+@pytest.mark.parametrize("test", DATASETS)
+def test_a_model_that_cannot_label_is_not_applicable_without_images(mirror, test, monkeypatch):
+    def no_stimuli(identifier):
+        raise AssertionError(f"stimuli of {identifier} were loaded")
+
+    monkeypatch.setattr(module, "load_stimulus_set", no_stimuli)
+    with pytest.raises(NotApplicable, match="no words"):
+        _load(test)(Silent())
+
+
+def test_images_of_a_folder_are_shown_in_the_scored_conditions_only(mirror, tmp_path, monkeypatch):
+    stimuli = load_dataset("Geirhos2021_power-equalisation").stimulus_set
+    folder = tmp_path / "stimuli" / "power-equalisation" / "dnn" / "session-1"
+    folder.mkdir(parents=True)
+    for number, stimulus in enumerate(stimuli["stimulus_id"], start=1):
+        prefix, _, rest = stimulus.partition("_")
+        Image.new("L", (2, 2), number % 256).save(folder / f"{number:04}_{prefix}_dnn_{rest}")
+    monkeypatch.setenv(STIMULI_VARIABLE, str(tmp_path / "stimuli"))
+    model = Looker()
+    score = _load("power-equalisation")(model)
+    assert len(model.stimuli) == 560
+    assert set(model.stimuli["condition"]) == {"pow"}
+    assert score.attrs["stimuli_shown"] == score.attrs["stimuli_of_experiment"] == 560
+
+
+def test_cast_coordinate_type():
+    trials = BehavioralAssembly(
+        ["cat", "dog"],
+        coords={"stimulus_id": ("presentation", ["a", "b"]), "condition": ("presentation", [0.5, 1.0])},
+        dims=["presentation"],
+        attrs={"identifier": "pets"},
+    )
+    cast = cast_coordinate_type(trials, "condition", str)
+    assert list(cast["condition"].values) == ["0.5", "1.0"]
+    assert list(cast["stimulus_id"].values) == ["a", "b"]
+    assert list(cast.values) == ["cat", "dog"]
+    assert cast.attrs == {"identifier": "pets"}
+    assert trials["condition"].dtype.kind == "f"
+    assert list(cast_coordinate_type(cast, "condition", float)["condition"].values) == [0.5, 1.0]

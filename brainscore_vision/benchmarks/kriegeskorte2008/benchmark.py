@@ -1,0 +1,241 @@
+"""Whether the same objects are similar to a model as to human and to monkey IT (Kriegeskorte et al. 2008)."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision import load_dataset
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.data.kriegeskorte2008 import BIBTEX
+from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.utils import LazyLoad
+
+__all__ = ["Kriegeskorte2008HumanRDM", "Kriegeskorte2008MonkeyRDM", "model_rdm", "subject_rdms"]
+
+HUMAN_VISUAL_DEGREES: Final = 2.9
+MONKEY_VISUAL_DEGREES: Final = 7.0
+HUMAN_TIME_BIN: Final = (70, 170)
+"""Haemodynamic responses have no time bin at this scale: the customary one of recordings in IT."""
+MONKEY_TIME_BIN: Final = (71, 211)
+NUMBER_OF_TRIALS: Final = 1
+_SCALE: Final = "similarity"
+
+
+class Kriegeskorte2008HumanRDM(BenchmarkBase):
+    """Mean over four subjects of the Spearman correlation between their IT's dissimilarities and the model's.
+
+    Dissimilarity is 1 − Pearson correlation between the response patterns of two objects; each subject's two
+    sessions are averaged. The ceiling is the upper bound of the noise ceiling [2]_: the mean correlation of each
+    subject with the mean of all, itself included. The best model lies between it and
+    ``ceiling.attrs['lower_bound_loo']``, where each subject is left out of the mean.
+
+    Notes
+    -----
+    The interval is a t interval over the four subjects: it tells what other people with these 92 objects would give,
+    not what other objects would. With three degrees of freedom it is wide. The ceiling's own uncertainty (jackknife over
+    the same subjects) is added as if the two were independent; as a noisy subject lowers both, this errs on the wide
+    side.
+
+    References
+    ----------
+    .. [1] Kriegeskorte et al. 2008, https://doi.org/10.1016/j.neuron.2008.10.043
+    .. [2] Nili et al. 2014, https://doi.org/10.1371/journal.pcbi.1003553
+    """
+
+    def __init__(self) -> None:
+        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Kriegeskorte2008.IT-human"))
+        super().__init__(
+            identifier="Kriegeskorte2008.IT-human-rdm",
+            version=1,
+            ceiling_func=lambda: _noise_ceiling(self._assembly.content),
+            parent="IT",
+            bibtex=BIBTEX,
+        )
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Record from `candidate`'s IT.
+
+        Returns
+        -------
+        Score
+            Mean correlation / ceiling, in [0, 1]; ``attrs['raw']`` is the mean correlation, whose own ``attrs['raw']``
+            holds that of each subject.
+
+        Raises
+        ------
+        NotApplicable
+            If the candidate has no IT.
+        """
+        assembly = self._assembly.content
+        dissimilarities = model_rdm(candidate, assembly, visual_degrees=HUMAN_VISUAL_DEGREES, time_bin=HUMAN_TIME_BIN)
+        subjects, rdms = subject_rdms(assembly)
+        return bound_score(normalise(_mean_correlation(dissimilarities, rdms, subjects), self.ceiling))
+
+
+class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
+    """Spearman correlation between the dissimilarities of 92 objects in monkey IT and in the model.
+
+    The published matrix pools 674 neurons of two monkeys. There is one matrix, hence no ceiling: the score is the
+    correlation itself.
+
+    Notes
+    -----
+    The interval tells what other objects would give (influence of each object on the correlation); other monkeys it
+    cannot tell of.
+
+    References
+    ----------
+    .. [1] Kriegeskorte et al. 2008, https://doi.org/10.1016/j.neuron.2008.10.043
+    .. [2] Kiani et al. 2007, https://doi.org/10.1152/jn.00024.2007
+    """
+
+    def __init__(self) -> None:
+        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Kriegeskorte2008.IT-monkey"))
+        super().__init__(
+            identifier="Kriegeskorte2008.IT-monkey-rdm",
+            version=1,
+            ceiling_func=_no_ceiling,
+            parent="IT",
+            bibtex=BIBTEX,
+        )
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Record from `candidate`'s IT.
+
+        Returns
+        -------
+        Score
+            Correlation, unceiled, in [0, 1].
+
+        Raises
+        ------
+        NotApplicable
+            If the candidate has no IT.
+        """
+        assembly = self._assembly.content
+        dissimilarities = model_rdm(candidate, assembly, visual_degrees=MONKEY_VISUAL_DEGREES, time_bin=MONKEY_TIME_BIN)
+        stimulus_ids = list(assembly.attrs["stimulus_set"]["stimulus_id"])
+        return bound_score(normalise(_correlation(dissimilarities, assembly.values[0], stimulus_ids), self.ceiling))
+
+
+def model_rdm(
+    candidate: BrainModel, assembly: DataAssembly, *, visual_degrees: float, time_bin: tuple[int, int]
+) -> np.ndarray:
+    """Dissimilarities of the stimuli in a model's IT.
+
+    Parameters
+    ----------
+    candidate : BrainModel
+        Is recorded from.
+    assembly : DataAssembly
+        Measured dissimilarities (rdm × pair) with their ``stimulus_set``.
+    visual_degrees : float
+        Visual angle of the stimuli in the experiment.
+    time_bin : (int, int)
+        When to record, in milliseconds after stimulus onset.
+
+    Returns
+    -------
+    array (pairs,)
+        1 − Pearson correlation, in the order of `assembly`; NaN for pairs with a stimulus to which all of the model
+        responds alike.
+    """
+    from brainscore_core.numerics import rdm
+
+    candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=[time_bin])
+    on_screen = place_on_screen(
+        assembly.attrs["stimulus_set"],
+        target_visual_degrees=candidate.visual_degrees(),
+        source_visual_degrees=visual_degrees,
+    )
+    recordings = candidate.look_at(on_screen, number_of_trials=NUMBER_OF_TRIALS)
+    # the pairs follow the order of the stimulus set
+    return rdm(_patterns(recordings, list(on_screen["stimulus_id"])))
+
+
+def subject_rdms(assembly: DataAssembly) -> tuple[list[str], np.ndarray]:
+    """Dissimilarities of each subject, sessions averaged.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        rdm × pair, with the level ``subject``.
+
+    Returns
+    -------
+    subjects : list of str
+        Sorted.
+    rdms : array (subjects, pairs)
+        Their dissimilarities.
+    """
+    of_rows = assembly["subject"].values.astype(str)
+    subjects = sorted(set(of_rows))
+    values = assembly.transpose("rdm", "pair").values
+    return subjects, np.stack([values[of_rows == subject].mean(axis=0) for subject in subjects])
+
+
+def _patterns(recordings: Any, stimulus_ids: list[str]) -> np.ndarray:
+    table = as_table(recordings, ("presentation", "neuroid"), role="recordings")
+    values = finite_values(table, role="recordings")
+    names = coord_values(table, "stimulus_id", role="recordings").astype(str)
+    rows = {str(name): row for row, name in enumerate(names)}
+    missing = [name for name in stimulus_ids if name not in rows]
+    if missing or len(rows) != len(names):
+        raise UserError(
+            f"the model's recordings are of {len(rows)} stimuli in {len(names)} presentations, but "
+            f"{len(stimulus_ids)} were shown once each" + (f"; {missing[0]!r} is missing" if missing else ""),
+            remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
+        )
+    return values[[rows[name] for name in stimulus_ids]]
+
+
+def _mean_correlation(dissimilarities: np.ndarray, rdms: np.ndarray, subjects: list[str]) -> Score:
+    from brainscore_core.numerics import bootstrap_interval, compare_rdms
+
+    compared = [compare_rdms(dissimilarities, rdm) for rdm in rdms]
+    values = np.array([similarity.value for similarity in compared])
+    score = Score(values.mean())
+    each = Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"])
+    score.attrs.update(scale=_SCALE, raw=each)
+    interval = bootstrap_interval(values, "mean", method="t", units="subjects")
+    if compared[0].reason is not None:
+        interval = interval._replace(reason=_of_the_model(compared[0].reason))
+    return attach_interval(score, interval, estimates="mean over subjects, which vary; the 92 objects are kept")
+
+
+def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids: list[str]) -> Score:
+    from brainscore_core.numerics import compare_rdms, influence_interval
+
+    similarity = compare_rdms(dissimilarities, measured)
+    score = Score(similarity.value)
+    influence = DataAssembly(
+        similarity.influence, coords={"stimulus_id": ("presentation", stimulus_ids)}, dims=["presentation"]
+    )
+    score.attrs.update(scale=_SCALE, influence=influence)
+    interval = influence_interval(similarity.value, similarity.influence, correlation=True, units="objects")
+    if similarity.reason is not None:
+        interval = interval._replace(reason=_of_the_model(similarity.reason))
+    return attach_interval(score, interval, estimates="correlation; objects vary, the two monkeys are kept")
+
+
+def _of_the_model(reason: str) -> str:
+    return reason.replace("the first RDM", "the RDM of the model")
+
+
+def _noise_ceiling(assembly: DataAssembly) -> Score:
+    from brainscore_vision.metrics.rsa_ceiling.ceiling import ceiling_of_rdms
+
+    subjects, rdms = subject_rdms(assembly)
+    return ceiling_of_rdms(rdms, subjects=np.array(subjects))
+
+
+def _no_ceiling() -> Score:
+    ceiling = declare_no_error(Score(np.nan), "one dissimilarity matrix is published: nothing tells how reliable it is")
+    ceiling.attrs["meaning"] = "none"
+    return ceiling

@@ -1,0 +1,134 @@
+"""How the published files of Geirhos et al. 2019 become assemblies and stimulus sets.
+
+The authors publish trials and images at https://github.com/rgeirhos/texture-vs-shape (images: CC BY 4.0).
+``sources.csv`` pins every file that is used, by URL and sha256. All edge and silhouette images are listed; of the 1,280
+cue-conflict images every eighth. A copy of all of them is taken from the folder that the environment variable
+``BRAINSCORE_GEIRHOS2019_STIMULI`` names: the folder ``stimuli`` of a clone of that repository.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.data._sources import Source, fetch_sources, read_sources
+from brainscore_vision.data.geirhos2019.folder import stimuli_in_folder
+from brainscore_vision.data.geirhos2019.trials import behavior, read_trials, stimulus_table
+
+__all__ = ["STIMULI_VARIABLE", "TESTS", "load_networks", "load_observers", "load_stimuli", "network_sources"]
+
+STIMULI_VARIABLE: Final = "BRAINSCORE_GEIRHOS2019_STIMULI"
+"""Environment variable that names a folder with all images."""
+
+TESTS: Final = {
+    "cue-conflict": ("style-transfer-512-nomask-experiment", "style-transfer-preprocessed-512"),
+    "edge": ("edge-experiment", "edges"),
+    "silhouette": ("silhouette-filled-experiment", "filled-silhouettes"),
+}
+"""Folders of the trials and of the images, by test."""
+
+_RETRAINED = "style-transfer-512-nomask-experiment-trained-CNNs"
+_FOLDER = Path(__file__).parent
+
+
+def load_observers(test: str) -> BehavioralAssembly:
+    """Decisions of the ten observers of one test.
+
+    Parameters
+    ----------
+    test : str
+        One of :data:`TESTS`.
+
+    Returns
+    -------
+    BehavioralAssembly
+        presentation, with the levels stimulus_id, truth, condition, subject, session, trial, response_time (seconds),
+        for cue conflict also shape and texture. Its ``stimulus_set`` names all stimuli, without files.
+
+    References
+    ----------
+    .. [1] Geirhos et al. 2019, https://doi.org/10.48550/arXiv.1811.12231
+    """
+    experiment, _ = TESTS[test]
+    identifier = f"Geirhos2019_{test}"
+    trials = read_trials(fetch_sources(read_sources(_FOLDER, containing=f"/{experiment}/{experiment}_subject-")))
+    return behavior(trials, stimulus_table(trials, identifier=identifier), identifier=identifier)
+
+
+def load_networks() -> BehavioralAssembly:
+    """Decisions of all networks of the published experiments.
+
+    Returns
+    -------
+    BehavioralAssembly
+        presentation, with the levels stimulus_id, truth, condition, subject (the network, as the file names it), test,
+        experiment (the published folder: two of them hold a network called alexnet, which are different networks),
+        session, trial, response_time (NaN).
+
+    References
+    ----------
+    .. [1] Geirhos et al. 2019, https://doi.org/10.48550/arXiv.1811.12231
+    """
+    import pandas as pd
+
+    sources = network_sources()
+    parts = [
+        read_trials([path]).assign(test=test, experiment=experiment, subject=network)
+        for (test, experiment, network), path in zip(sources, fetch_sources(sources.values()), strict=True)
+    ]
+    trials = pd.concat(parts, ignore_index=True)
+    assembly = behavior(trials, stimulus_table(trials, identifier="Geirhos2019"), identifier="Geirhos2019_networks")
+    levels = {name: ("presentation", trials[name].to_numpy().astype(str)) for name in ("test", "experiment")}
+    return assembly.assign_coords(levels)
+
+
+def network_sources() -> dict[tuple[str, str, str], Source]:
+    """Files of networks' decisions by (test, experiment, network).
+
+    Examples
+    --------
+    >>> sorted(network for test, _, network in network_sources() if test == "edge")
+    ['alexnet', 'googlenet', 'vgg']
+    """
+    folders = {experiment: test for test, (experiment, _) in TESTS.items()} | {_RETRAINED: "cue-conflict"}
+    found = {}
+    for source in read_sources(_FOLDER, containing="/raw-data/"):
+        experiment = source.url.split("/")[-2]
+        network = source.name.removeprefix(f"{TESTS[folders[experiment]][0]}_")
+        network = network.removesuffix("_session_1.csv").removesuffix("_session-1.csv")
+        if not network.startswith("subject-"):
+            found[folders[experiment], experiment, network] = source
+    return found
+
+
+def load_stimuli(test: str, *, identifier: str | None = None) -> StimulusSet:
+    """Images of one test.
+
+    Parameters
+    ----------
+    test : str
+        One of :data:`TESTS`.
+    identifier : str, optional
+        Name of the stimulus set; by default ``Geirhos2019_<test>``.
+
+    Returns
+    -------
+    StimulusSet
+        224 × 224 RGB images. Of cue conflict only the 160 that ``sources.csv`` lists, unless the environment variable
+        ``BRAINSCORE_GEIRHOS2019_STIMULI`` names a folder with all 1,280.
+    """
+    experiment, images = TESTS[test]
+    identifier = identifier or f"Geirhos2019_{test}"
+    # any observer saw every image
+    trials = read_trials(fetch_sources(read_sources(_FOLDER, containing=f"/{experiment}/{experiment}_subject-01_")))
+    stimuli = stimulus_table(trials, identifier=identifier)
+    if folder := os.environ.get(STIMULI_VARIABLE):
+        return stimuli_in_folder(stimuli, Path(folder) / images, variable=STIMULI_VARIABLE)
+    sources = {source.name: source for source in read_sources(_FOLDER, containing=f"/stimuli/{images}/")}
+    ids = {name.rpartition("_")[2]: name for name in stimuli["stimulus_id"]}
+    paths = {ids[name]: path for name, path in zip(sources, fetch_sources(sources.values()), strict=True)}
+    covered = StimulusSet(stimuli[stimuli["stimulus_id"].isin(paths)].reset_index(drop=True))
+    covered.identifier = identifier
+    covered.stimulus_paths = paths
+    return covered

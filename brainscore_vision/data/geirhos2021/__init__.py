@@ -1,0 +1,57 @@
+"""Decisions of 90 observers on 17 sets of distorted and out-of-distribution images (Geirhos et al. 2021)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import data_registry, stimulus_set_registry
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+BIBTEX = """@article{geirhos2021partial,
+  title = {Partial success in closing the gap between human and machine vision},
+  author = {Geirhos, Robert and Narayanappa, Kantharaju and Mitzkus, Benjamin and
+    Thieringer, Tizian and Bethge, Matthias and Wichmann, Felix A and Brendel, Wieland},
+  journal = {Advances in Neural Information Processing Systems},
+  volume = {34},
+  pages = {23885--23899},
+  year = {2021},
+  doi = {10.48550/arXiv.2106.07411}
+}"""
+
+
+def _observers(test: str) -> BehavioralAssembly:
+    from brainscore_vision.data.geirhos2021.data_packaging import load_observers
+
+    return load_observers(test)
+
+
+def _stimuli(test: str) -> StimulusSet:
+    from brainscore_vision.data.geirhos2021.data_packaging import load_stimuli
+
+    return load_stimuli(test)
+
+
+for _test in (
+    "colour",
+    "contrast",
+    "cue-conflict",
+    "edge",
+    "eidolonI",
+    "eidolonII",
+    "eidolonIII",
+    "false-colour",
+    "high-pass",
+    "low-pass",
+    "phase-scrambling",
+    "power-equalisation",
+    "rotation",
+    "silhouette",
+    "sketch",
+    "stylized",
+    "uniform-noise",
+):
+    data_registry[f"Geirhos2021_{_test}"] = lambda test=_test: _observers(test)
+    stimulus_set_registry[f"Geirhos2021_{_test}"] = lambda test=_test: _stimuli(test)

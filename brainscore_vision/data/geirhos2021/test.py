@@ -1,0 +1,158 @@
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision.data.geirhos2019.data_packaging import STIMULI_VARIABLE as STIMULI_VARIABLE_2019
+from brainscore_vision.data.geirhos2021.data_packaging import STIMULI_VARIABLE
+
+TESTS = {  # trials, observers, stimuli, conditions
+    "colour": (5120, 4, 1280, 2),
+    "contrast": (5120, 4, 1280, 8),
+    "cue-conflict": (12800, 10, 1280, 1),
+    "edge": (1600, 10, 160, 1),
+    "eidolonI": (5120, 4, 1280, 8),
+    "eidolonII": (5120, 4, 1280, 8),
+    "eidolonIII": (5120, 4, 1280, 8),
+    "false-colour": (4480, 4, 1120, 2),
+    "high-pass": (5120, 4, 1280, 8),
+    "low-pass": (5120, 4, 1280, 8),
+    "phase-scrambling": (4480, 4, 1120, 7),
+    "power-equalisation": (4480, 4, 1120, 2),
+    "rotation": (5120, 4, 1280, 4),
+    "silhouette": (1600, 10, 160, 1),
+    "sketch": (5600, 7, 800, 1),
+    "stylized": (4000, 5, 800, 1),
+    "uniform-noise": (5120, 4, 1280, 8),
+}
+WITHOUT_IMAGES = sorted(set(TESTS) - {"cue-conflict", "edge", "silhouette"})
+
+
+@pytest.fixture(autouse=True)
+def _no_folders(monkeypatch):
+    monkeypatch.delenv(STIMULI_VARIABLE, raising=False)
+    monkeypatch.delenv(STIMULI_VARIABLE_2019, raising=False)
+
+
+@pytest.fixture
+def _nothing_at_hand(tmp_path, monkeypatch):
+    """Neither mirror nor cache nor network."""
+    monkeypatch.delenv("BRAINSCORE_MIRROR", raising=False)
+    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)  # between attempts
+
+
+def test_registered():
+    assert {f"Geirhos2021_{test}" for test in TESTS} <= set(data_registry)
+    assert {f"Geirhos2021_{test}" for test in TESTS} <= set(stimulus_set_registry)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_trials(mirror, test):
+    trials, observers, stimuli, conditions = TESTS[test]
+    assembly = load_dataset(f"Geirhos2021_{test}")
+    assert assembly.dims == ("presentation",)
+    assert assembly.shape == (trials,)
+    assert len(set(assembly["subject"].values)) == observers
+    assert all(str(subject).startswith("subject-") for subject in set(assembly["subject"].values))
+    assert len(set(assembly["stimulus_id"].values)) == len(assembly.stimulus_set) == stimuli
+    assert len(set(assembly["condition"].values)) == conditions
+    assert len(set(assembly["truth"].values)) == 16
+    assert set(assembly.values) <= set(assembly["truth"].values) | {"na"}
+    assert assembly.attrs["stimulus_set_identifier"] == assembly.stimulus_set.identifier == f"Geirhos2021_{test}"
+    # each observer saw each image once, so that images join observers
+    seen = set(zip(assembly["subject"].values, assembly["stimulus_id"].values, strict=True))
+    assert len(seen) == trials == observers * stimuli
+    np.testing.assert_array_equal(np.isfinite(assembly["response_time"].values), assembly.values != "na")
+
+
+def test_all_in_seconds(mirror):
+    start = time.perf_counter()
+    assemblies = [load_dataset(f"Geirhos2021_{test}") for test in TESTS]
+    assert time.perf_counter() - start < 20
+    assert sum(assembly.size for assembly in assemblies) == 85_120
+    assert sum(len(set(assembly["subject"].values)) for assembly in assemblies) == 90
+
+
+@pytest.mark.parametrize(("test", "images"), [("cue-conflict", 160), ("edge", 160), ("silhouette", 160)])
+def test_published_stimuli(mirror, test, images):
+    stimuli = load_stimulus_set(f"Geirhos2021_{test}")
+    assert stimuli.identifier == f"Geirhos2021_{test}"
+    assert len(stimuli) == images
+    assert set(stimuli["stimulus_id"]) <= set(load_dataset(f"Geirhos2021_{test}")["stimulus_id"].values)
+    assert all(stimuli.get_stimulus(name).is_file() for name in stimuli["stimulus_id"])
+
+
+@pytest.mark.parametrize("test", WITHOUT_IMAGES)
+def test_other_stimuli_say_where_to_obtain_them(test):
+    with pytest.raises(DataUnavailable) as caught:
+        load_stimulus_set(f"Geirhos2021_{test}")
+    assert f"{test}.tar.gz" in str(caught.value)
+    assert "github.com/bethgelab/model-vs-human/releases" in str(caught.value)
+    assert STIMULI_VARIABLE in str(caught.value)
+
+
+def _published_names(test):
+    """The images of a test as model-vs-human publishes them: dnn/session-1/<trial>_<test>_dnn_<condition>_…"""
+    names = []
+    for number, stimulus in enumerate(load_dataset(f"Geirhos2021_{test}").stimulus_set["stimulus_id"], start=1):
+        prefix, _, rest = stimulus.partition("_")
+        names.append(f"{number:04}_{prefix}_dnn_{rest}")
+    return names
+
+
+def _write(folder, names):
+    for number, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (1, 1), (number % 256, number // 256, 0)).save(path)
+
+
+def test_stimuli_of_a_folder(mirror, tmp_path, monkeypatch):
+    names = _published_names("colour")
+    _write(tmp_path / "colour" / "dnn" / "session-1", names)
+    monkeypatch.setenv(STIMULI_VARIABLE, str(tmp_path))
+    stimuli = load_stimulus_set("Geirhos2021_colour")
+    assert len(stimuli) == 1280
+    name = stimuli["stimulus_id"].iloc[41]
+    assert stimuli.get_stimulus(name).name == names[41]
+    # other tests stay as they are
+    assert len(load_stimulus_set("Geirhos2021_edge")) == 160
+    with pytest.raises(DataUnavailable, match="has no folder sketch"):
+        load_stimulus_set("Geirhos2021_sketch")
+
+
+def test_folder_with_gaps_or_doubts(mirror, tmp_path, monkeypatch):
+    names = _published_names("edge")
+    folder = tmp_path / "edge"
+    _write(folder, names)
+    monkeypatch.setenv(STIMULI_VARIABLE, str(tmp_path))
+    assert len(load_stimulus_set("Geirhos2021_edge")) == 160
+    plain = names[3].split("_")[-1]  # as edges, silhouettes and cue conflict are published
+    (folder / "airplane").mkdir()
+    (folder / "airplane" / plain).write_bytes((folder / names[3]).read_bytes())
+    assert len(load_stimulus_set("Geirhos2021_edge")) == 160
+    (folder / "airplane" / plain).write_bytes((folder / names[4]).read_bytes())
+    with pytest.raises(UserError, match="differ"):
+        load_stimulus_set("Geirhos2021_edge")
+    (folder / "airplane" / plain).unlink()
+    (folder / names[3]).unlink()
+    (folder / names[4]).unlink()
+    with pytest.raises(DataUnavailable, match="2 of 160"):
+        load_stimulus_set("Geirhos2021_edge")
+
+
+@pytest.mark.usefixtures("_nothing_at_hand")
+def test_one_clear_error_without_network():
+    with pytest.raises(DataUnavailable) as caught:
+        load_dataset("Geirhos2021_edge")
+    message = str(caught.value)
+    assert "raw.githubusercontent.com/bethgelab/model-vs-human" in message
+    assert "BRAINSCORE_MIRROR" in message
+    assert "10 of 10 files" in message
+    assert len(message.splitlines()) == 2  # what is missing, and what to do

@@ -1,0 +1,104 @@
+"""Simulated2026 as a stimulus set and an assembly."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.provenance import note
+from brainscore_core.supported_data_standards.brainio._cache import replacing
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.data.simulated2026.encoding import EncodingModel
+from brainscore_vision.data.simulated2026.responses import SEED, simulate
+from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, PER_CATEGORY, draw, parameters
+
+__all__ = ["IDENTIFIER", "assembly", "stimulus_set"]
+
+IDENTIFIER = "Simulated2026"
+_VERSION = 1  # raise it whenever stimuli are drawn otherwise
+
+
+def stimulus_set() -> StimulusSet:
+    """The stimuli; drawn and written as PNG files on first use.
+
+    Returns
+    -------
+    StimulusSet
+        480 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
+        :func:`~brainscore_vision.data.simulated2026.stimuli.parameters`). Files lie in
+        ``$BRAINSCORE_HOME/simulated2026`` (default ``~/.brain-score``).
+    """
+    from PIL import Image
+
+    folder = _home() / "simulated2026" / f"v{_VERSION}"
+    rows, paths = [], {}
+    for category in CATEGORIES:
+        for number in range(PER_CATEGORY):
+            identifier = f"{category}_{number:02d}"
+            path = folder / f"{identifier}.png"
+            if not path.exists():
+                with replacing(path) as stream:
+                    Image.fromarray(draw(category, number)).save(stream, format="PNG")
+            rows.append({"stimulus_id": identifier, "object_name": category, "image_label": category}
+                        | parameters(category, number))  # fmt: skip
+            paths[identifier] = path
+    stimuli = StimulusSet(rows)
+    stimuli.stimulus_paths = paths
+    stimuli.identifier = IDENTIFIER
+    return stimuli
+
+
+def assembly() -> NeuroidAssembly:
+    """The simulated measurements.
+
+    Returns
+    -------
+    NeuroidAssembly
+        presentation (480 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has ``stimulus_id``,
+        ``object_name``, ``repetition`` and the parameters of the stimuli; ``neuroid`` has ``neuroid_id``, ``region``,
+        ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the average over repetitions).
+        No unit. The same on every machine up to rounding (relative differences below 1e-6).
+    """
+    stimuli = stimulus_set()
+    energies = _energies(stimuli)
+    model = EncodingModel()
+    regions = {"V1": simulate(model.v1(energies), stream=1), "IT": simulate(model.it(energies), stream=2)}
+    responses = np.concatenate([simulation.responses for simulation in regions.values()], axis=2)
+    repetitions, shown, neuroids = responses.shape
+    coords: dict[str, Any] = {
+        str(column): ("presentation", np.tile(stimuli[column].to_numpy(), repetitions)) for column in stimuli.columns
+    }
+    coords["repetition"] = ("presentation", np.repeat(np.arange(repetitions), shown))
+    coords["neuroid_id"] = (
+        "neuroid",
+        [f"{region}.{number}" for region, part in regions.items() for number in range(len(part.noise_sd))],
+    )
+    coords["region"] = ("neuroid", [region for region, part in regions.items() for _ in part.noise_sd])
+    for name in ("noise_sd", "reliability"):
+        coords[name] = ("neuroid", np.concatenate([getattr(part, name) for part in regions.values()]))
+    measured = NeuroidAssembly(
+        responses.reshape(repetitions * shown, neuroids), coords=coords, dims=["presentation", "neuroid"]
+    )
+    measured.name = IDENTIFIER
+    measured.attrs["identifier"] = IDENTIFIER
+    measured.attrs["stimulus_set_identifier"] = stimuli.identifier
+    measured.attrs["stimulus_set"] = stimuli
+    note("seed", name=IDENTIFIER, value=SEED)
+    return measured
+
+
+def _energies(stimuli: StimulusSet) -> NDArray[np.float64]:
+    """From the files, not from what was drawn: what the measurements are computed from is what models see."""
+    from PIL import Image
+
+    model = EncodingModel()
+    return np.stack(
+        [model.energies(np.asarray(Image.open(stimuli.get_stimulus(name)))) for name in stimuli["stimulus_id"]]
+    )
+
+
+def _home() -> Path:
+    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()

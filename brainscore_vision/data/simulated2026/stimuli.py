@@ -1,0 +1,130 @@
+"""The stimuli of Simulated2026: drawn from a seed, eight categories of gratings, textures and shapes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CATEGORIES", "IMAGE_SIZE", "PER_CATEGORY", "VISUAL_DEGREES", "draw", "parameters"]
+
+IMAGE_SIZE = 128
+VISUAL_DEGREES = 8
+PER_CATEGORY = 100
+CATEGORIES = ("grating", "plaid", "texture", "rings", "star", "disc", "square", "cross")
+_SEED = 2026
+_GREY = 128.0
+
+Parameters = dict[str, float]
+
+
+def parameters(category: str, number: int) -> Parameters:
+    """Parameters of one stimulus.
+
+    Parameters
+    ----------
+    category : str
+        One of `CATEGORIES`.
+    number : int
+        Which exemplar, from 0.
+
+    Returns
+    -------
+    dict
+        ``orientation`` (degrees), ``frequency`` (cycles per degree), ``phase`` (degrees), ``x``, ``y`` (centre, degrees
+        right of and below fixation), ``radius`` (degrees), ``contrast`` (Michelson, 0 to 1).
+    """
+    # RandomState: its streams are frozen for ever, those of numpy's newer generators are not
+    random = np.random.RandomState([_SEED, CATEGORIES.index(category), number])
+    return {
+        "orientation": float(random.uniform(0, 180)),
+        "frequency": float(np.exp(random.uniform(np.log(0.7), np.log(4.5)))),
+        "phase": float(random.uniform(0, 360)),
+        "x": float(random.uniform(-1.0, 1.0)),
+        "y": float(random.uniform(-1.0, 1.0)),
+        "radius": float(random.uniform(1.2, 2.8)),
+        "contrast": float(random.uniform(0.35, 1.0)),
+    }
+
+
+def draw(category: str, number: int) -> NDArray[np.uint8]:
+    """Draw one stimulus.
+
+    Parameters
+    ----------
+    category : str
+        One of `CATEGORIES`.
+    number : int
+        Which exemplar, from 0.
+
+    Returns
+    -------
+    ndarray of uint8, `IMAGE_SIZE` × `IMAGE_SIZE`
+        Grey levels; 128 is the background.
+
+    Examples
+    --------
+    >>> draw("grating", 0).shape
+    (128, 128)
+    """
+    shape = parameters(category, number)
+    # RandomState as in `parameters`; one more number in the seed makes another stream
+    random = np.random.RandomState([_SEED, CATEGORIES.index(category), number, 1])
+    axis = (np.arange(IMAGE_SIZE) + 0.5) * VISUAL_DEGREES / IMAGE_SIZE - VISUAL_DEGREES / 2
+    x, y = axis[np.newaxis] - shape["x"], axis[:, np.newaxis] - shape["y"]
+    angle, phase = np.deg2rad(shape["orientation"]), np.deg2rad(shape["phase"])
+    across, along = x * np.sin(angle) + y * np.cos(angle), x * np.cos(angle) - y * np.sin(angle)
+    distance = np.hypot(x, y)
+    wave = 2 * np.pi * shape["frequency"]
+    aperture = _inside(distance, shape["radius"] + 0.8)
+    if category == "grating":
+        pattern = np.cos(wave * across + phase) * aperture
+    elif category == "plaid":
+        pattern = (np.cos(wave * across + phase) + np.cos(wave * along + phase)) / 2 * aperture
+    elif category == "texture":
+        pattern = _texture(x, y, shape["frequency"], shape["orientation"], spread=25.0, random=random) * aperture
+    elif category == "rings":
+        pattern = np.cos(wave * distance + phase) * aperture
+    elif category == "star":
+        arms = 2 + int(shape["frequency"] * 2)
+        pattern = np.tanh(3 * np.cos(arms * np.arctan2(across, along) + phase)) * aperture
+    elif category == "disc":
+        pattern = _sign(phase) * _inside(distance, shape["radius"])
+    elif category == "square":
+        pattern = _sign(phase) * _inside(np.maximum(np.abs(across), np.abs(along)), shape["radius"] * 0.85)
+    else:
+        arm, length = shape["radius"] * 0.3, shape["radius"] * 1.1
+        bars = [
+            _inside(np.abs(one), arm) * _inside(np.abs(other), length)
+            for one, other in ((across, along), (along, across))
+        ]
+        pattern = _sign(phase) * np.maximum(*bars)
+    pattern = pattern + 0.12 * _texture(x, y, 1.5, 0.0, spread=90.0, random=random)
+    levels = _GREY + 127 * np.clip(shape["contrast"] * pattern, -1, 1)
+    return np.round(levels).astype(np.uint8)
+
+
+def _inside(distance: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+    """1 inside, 0 outside, with an edge of about two pixels."""
+    return 0.5 * (1 - np.tanh((distance - radius) / 0.08))
+
+
+def _sign(phase: float) -> float:
+    return 1.0 if phase < np.pi else -1.0
+
+
+def _texture(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    frequency: float,
+    orientation: float,
+    *,
+    spread: float,
+    random: np.random.RandomState,
+) -> NDArray[np.float64]:
+    """Sum of gratings with random orientations within ± `spread` degrees and random phases; variance 1/2."""
+    waves = 24
+    angles = np.deg2rad(orientation + random.uniform(-spread, spread, waves))
+    frequencies = 2 * np.pi * frequency * np.exp(random.uniform(-0.4, 0.4, waves))
+    phases = random.uniform(0, 2 * np.pi, waves)
+    total = np.zeros(np.broadcast_shapes(x.shape, y.shape))
+    for angle, wave, phase in zip(angles, frequencies, phases, strict=True):
+        total += np.cos(wave * (x * np.sin(angle) + y * np.cos(angle)) + phase)
+    return total / np.sqrt(waves)

@@ -1,0 +1,162 @@
+"""Which rows of two assemblies belong together."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+__all__ = ["MetricInputError", "as_table", "coord_values", "finite_values", "match_rows"]
+
+_SHOWN = 3
+
+
+class MetricInputError(UserError, ValueError):
+    """Assemblies that a metric or ceiling cannot compare; the message says which part of them and what to do."""
+
+
+def coord_values(assembly: DataAssembly, coord: str, *, role: str, dim: str = "presentation") -> NDArray[Any]:
+    """Values of a coordinate along `dim`.
+
+    Raises
+    ------
+    MetricInputError
+        If the coordinate is missing; `role` names the assembly in the message.
+    """
+    if coord not in assembly.coords:
+        present = ", ".join(sorted(str(name) for name in assembly.coords if name not in assembly.dims)) or "none"
+        raise MetricInputError(
+            f"the {role} has no coordinate {coord!r}; its coordinates: {present}",
+            remedy=f"add it along {dim!r}, such as coords={{{coord!r}: ({dim!r}, values)}}",
+        )
+    if assembly[coord].dims != (dim,):
+        raise MetricInputError(
+            f"coordinate {coord!r} of the {role} lies along {assembly[coord].dims}, not along ({dim!r},)",
+            remedy=f"make {coord!r} a coordinate of {dim!r}",
+        )
+    return np.asarray(assembly[coord].values)
+
+
+def match_rows(
+    source: DataAssembly,
+    target: DataAssembly,
+    coord: str = "stimulus_id",
+    *,
+    roles: tuple[str, str] = ("source", "target"),
+) -> NDArray[np.intp]:
+    """Rows of `source` in the order of `target`, matched by a coordinate whose values are unique.
+
+    Parameters
+    ----------
+    source, target : DataAssembly
+        With a ``presentation`` dimension.
+    coord : str
+        Coordinate to match by.
+    roles : (str, str)
+        Names of the two in messages.
+
+    Returns
+    -------
+    array of int
+        ``source.isel(presentation=rows)`` is in the target's order.
+
+    Raises
+    ------
+    MetricInputError
+        If the coordinate is missing, repeats a value, or holds different values in the two; names the first ones.
+    """
+    sides = zip((source, target), roles, strict=True)
+    pair = [pd.Index(coord_values(assembly, coord, role=role)) for assembly, role in sides]
+    for index, role in zip(pair, roles, strict=True):
+        if not index.is_unique:
+            repeated = index[index.duplicated()].unique()
+            raise MetricInputError(
+                f"{_listed(repeated)} of {coord!r} occurs more than once in the {role}",
+                remedy="average over repetitions first, for example with assembly.mean(dim='repetition') or "
+                "average_repetition(assembly)",
+            )
+    missing, surplus = pair[1].difference(pair[0], sort=False), pair[0].difference(pair[1], sort=False)
+    if len(missing) or len(surplus):
+        parts = []
+        if len(missing):
+            parts.append(f"{len(missing)} only in the {roles[1]} ({_listed(missing)})")
+        if len(surplus):
+            parts.append(f"{len(surplus)} only in the {roles[0]} ({_listed(surplus)})")
+        raise MetricInputError(
+            f"{roles[0]} and {roles[1]} hold different values of {coord!r}: {', '.join(parts)}",
+            remedy=f"show the model the {roles[1]}'s stimuli, or select what both have, for example "
+            f"{roles[0]}.sel({coord}={roles[1]}[{coord!r}].values)",
+        )
+    return np.asarray(pair[0].get_indexer(pair[1]), dtype=np.intp)
+
+
+def as_table(assembly: DataAssembly, dims: tuple[str, ...], *, role: str) -> DataAssembly:
+    """`assembly` with exactly `dims`, in this order; other dimensions of length 1 are dropped.
+
+    Raises
+    ------
+    MetricInputError
+        If a dimension is missing, or another one has more than one entry.
+    """
+    missing = [dim for dim in dims if dim not in assembly.dims]
+    surplus: list[Hashable] = [dim for dim in assembly.dims if dim not in dims]
+    longer = [dim for dim in surplus if assembly.sizes[dim] != 1]
+    if missing or longer:
+        raise MetricInputError(
+            f"the {role} has the dimensions {_sizes(assembly)}; {' × '.join(dims)} are needed",
+            remedy=(
+                f"select one entry of {longer[0]!r}, such as assembly.isel({longer[0]}=0), or average over it"
+                if longer
+                else f"build the assembly with the dimension {missing[0]!r}"
+            ),
+        )
+    if surplus:
+        assembly = assembly.isel(dict.fromkeys(surplus, 0), drop=True)
+    return assembly if assembly.dims == dims else assembly.transpose(*dims)
+
+
+def finite_values(assembly: DataAssembly, *, role: str, label: str = "neuroid_id") -> NDArray[Any]:
+    """Values of a presentation × neuroid assembly.
+
+    Raises
+    ------
+    MetricInputError
+        If values are missing, infinite or no numbers; names the first neuroid.
+    """
+    values = np.asarray(assembly.values)
+    if values.dtype.kind not in "fiub":
+        raise MetricInputError(
+            f"the {role} holds values of type {values.dtype}; numbers are needed", remedy="pass neural recordings"
+        )
+    if values.size == 0:
+        raise MetricInputError(f"the {role} is empty: {_sizes(assembly)}", remedy="check the selection before it")
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
+        return values
+    bad = ~np.isfinite(values)
+    columns, rows = np.flatnonzero(bad.any(axis=0)), np.flatnonzero(bad.any(axis=1))
+    name = _name(assembly, label, columns[0])
+    stimulus = _name(assembly, "stimulus_id", rows[0])
+    raise MetricInputError(
+        f"the {role} holds NaN or infinity: {bad.sum()} values in {len(columns)} of {values.shape[1]} neuroids, the "
+        f"first in neuroid {name}; in {len(rows)} of {len(values)} presentations, the first stimulus {stimulus}",
+        remedy="leave out what was not measured, for example assembly.dropna('neuroid')",
+    )
+
+
+def _name(assembly: DataAssembly, coord: str, position: int) -> str:
+    return repr(assembly[coord].values[position]) if coord in assembly.coords else f"number {position}"
+
+
+def _listed(values: pd.Index) -> str:
+    shown = ", ".join(repr(value) for value in values[:_SHOWN])
+    return shown + (", …" if len(values) > _SHOWN else "")
+
+
+def _sizes(assembly: DataAssembly) -> str:
+    return ", ".join(f"{dim}: {size}" for dim, size in assembly.sizes.items()) or "none"

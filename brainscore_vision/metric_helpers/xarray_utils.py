@@ -1,0 +1,204 @@
+"""Regressions and correlations of assemblies."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Score
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
+
+__all__ = ["Defaults", "XarrayCorrelation", "XarrayRegression"]
+
+
+class Defaults:
+    """Names of dimensions and coordinates."""
+
+    expected_dims = ("presentation", "neuroid")
+    stimulus_coord = "stimulus_id"
+    neuroid_dim = "neuroid"
+    neuroid_coord = "neuroid_id"
+
+
+class XarrayRegression:
+    """A regression of arrays, applied to assemblies.
+
+    Parameters
+    ----------
+    regression : object
+        With ``fit(X, Y)`` that returns something with ``predict(X)``: those of :mod:`brainscore_core.numerics`, or a
+        scikit-learn estimator.
+    expected_dims : (str, str)
+        Dimensions of the assemblies: stimuli, then neuroids. Others of length 1 are dropped.
+    neuroid_dim : str
+        Dimension of the targets.
+    neuroid_coord : str
+        Coordinate that names a target in messages.
+    stimulus_coord : str
+        Coordinate by which features and targets are matched.
+    """
+
+    def __init__(
+        self,
+        regression: Any,
+        expected_dims: tuple[str, ...] = Defaults.expected_dims,
+        neuroid_dim: str = Defaults.neuroid_dim,
+        neuroid_coord: str = Defaults.neuroid_coord,
+        stimulus_coord: str = Defaults.stimulus_coord,
+    ) -> None:
+        self._regression = regression
+        self._dims = tuple(expected_dims)
+        self._neuroid_dim = neuroid_dim
+        self._neuroid_coord = neuroid_coord
+        self._stimulus_coord = stimulus_coord
+        self._fitted: Any = None
+        self._target_coords: dict[str, Any] = {}
+
+    def fit(self, source: DataAssembly, target: DataAssembly) -> "XarrayRegression":
+        """Fit `target` from `source`, matched by the stimulus coordinate.
+
+        Raises
+        ------
+        MetricInputError
+            If the two hold different stimuli, or NaN, or too few stimuli for the regression.
+        """
+        X, Y, order = self._pair(source, target)
+        self._check(len(Y), X.shape[1])
+        if not np.array_equal(order, np.arange(len(order))):
+            X = X[order]
+        self._fitted = self._regression.fit(X, Y)
+        self._target_coords = coords_for_dim(target, self._neuroid_dim)
+        return self
+
+    def predict(self, source: DataAssembly) -> NeuroidAssembly:
+        """Predict the responses to the stimuli of `source`; presentation × the fitted target's neuroids.
+
+        Raises
+        ------
+        MetricInputError
+            If nothing was fitted, or `source` holds NaN.
+        """
+        if self._fitted is None:
+            raise MetricInputError("nothing was fitted yet", remedy="call fit(source, target) first")
+        source = as_table(source, self._dims, role="source")
+        values = np.asarray(self._fitted.predict(finite_values(source, role="source")))
+        coords = coords_for_dim(source, self._dims[0]) | self._target_coords
+        return NeuroidAssembly(values.reshape(len(values), -1), coords=coords, dims=[self._dims[0], self._neuroid_dim])
+
+    def cross_predict(
+        self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> Iterator[NeuroidAssembly]:
+        """Out-of-fold predictions, split after split.
+
+        Parameters
+        ----------
+        source, target : DataAssembly
+            All stimuli of both.
+        splits : sequence of (array of int, array of int)
+            Rows of `target` to fit on and to test on.
+
+        Yields
+        ------
+        NeuroidAssembly
+            Predictions for the test rows, in their order.
+        """
+        X, Y, order = self._pair(source, target)
+        for train, _ in splits:
+            self._check(len(train), X.shape[1])
+        if hasattr(self._regression, "cross_predict"):
+            # X stays as it is, however large; the few responses are put into its order
+            in_source_order = np.empty_like(Y)
+            in_source_order[order] = Y
+            moved = [(order[train], order[test]) for train, test in splits]
+            predictions: Iterator[NDArray[Any]] = self._regression.cross_predict(X, in_source_order, moved)
+        else:
+            predictions = (
+                np.asarray(self._regression.fit(X[order[train]], Y[train]).predict(X[order[test]]))
+                for train, test in splits
+            )
+        neuroids = coords_for_dim(target, self._neuroid_dim)
+        for (_, test), values in zip(splits, predictions, strict=True):
+            stimuli = coords_for_dim(target.isel({self._dims[0]: test}), self._dims[0])
+            yield NeuroidAssembly(
+                values.reshape(len(test), -1), coords=stimuli | neuroids, dims=[self._dims[0], self._neuroid_dim]
+            )
+
+    def _pair(self, source: DataAssembly, target: DataAssembly) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
+        source, target = as_table(source, self._dims, role="source"), as_table(target, self._dims, role="target")
+        order = match_rows(source, target, self._stimulus_coord)
+        X = finite_values(source, role="source", label=self._neuroid_coord)
+        return X, finite_values(target, role="target", label=self._neuroid_coord), order
+
+    def _check(self, n: int, p: int) -> None:
+        check = getattr(self._regression, "check", None)
+        if check is not None:
+            try:
+                check(n, p)
+            except ValueError as error:
+                raise MetricInputError(
+                    str(error), remedy="set it with load_metric('pls', regression_kwargs=dict(n_components=…))"
+                ) from error
+
+
+class XarrayCorrelation:
+    """A correlation of arrays, applied to each neuroid of two assemblies.
+
+    Parameters
+    ----------
+    correlation : callable
+        ``correlation(x, y)`` of two 1-D arrays, returning r or (r, p) as ``scipy.stats.pearsonr`` does; with
+        `columnwise`, of two matrices, returning one r a column.
+    correlation_coord : str
+        Coordinate by which the observations are matched.
+    neuroid_coord : str
+        Coordinate of the neuroids, which must be equal in the two.
+    columnwise : bool
+        Whether `correlation` takes all neuroids at once.
+    """
+
+    def __init__(
+        self,
+        correlation: Callable[..., Any],
+        correlation_coord: str = Defaults.stimulus_coord,
+        neuroid_coord: str = Defaults.neuroid_coord,
+        *,
+        columnwise: bool = False,
+    ) -> None:
+        self._correlation = correlation
+        self._correlation_coord = correlation_coord
+        self._neuroid_coord = neuroid_coord
+        self._columnwise = columnwise
+
+    def __call__(self, prediction: DataAssembly, target: DataAssembly) -> Score:
+        """Correlate each neuroid of `prediction` with that of `target`.
+
+        Returns
+        -------
+        Score
+            One value a neuroid, with the target's coordinates.
+
+        Raises
+        ------
+        MetricInputError
+            If observations or neuroids differ.
+        """
+        dims = Defaults.expected_dims
+        prediction, target = as_table(prediction, dims, role="prediction"), as_table(target, dims, role="target")
+        order = match_rows(prediction, target, self._correlation_coord, roles=("prediction", "target"))
+        if prediction.sizes["neuroid"] != target.sizes["neuroid"] or (
+            all(self._neuroid_coord in side.coords for side in (prediction, target))
+            and not np.array_equal(prediction[self._neuroid_coord].values, target[self._neuroid_coord].values)
+        ):
+            raise MetricInputError(
+                f"prediction and target hold different neuroids ({prediction.sizes['neuroid']} and "
+                f"{target.sizes['neuroid']}, by {self._neuroid_coord!r})",
+                remedy="predict the target's neuroids, in its order",
+            )
+        x, y = np.asarray(prediction.values)[order], np.asarray(target.values)
+        if self._columnwise:
+            values = np.asarray(self._correlation(x, y))
+        else:
+            values = np.array([np.ravel(self._correlation(a, b))[0] for a, b in zip(x.T, y.T, strict=True)])
+        return Score(values, coords=coords_for_dim(target, "neuroid"), dims=["neuroid"])

@@ -1,0 +1,128 @@
+"""Share of right choices."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Metric, Score, declare_no_error
+from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+
+__all__ = ["Accuracy"]
+
+
+class Accuracy(Metric):
+    """Share of choices that equal the right ones.
+
+    Notes
+    -----
+    ``attrs``: ``raw``, one boolean a choice; ``error``, the standard error of the mean over stimuli, and ``ci`` with
+    stimuli as the independent units (Wilson's interval [1]_ where each stimulus has one choice, otherwise a bootstrap);
+    ``std``, the standard deviation of the booleans, which the existing platform publishes as the error. A missing
+    choice counts as wrong.
+
+    References
+    ----------
+    .. [1] Wilson (1927). Journal of the American Statistical Association 22, 209–212. https://doi.org/10.2307/2276774
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    >>> choices = BehavioralAssembly(
+    ...     ["cat", "dog", "dog"], coords={"stimulus_id": ("presentation", list("abc"))}, dims=["presentation"])
+    >>> round(float(Accuracy()(choices, ["cat", "dog", "cat"])), 3)
+    0.667
+    """
+
+    scale = "accuracy"
+
+    def __call__(self, source: DataAssembly, target: DataAssembly | Sequence[Any]) -> Score:
+        """Compare choices.
+
+        Parameters
+        ----------
+        source : BehavioralAssembly, presentation
+            Choices. Where both sides have ``stimulus_id``, one a stimulus.
+        target : BehavioralAssembly, presentation, or sequence
+            Right choices; matched by ``stimulus_id`` where both sides have it (a stimulus may then come several
+            times), otherwise by position.
+
+        Returns
+        -------
+        Score
+            In [0, 1].
+
+        Raises
+        ------
+        MetricInputError
+            If the two do not match, or are empty.
+        """
+        source = as_table(source, ("presentation",), role="source")
+        chosen = np.asarray(source.values)
+        stimuli: NDArray[Any] | None = None
+        if isinstance(target, DataAssembly):
+            target = as_table(target, ("presentation",), role="target")
+            if all("stimulus_id" in side.coords for side in (source, target)):
+                stimuli = coord_values(target, "stimulus_id", role="target")
+                chosen = chosen[_rows(coord_values(source, "stimulus_id", role="source"), stimuli)]
+            right = np.asarray(target.values)
+        else:
+            right = np.asarray(target)
+        if right.shape != chosen.shape or right.size == 0:
+            raise MetricInputError(
+                f"{chosen.size} choices, but {right.size} right ones", remedy="pass one right choice for each choice"
+            )
+        correct = np.asarray(chosen == right, dtype=bool)
+        score = Score(correct.mean())
+        coords = {} if stimuli is None else {"stimulus_id": ("presentation", stimuli)}
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(correct, coords=coords, dims=["presentation"]),
+            "scale": self.scale,
+            "std": float(correct.std()),
+        }
+        return attach_interval(score, _interval(correct, stimuli), estimates="share of right choices; stimuli vary")
+
+    def ceiling(self, assembly: DataAssembly | None = None) -> Score:
+        """The largest accuracy there is, 1, whatever the measurements."""
+        score = declare_no_error(Score(1.0), "the largest accuracy there is, by definition")
+        score.attrs["meaning"] = "upper bound"
+        return score
+
+
+def _rows(source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.intp]:
+    index = pd.Index(source)
+    if not index.is_unique:
+        raise MetricInputError(
+            f"the source has several choices for {index[index.duplicated()][0]!r}", remedy="keep one choice a stimulus"
+        )
+    differing = index.symmetric_difference(pd.Index(target).unique(), sort=False)
+    if len(differing):
+        raise MetricInputError(
+            f"source and target hold different stimuli: {len(differing)} in one of them only, such as "
+            f"{', '.join(map(repr, differing[:3]))}",
+            remedy="show the model the target's stimuli, or select what both have",
+        )
+    return np.asarray(index.get_indexer(target), dtype=np.intp)
+
+
+def _interval(correct: NDArray[np.bool_], stimuli: NDArray[Any] | None) -> Interval:
+    n = len(correct)
+    codes = np.arange(n) if stimuli is None else pd.factorize(stimuli)[0]
+    m = int(codes.max()) + 1
+    if m < n:  # answers to one stimulus belong together
+        sums = np.stack([np.bincount(codes, correct, m), np.bincount(codes, minlength=m)])
+        return bootstrap_interval(sums, _ratio, units="stimuli")
+    from scipy.stats import binomtest
+
+    limits = binomtest(int(correct.sum()), n).proportion_ci(0.95, method="wilson")
+    return Interval(float(limits.low), float(limits.high), float(correct.std() / np.sqrt(n)), "wilson", n)
+
+
+def _ratio(sums: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    right, asked = sums.sum(axis=axis)
+    return np.asarray(right / asked)

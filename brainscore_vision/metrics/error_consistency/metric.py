@@ -1,0 +1,264 @@
+"""Agreement of right and wrong decisions beyond what accuracy alone brings about."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import (
+    Interval,
+    KappaCounts,
+    bootstrap_interval,
+    jackknife_interval,
+    kappa,
+    pairwise_kappa,
+)
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+
+__all__ = ["ErrorConsistency"]
+
+_RIGHT_THROUGHOUT = "undefined for every subject: there kappa is 0/0, as both are always right or always wrong"
+
+
+class _Trials(NamedTuple):
+    stimuli: NDArray[Any]
+    correct: NDArray[np.bool_]
+    truth: NDArray[Any]
+    subjects: NDArray[Any]
+    subject_codes: NDArray[np.intp]
+    conditions: NDArray[Any]
+    condition_codes: NDArray[np.intp]
+
+
+class ErrorConsistency(Metric):
+    """Error consistency: Cohen's kappa of being right, between a model and each subject [1]_.
+
+    For each subject and condition κ = (observed − expected)/(1 − expected) agreement of being right or wrong on the
+    images that the subject saw. The score is the absolute value of the mean over subjects of the mean over
+    conditions.
+
+    Parameters
+    ----------
+    truth_coord : str
+        Coordinate of the target with the right answers.
+
+    Notes
+    -----
+    κ is NaN where model and subject are both always right or both always wrong in a condition: agreement by chance is
+    certain there. Means leave NaN out; ``attrs['undefined']`` counts them. A missing answer counts as wrong.
+
+    ``attrs``: ``raw`` (condition × subject); ``error``, the standard error of the mean over subjects, and ``ci`` with
+    subjects as the independent units; ``std``, the standard deviation over conditions and subjects, which the existing
+    platform publishes as the error; ``signed``, the mean before its sign was dropped; ``predictions`` and ``targets``,
+    whether model and subject were right, trial by trial.
+
+    References
+    ----------
+    .. [1] Geirhos, Meding & Wichmann (2020). NeurIPS 33. https://doi.org/10.48550/arXiv.2006.16736
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    >>> model = BehavioralAssembly(
+    ...     ["cat", "cat", "dog", "dog"], coords={"stimulus_id": ("presentation", list("abcd"))}, dims=["presentation"])
+    >>> trials = BehavioralAssembly(
+    ...     ["cat", "dog", "dog", "dog"] * 2,
+    ...     coords={"stimulus_id": ("presentation", list("abcd") * 2),
+    ...             "truth": ("presentation", ["cat", "cat", "dog", "cat"] * 2),
+    ...             "subject": ("presentation", [1] * 4 + [2] * 4), "condition": ("presentation", [0] * 8)},
+    ...     dims=["presentation"])
+    >>> metric = ErrorConsistency()
+    >>> float(metric(model, trials)), float(metric.ceiling(trials))
+    (0.5, 1.0)
+    """
+
+    scale = "similarity"
+
+    def __init__(self, truth_coord: str = "truth") -> None:
+        self._truth_coord = truth_coord
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare a model's choices with the subjects'.
+
+        Parameters
+        ----------
+        source : BehavioralAssembly, presentation
+            The model's choices, one a stimulus. Stimuli that no subject saw are left aside.
+        target : BehavioralAssembly, presentation
+            The subjects' choices, one a trial, with ``stimulus_id``, ``subject``, the right answers, and ``condition``
+            (all trials are one condition where it is missing).
+
+        Returns
+        -------
+        Score
+            In [0, 1]; NaN with a reason where no κ is defined.
+
+        Raises
+        ------
+        MetricInputError
+            If coordinates or the model's choices for some stimuli are missing, or a stimulus has several.
+        """
+        trials = self._trials(target)
+        source = as_table(source, ("presentation",), role="source")
+        index = pd.Index(coord_values(source, "stimulus_id", role="source"))
+        if not index.is_unique:
+            raise MetricInputError(
+                f"the source has several choices for {index[index.duplicated()][0]!r}",
+                remedy="keep one choice a stimulus: average the probabilities over trials before choosing",
+            )
+        rows = index.get_indexer(trials.stimuli)
+        if (rows < 0).any():
+            missing = pd.unique(pd.Series(trials.stimuli[rows < 0]))
+            raise MetricInputError(
+                f"the source has no choice for {len(missing)} stimuli of the target, such as "
+                f"{', '.join(map(repr, missing[:3]))}",
+                remedy="show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
+            )
+        choices = np.asarray(source.values)[rows]
+        correct = np.asarray(choices == trials.truth, dtype=bool)
+        cell = trials.condition_codes * len(trials.subjects) + trials.subject_codes
+        shape = (len(trials.conditions), len(trials.subjects))
+
+        def count(which: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return np.bincount(cell[which], minlength=shape[0] * shape[1]).reshape(shape)
+
+        everything = np.ones(len(cell), dtype=bool)
+        counts = KappaCounts(count(everything), count(correct), count(trials.correct), count(correct == trials.correct))
+        values = kappa(counts)
+        per_subject = _mean(values, axis=0)
+        signed = float(_mean(per_subject, axis=0))
+        score = Score(abs(signed))
+        coords = {"condition": ("condition", trials.conditions), "subject": ("subject", trials.subjects)}
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(values, coords=coords, dims=["condition", "subject"]),
+            "scale": self.scale,
+            "signed": signed,
+            "std": float(np.nanstd(values)) if np.isfinite(values).any() else math.nan,
+            "undefined": int((np.isnan(values) & (counts.n > 0)).sum()),
+            "predictions": _record(correct, trials),
+            "targets": _record(trials.correct, trials),
+        }
+        interval = bootstrap_interval(per_subject[np.isfinite(per_subject)], "mean", units="subjects")
+        if math.isnan(signed):
+            interval = interval._replace(reason=_RIGHT_THROUGHOUT)
+        return attach_interval(score, _unsigned(interval, signed), estimates="mean over subjects, which vary")
+
+    def ceiling(self, assembly: DataAssembly) -> Score:
+        """Error consistency between subjects.
+
+        Mean over conditions of the mean over pairs of subjects, each pair on the images that both saw.
+
+        Parameters
+        ----------
+        assembly : BehavioralAssembly, presentation
+            As the target of the metric; a subject sees an image at most once in a condition.
+
+        Returns
+        -------
+        Score
+            With ``meaning`` ``'human-human'``, ``raw`` (condition × subject × subject_other), ``error`` and ``ci`` from
+            the jackknife over subjects.
+
+        Raises
+        ------
+        MetricInputError
+            If there are fewer than two subjects, or a subject answers twice to an image in a condition.
+        """
+        trials = self._trials(assembly)
+        m = len(trials.subjects)
+        if m < 2:
+            raise MetricInputError(f"{m} subject: consistency needs a second one", remedy="pass all subjects' trials")
+        values = np.stack(
+            [self._pairs(trials, trials.condition_codes == code) for code in range(len(trials.conditions))]
+        )
+        score = Score(_mean_of_pairs(values, np.arange(m)))
+        coords = {
+            "condition": ("condition", trials.conditions),
+            "subject": ("subject", trials.subjects),
+            "subject_other": ("subject_other", trials.subjects),
+        }
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(values, coords=coords, dims=["condition", "subject", "subject_other"]),
+            "scale": self.scale,
+            "meaning": "human-human",
+        }
+        left_out = [_mean_of_pairs(values, np.delete(np.arange(m), i)) for i in range(m)] if m > 2 else []
+        interval = jackknife_interval(float(score), left_out, units="subjects")
+        if not left_out:
+            interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
+        if math.isnan(float(score)):
+            interval = interval._replace(reason=_RIGHT_THROUGHOUT)
+        return attach_interval(score, interval, estimates="mean over pairs of subjects, who vary")
+
+    def _pairs(self, trials: _Trials, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+        images, names = pd.factorize(trials.stimuli[chosen])
+        subjects = trials.subject_codes[chosen]
+        shape = (len(trials.subjects), len(names))
+        if len(np.unique(subjects * shape[1] + images)) < len(images):
+            table = pd.DataFrame({"subject": subjects, "image": images})
+            first = table[table.duplicated()].iloc[0]
+            raise MetricInputError(
+                f"subject {trials.subjects[first['subject']]!r} answers several times to "
+                f"{names[first['image']]!r} in one condition",
+                remedy="keep one answer of each subject to each stimulus in a condition",
+            )
+        correct, seen = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+        correct[subjects, images] = trials.correct[chosen]
+        seen[subjects, images] = True
+        return pairwise_kappa(correct, seen)
+
+    def _trials(self, assembly: DataAssembly) -> _Trials:
+        assembly = as_table(assembly, ("presentation",), role="target")
+        if assembly.sizes["presentation"] == 0:
+            raise MetricInputError("the target has no trials", remedy="check the selection before it")
+        truth = coord_values(assembly, self._truth_coord, role="target")
+        subject = coord_values(assembly, "subject", role="target")
+        if "condition" in assembly.coords:
+            condition = coord_values(assembly, "condition", role="target")
+        else:
+            condition = np.zeros(len(truth), dtype=int)
+        for name, values in (("subject", subject), ("condition", condition), (self._truth_coord, truth)):
+            if pd.isna(values).any():
+                raise MetricInputError(
+                    f"coordinate {name!r} of the target has missing values", remedy="fill them in, or drop these trials"
+                )
+        subjects, subject_codes = np.unique(subject, return_inverse=True)
+        conditions, condition_codes = np.unique(condition, return_inverse=True)
+        correct = np.asarray(np.asarray(assembly.values) == truth, dtype=bool)
+        stimuli = coord_values(assembly, "stimulus_id", role="target")
+        return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes)
+
+
+def _mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Mean that leaves out NaN; NaN where nothing is left."""
+    defined = np.isfinite(values)
+    count = defined.sum(axis=axis)
+    total = np.where(defined, values, 0.0).sum(axis=axis)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _mean_of_pairs(values: NDArray[np.float64], subjects: NDArray[np.intp]) -> float:
+    rows, columns = np.triu_indices(len(subjects), k=1)
+    return float(_mean(_mean(values[:, subjects[rows], subjects[columns]], axis=1), axis=0))
+
+
+def _unsigned(interval: Interval, signed: float) -> Interval:
+    """The interval of the absolute value."""
+    if math.isnan(interval.low) or (signed >= 0 and interval.low >= 0):
+        return interval
+    low, high = sorted((abs(interval.low), abs(interval.high)))
+    return interval._replace(low=0.0 if interval.low <= 0 <= interval.high else low, high=high)
+
+
+def _record(correct: NDArray[np.bool_], trials: _Trials) -> DataAssembly:
+    coords = {
+        "stimulus_id": ("presentation", trials.stimuli),
+        "subject": ("presentation", trials.subjects[trials.subject_codes]),
+        "condition": ("presentation", trials.conditions[trials.condition_codes]),
+    }
+    return DataAssembly(correct, coords=coords, dims=["presentation"])

@@ -1,0 +1,177 @@
+"""Split-half reliability of repeated measurements."""
+
+import warnings
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Ceiling, Score
+from brainscore_core.numerics import split_half_reliability
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
+
+__all__ = ["InternalConsistency"]
+
+_AVERAGED = (
+    "pass the recordings before repetitions were averaged (for example load_assembly(average_repetitions=False)), "
+    "or name the coordinate that tells them apart with split_coord"
+)
+
+
+class _Table(NamedTuple):
+    values: NDArray[np.float64]
+    stimuli: NDArray[np.intp]
+    repetitions: NDArray[np.intp]
+    n_repetitions: int
+
+
+class InternalConsistency(Ceiling):
+    """Split-half reliability of the mean over repetitions, Spearman–Brown corrected.
+
+    Repetitions are divided into random halves; each half is averaged, the two are correlated over stimuli (Pearson),
+    and 2r/(1 + r) gives the reliability of the mean over all repetitions [1]_ [2]_, neuroid by neuroid. The ceiling is
+    the mean over splits of the median over neuroids.
+
+    Parameters
+    ----------
+    split_coord : str
+        Coordinate of ``presentation`` (or dimension) that tells repetitions apart.
+    splits : int
+        Number of random divisions.
+    random_state : int
+        Seed; halves are those of scikit-learn's ``ShuffleSplit(train_size=.5)`` over the sorted repetition labels.
+
+    Notes
+    -----
+    The result is a share of variance: with signal variance s² over stimuli, noise variance v of a presentation and R
+    repetitions it estimates s²/(s² + v/R). A correlation with the averaged recordings is related to it as
+    r²/reliability, without squaring it. With an odd R the halves differ by one repetition, and the estimate is
+    slightly low.
+
+    Presentations are averaged that agree in all coordinates but `split_coord`. Stimuli with fewer repetitions than
+    others enter each split in which both halves have some of theirs. NaN counts as not measured. A neuroid that
+    does not vary is NaN in ``raw``; the median leaves it out, and ``attrs['undefined']`` counts such values.
+
+    ``attrs``: ``raw`` (split × neuroid, reliabilities); ``error``, standard deviation over splits (ddof 0) divided by
+    √splits, as published; ``ci`` with neuroids resampled; ``meaning``: ``'reliability'``.
+
+    References
+    ----------
+    .. [1] Spearman (1910). British Journal of Psychology 3, 271–295. https://doi.org/10.1111/j.2044-8295.1910.tb00206.x
+    .. [2] Brown (1910). British Journal of Psychology 3, 296–322. https://doi.org/10.1111/j.2044-8295.1910.tb00207.x
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> rng = np.random.default_rng(0)
+    >>> stimuli, repetitions = np.tile(np.arange(200), 10), np.repeat(np.arange(10), 200)
+    >>> signal, noise = rng.standard_normal((200, 30)), rng.standard_normal((2000, 30))
+    >>> assembly = NeuroidAssembly(
+    ...     signal[stimuli] + 2 * noise,
+    ...     coords={"stimulus_id": ("presentation", stimuli), "repetition": ("presentation", repetitions),
+    ...             "neuroid_id": ("neuroid", np.arange(30))},
+    ...     dims=["presentation", "neuroid"])
+    >>> float(InternalConsistency()(assembly).round(1))  # 1 / (1 + 4 / 10) = 0.71
+    0.7
+    """
+
+    meaning = "reliability"
+
+    def __init__(self, split_coord: str = "repetition", *, splits: int = 10, random_state: int = 1) -> None:
+        self._split_coord = split_coord
+        self._splits = splits
+        self._random_state = random_state
+
+    def __call__(self, assembly: DataAssembly) -> Score:
+        """Estimate the reliability of `assembly`.
+
+        Parameters
+        ----------
+        assembly : NeuroidAssembly, presentation × neuroid
+            Single presentations, with `split_coord`.
+
+        Returns
+        -------
+        Score
+            At most 1; negative where halves disagree.
+
+        Raises
+        ------
+        MetricInputError
+            If there are no repetitions, for instance because they were averaged.
+        """
+        from sklearn.model_selection import ShuffleSplit
+
+        table = self._table(assembly)
+        splitter = ShuffleSplit(n_splits=self._splits, train_size=0.5, random_state=self._random_state)
+        halves = list(splitter.split(np.zeros(table.n_repetitions)))
+        values = split_half_reliability(table.values, table.stimuli, table.repetitions, halves)
+        coords = {"split": ("split", np.arange(len(halves)))} | coords_for_dim(assembly, "neuroid")
+        raw = Score(values, coords=coords, dims=["split", "neuroid"])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
+            per_split = raw.median("neuroid").values
+        score = Score(per_split.mean())
+        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning}
+        attach_neuroid_interval(score, raw, error=float(per_split.std() / np.sqrt(len(per_split))))
+        return note_undefined(score, raw.values, what="the correlation of two halves")
+
+    def _table(self, assembly: DataAssembly) -> _Table:
+        coord = self._split_coord
+        if coord not in assembly.dims:
+            assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
+            if coord not in assembly.coords:
+                raise MetricInputError(f"the assembly has no repetitions: no coordinate {coord!r}", remedy=_AVERAGED)
+            labels = coord_values(assembly, coord, role="assembly")
+            others = [name for name in coords_for_dim(assembly, "presentation") if name != coord]
+            stimuli = _codes([assembly[name].values for name in others], len(labels))
+            values = assembly.values
+        else:
+            assembly = as_table(assembly, ("presentation", coord, "neuroid"), role="assembly")
+            n, r, _ = assembly.shape
+            labels, stimuli, others = np.tile(np.arange(r), n), np.repeat(np.arange(n), r), []
+            values = assembly.values.reshape(n * r, -1)
+        if len(labels) and pd.isna(labels).any():
+            raise MetricInputError(
+                f"coordinate {coord!r} has missing values", remedy="number the repetitions of each stimulus"
+            )
+        unique, repetitions = np.unique(labels, return_inverse=True)
+        if len(unique) < 2:
+            raise MetricInputError(
+                f"the assembly has no repetitions: {coord!r} takes {len(unique)} value", remedy=_AVERAGED
+            )
+        if len(np.unique(stimuli * len(unique) + repetitions)) == len(np.unique(stimuli)):
+            raise self._nothing_repeats(assembly, others)
+        if values.dtype.kind not in "fiub":
+            raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
+        return _Table(values, stimuli, repetitions, len(unique))
+
+    def _nothing_repeats(self, assembly: DataAssembly, others: list[Hashable]) -> MetricInputError:
+        message = f"no two presentations differ in {self._split_coord!r} alone"
+        if "stimulus_id" in others:
+            n = len(assembly["stimulus_id"])
+            alone = len(np.unique(_codes([assembly["stimulus_id"].values], n)))
+            changing = [
+                repr(name)
+                for name in others
+                if len(np.unique(_codes([assembly["stimulus_id"].values, assembly[name].values], n))) > alone
+            ]
+            if changing:
+                return MetricInputError(
+                    f"{message}: for the same stimulus {', '.join(changing)} change, too",
+                    remedy=f"drop what does not define a stimulus, for example assembly.drop_vars([{changing[0]}])",
+                )
+        return MetricInputError(message, remedy=_AVERAGED)
+
+
+def _codes(columns: list[NDArray[Any]], length: int) -> NDArray[np.intp]:
+    """One number for each distinct combination of the columns' values, from 0 on."""
+    codes = np.zeros(length, dtype=np.intp)
+    for column in columns:
+        own, unique = pd.factorize(column, use_na_sentinel=False)
+        codes = pd.factorize(codes * max(1, len(unique)) + own)[0]
+    return codes

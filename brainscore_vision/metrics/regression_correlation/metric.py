@@ -1,0 +1,242 @@
+"""Fit neural responses from a model's features on some stimuli, correlate the predictions for others."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import PLS, Ridge, pearson
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import as_table
+from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
+from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
+from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
+
+__all__ = [
+    "ALPHA_LIST",
+    "CrossRegressedCorrelation",
+    "SplitRegressedCorrelation",
+    "pearsonr_correlation",
+    "pls_regression",
+    "ridge_regression",
+]
+
+ALPHA_LIST: list[float] = [
+    0.01,
+    0.1,
+    0.5,
+    1.0,
+    *np.linspace(1e1, 1e2, 4, endpoint=False).tolist(),
+    *np.linspace(1e2, 1e3, 18, endpoint=False).tolist(),
+    *np.linspace(1e3, 1e4, 18, endpoint=False).tolist(),
+    *np.linspace(1e4, 1e5, 18, endpoint=False).tolist(),
+    *np.linspace(1e5, 1e6, 18, endpoint=False).tolist(),
+    *np.linspace(1e6, 1e7, 19).tolist(),
+]
+"""Penalties that a cross-validated ridge regression chooses from."""
+
+_WHAT = "the correlation of predicted and measured responses"
+
+
+class CrossRegressedCorrelation(Metric):
+    """Cross-validated predictivity: fit on some stimuli, correlate the predictions for the others, neuroid by neuroid.
+
+    The score is the mean over splits of the median over neuroids of the Pearson correlation between predicted and
+    measured responses to held-out stimuli [1]_ [2]_.
+
+    Parameters
+    ----------
+    regression : XarrayRegression
+        Maps features to responses.
+    correlation : callable
+        ``correlation(prediction, target) -> Score`` with one value a neuroid.
+    crossvalidation_kwargs : dict, optional
+        For :class:`~brainscore_vision.metric_helpers.transformations.CrossValidation`; by default 10 splits with 90 %
+        of the stimuli to fit on, stratified by ``object_name`` where the target has that coordinate.
+
+    Notes
+    -----
+    A neuroid whose measured or predicted responses are constant over the test stimuli of a split has no correlation
+    there: NaN in ``raw``. As on the existing platform the median leaves it out; ``attrs['undefined']`` counts such
+    values, and the score is NaN where nothing is left. NaN in the input is an error.
+
+    ``attrs`` of the score: ``raw`` (split × neuroid); ``error``, the standard deviation over splits (ddof 0) divided by
+    √splits, as published; ``ci`` with neuroids resampled; ``scale``; ``predictions`` and ``targets``: the test stimuli
+    of all splits, with the level ``split``.
+
+    References
+    ----------
+    .. [1] Yamins et al. (2014). PNAS 111, 8619–8624. https://doi.org/10.1073/pnas.1403112111
+    .. [2] Schrimpf et al. (2018). https://doi.org/10.1101/407007
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> rng = np.random.default_rng(0)
+    >>> features = rng.standard_normal((80, 40))
+    >>> def assembly(values):
+    ...     return NeuroidAssembly(values, dims=["presentation", "neuroid"], coords={
+    ...         "stimulus_id": ("presentation", [f"stimulus{i}" for i in range(len(values))]),
+    ...         "neuroid_id": ("neuroid", list(range(values.shape[1])))})
+    >>> metric = CrossRegressedCorrelation(regression=ridge_regression(), correlation=pearsonr_correlation())
+    >>> score = metric(assembly(features), assembly(features[:, :5]))
+    >>> bool(score > 0.95), score.attrs["raw"].sizes["split"]
+    (True, 10)
+    """
+
+    scale = "correlation"
+
+    def __init__(
+        self,
+        regression: XarrayRegression,
+        correlation: Any,
+        crossvalidation_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.regression = regression
+        self.correlation = correlation
+        self.cross_validation = CrossValidation(**(crossvalidation_kwargs or {}))
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Predict `target` from `source`.
+
+        Parameters
+        ----------
+        source, target : NeuroidAssembly, presentation × neuroid
+            With the same ``stimulus_id``, in any order, each once.
+
+        Returns
+        -------
+        Score
+            In [−1, 1]; NaN where no correlation is defined.
+
+        Raises
+        ------
+        MetricInputError
+            If the two hold different stimuli or NaN, or there are too few stimuli.
+        """
+        source = as_table(source, Defaults.expected_dims, role="source")
+        target = as_table(target, Defaults.expected_dims, role="target")
+        if type(self).apply is not CrossRegressedCorrelation.apply or not isinstance(self.regression, XarrayRegression):
+            score = self.cross_validation(source, target, apply=self.apply, aggregate=self.aggregate)
+            return self._finish(score)
+        rows = self.cross_validation.split_rows(source, target)
+        predictions = list(self.regression.cross_predict(source, target, rows))
+        values = [
+            self.correlation(prediction, target.isel(presentation=split.test))
+            for prediction, split in zip(predictions, rows, strict=True)
+        ]
+        score = self._finish(self.cross_validation.aggregate(merge_splits(values), self.aggregate))
+        tested = target.isel(presentation=np.concatenate([split.test for split in rows]))
+        split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
+        tested = tested.assign_coords(split=("presentation", split_of))
+        score.attrs["predictions"] = tested.copy(data=np.concatenate([p.values for p in predictions]))
+        score.attrs["targets"] = tested
+        for key in ("predictions", "targets"):
+            score.attrs[key].attrs = {}
+        return score
+
+    def apply(
+        self,
+        source_train: DataAssembly,
+        target_train: DataAssembly,
+        source_test: DataAssembly,
+        target_test: DataAssembly,
+    ) -> Score:
+        """Fit on one part, predict and correlate the other; one value a neuroid."""
+        self.regression.fit(source_train, target_train)
+        correlation: Score = self.correlation(self.regression.predict(source_test), target_test)
+        return correlation
+
+    def aggregate(self, scores: Score) -> Score:
+        """Median over neuroids."""
+        return _median_neuroid(scores)
+
+    def _finish(self, score: Score) -> Score:
+        raw = score.attrs[Score.RAW_VALUES_KEY]
+        score.attrs["scale"] = self.scale
+        if "neuroid" in raw.dims and type(self).aggregate is CrossRegressedCorrelation.aggregate:
+            attach_neuroid_interval(score, raw, error=score.attrs["error"])
+        return note_undefined(score, raw.values, what=_WHAT)
+
+
+class SplitRegressedCorrelation(Metric):
+    """Predictivity with training and test stimuli that the experiment fixed.
+
+    Parameters
+    ----------
+    regression : XarrayRegression
+        Maps features to responses.
+    correlation : callable
+        ``correlation(prediction, target) -> Score`` with one value a neuroid.
+
+    Notes
+    -----
+    As :class:`CrossRegressedCorrelation`, without splits: ``raw`` has one value a neuroid. No error is published for
+    these metrics; ``error`` and ``ci`` are those of the median when neuroids are resampled.
+    """
+
+    scale = "correlation"
+
+    def __init__(self, regression: XarrayRegression, correlation: Any) -> None:
+        self.regression = regression
+        self.correlation = correlation
+
+    def __call__(
+        self,
+        source_train: DataAssembly,
+        source_test: DataAssembly,
+        target_train: DataAssembly,
+        target_test: DataAssembly,
+    ) -> Score:
+        """Fit on the training part, correlate predictions and measurements of the test part.
+
+        Parameters
+        ----------
+        source_train, source_test, target_train, target_test : NeuroidAssembly, presentation × neuroid
+            Training parts hold the same ``stimulus_id``, and so do the test parts.
+
+        Returns
+        -------
+        Score
+            Median over neuroids, in [−1, 1].
+        """
+        shared = set(target_train["stimulus_id"].values) & set(target_test["stimulus_id"].values)
+        if shared:
+            warnings.warn(
+                f"{len(shared)} stimuli are fitted and tested on, such as {sorted(map(repr, shared))[0]}", stacklevel=2
+            )
+        self.regression.fit(source_train, target_train)
+        prediction = self.regression.predict(source_test)
+        raw = self.correlation(prediction, target_test)
+        score = Score(_median_neuroid(raw))
+        tested = as_table(target_test, Defaults.expected_dims, role="target_test").copy()
+        tested.attrs = {}
+        score.attrs = {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "predictions": prediction, "targets": tested}
+        return note_undefined(attach_neuroid_interval(score, raw), raw.values, what=_WHAT)
+
+
+def pearsonr_correlation(xarray_kwargs: Mapping[str, Any] | None = None) -> XarrayCorrelation:
+    """Pearson correlation of each neuroid; `xarray_kwargs` go to :class:`XarrayCorrelation`."""
+    return XarrayCorrelation(pearson, columnwise=True, **(xarray_kwargs or {}))
+
+
+def pls_regression(
+    regression_kwargs: Mapping[str, Any] | None = None, xarray_kwargs: Mapping[str, Any] | None = None
+) -> XarrayRegression:
+    """PLS with 25 components, unscaled; `regression_kwargs` go to :class:`~brainscore_core.numerics.PLS`."""
+    return XarrayRegression(PLS(**({"n_components": 25} | dict(regression_kwargs or {}))), **(xarray_kwargs or {}))
+
+
+def ridge_regression(
+    regression_kwargs: Mapping[str, Any] | None = None, xarray_kwargs: Mapping[str, Any] | None = None
+) -> XarrayRegression:
+    """Ridge regression with alpha 1; `regression_kwargs` go to :class:`brainscore_core.numerics.Ridge`."""
+    return XarrayRegression(Ridge(**({"alpha": 1.0} | dict(regression_kwargs or {}))), **(xarray_kwargs or {}))
+
+
+def _median_neuroid(scores: Score) -> Score:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
+        return scores.median("neuroid")

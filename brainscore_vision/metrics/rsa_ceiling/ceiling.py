@@ -1,0 +1,142 @@
+"""How well the best model's RDM can correlate with several subjects' RDMs."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Ceiling, Score
+from brainscore_core.numerics import jackknife_interval, noise_ceiling, rdm
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+
+__all__ = ["RSACeiling", "ceiling_of_rdms"]
+
+
+class RSACeiling(Ceiling):
+    """Noise ceiling of representational similarity over subjects [1]_.
+
+    The value is the upper bound: the mean over subjects of the Spearman correlation of a subject's RDM with the mean
+    (of the ranked RDMs) of all subjects, itself included. ``attrs['lower_bound_loo']`` is the lower bound: with the
+    mean of the others. The best model's correlation lies between the two.
+
+    Parameters
+    ----------
+    subject_coord : str
+        Coordinate that tells subjects apart: of ``neuroid`` (voxels of several subjects) or of ``presentation``
+        (each subject's presentations).
+
+    Notes
+    -----
+    ``attrs``: ``raw`` (subject), ``lower_bound_loo``, ``lower_bound_raw`` (subject), ``error`` and ``ci`` of the upper
+    bound from the jackknife over subjects (Student's t), ``meaning`` ``'upper bound'``. NaN with a reason where a
+    subject has a stimulus to which all its neuroids respond alike.
+
+    References
+    ----------
+    .. [1] Nili et al. (2014). PLOS Computational Biology 10, e1003553. https://doi.org/10.1371/journal.pcbi.1003553
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> pattern = np.random.default_rng(0).standard_normal((10, 6))
+    >>> assembly = NeuroidAssembly(
+    ...     np.hstack([pattern, 2 * pattern, pattern + 1]),
+    ...     coords={"stimulus_id": ("presentation", list("abcdefghij")),
+    ...             "subject": ("neuroid", np.repeat([1, 2, 3], 6)), "neuroid_id": ("neuroid", np.arange(18))},
+    ...     dims=["presentation", "neuroid"])
+    >>> ceiling = RSACeiling()(assembly)
+    >>> round(float(ceiling), 3), round(ceiling.attrs["lower_bound_loo"], 3)
+    (1.0, 1.0)
+    """
+
+    meaning = "upper bound"
+
+    def __init__(self, subject_coord: str = "subject") -> None:
+        self._subject_coord = subject_coord
+
+    def __call__(self, assembly: DataAssembly) -> Score:
+        """Estimate the bounds.
+
+        Parameters
+        ----------
+        assembly : NeuroidAssembly, presentation × neuroid
+            All subjects' recordings of the same stimuli.
+
+        Returns
+        -------
+        Score
+            Upper bound.
+
+        Raises
+        ------
+        MetricInputError
+            If there are fewer than two subjects, or they saw different stimuli, or values are missing.
+        """
+        assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
+        coord = self._subject_coord
+        if coord not in assembly.coords:
+            raise MetricInputError(
+                f"the assembly has no coordinate {coord!r}",
+                remedy=f"add it along 'neuroid' or 'presentation', such as coords={{{coord!r}: ('neuroid', subjects)}}",
+            )
+        (dim,) = assembly[coord].dims
+        labels = np.asarray(assembly[coord].values)
+        subjects = pd.unique(pd.Series(labels))
+        if len(subjects) < 2:
+            raise MetricInputError(
+                f"the assembly has {len(subjects)} subject; a noise ceiling compares at least two",
+                remedy="pass the recordings of all subjects, before they are averaged",
+            )
+        parts = [assembly.isel({dim: np.flatnonzero(labels == subject)}) for subject in subjects]
+        if dim == "presentation":
+            names = [f"subject {subject!r}" for subject in subjects]
+            parts = [
+                part.isel(presentation=match_rows(part, parts[0], roles=(name, names[0])))
+                for part, name in zip(parts, names, strict=True)
+            ]
+        if parts[0].sizes["presentation"] < 3:
+            raise MetricInputError("fewer than 3 stimuli have no geometry", remedy="use at least 3 stimuli")
+        rdms = [rdm(finite_values(part, role=f"recordings of subject {subject!r}")) for part, subject in
+                zip(parts, subjects, strict=True)]  # fmt: skip
+        return ceiling_of_rdms(np.stack(rdms), subjects=np.asarray(subjects))
+
+
+def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None = None, rank: bool = True) -> Score:
+    """Noise ceiling of subjects' RDMs, as :class:`RSACeiling` returns it.
+
+    Parameters
+    ----------
+    rdms : array, subjects × pairs
+        Upper triangles.
+    subjects : array, optional
+        Names; by default numbers.
+    rank : bool
+        Whether each RDM is ranked before RDMs are averaged.
+
+    Returns
+    -------
+    Score
+        Upper bound, with the attributes of :class:`RSACeiling`.
+    """
+    m = len(rdms)
+    bounds = noise_ceiling(rdms, rank=rank)
+    score = Score(bounds.upper)
+    coords = {"subject": ("subject", np.arange(m) if subjects is None else subjects)}
+    score.attrs = {
+        Score.RAW_VALUES_KEY: Score(bounds.upper_values, coords=coords, dims=["subject"]),
+        "lower_bound_loo": bounds.lower,
+        "lower_bound_raw": Score(bounds.lower_values, coords=coords, dims=["subject"]),
+        "scale": "similarity",
+        "meaning": "upper bound",
+    }
+    left_out = [noise_ceiling(np.delete(rdms, i, axis=0), rank=rank).upper for i in range(m)] if m > 2 else []
+    interval = clipped(jackknife_interval(bounds.upper, left_out, units="subjects"))
+    if not left_out:
+        interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
+    if math.isnan(bounds.upper):
+        interval = interval._replace(reason="a subject's RDM does not vary, or has a stimulus without a pattern")
+    return attach_interval(score, interval, estimates="upper bound of the noise ceiling; subjects vary")

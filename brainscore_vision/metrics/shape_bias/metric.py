@@ -1,0 +1,193 @@
+"""The metric ``shape_bias``."""
+
+import numpy as np
+
+from brainscore_core.metrics import Metric, Score, declare_no_error
+from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metrics.shape_bias.numerics import CueCounts, bootstrap_similarity, count_cues, shape_bias
+
+__all__ = ["ShapeBias"]
+
+_TAILS = (0.025, 0.975)
+
+
+class ShapeBias(Metric):
+    """1 − |shape bias of the model − shape bias of people|.
+
+    The shape bias is the share of shape decisions among all decisions for the category of an image's shape or of its
+    texture, over images in which the two are in conflict. People's is that of all observers' decisions together.
+
+    Parameters
+    ----------
+    bootstraps : int
+        How often stimuli and observers are resampled for error and confidence interval.
+    seed : int
+        Of the random generator.
+
+    References
+    ----------
+    .. [1] Geirhos et al. 2019, https://doi.org/10.48550/arXiv.1811.12231
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    >>> stimuli = {"stimulus_id": ("presentation", ["a", "b"]), "shape": ("presentation", ["cat", "dog"]),
+    ...            "texture": ("presentation", ["clock", "oven"]), "subject": ("presentation", ["s1", "s1"])}
+    >>> people = BehavioralAssembly(["cat", "dog"], coords=stimuli, dims=["presentation"])
+    >>> model = BehavioralAssembly(["cat", "oven"], coords=stimuli, dims=["presentation"])
+    >>> score = ShapeBias()(model, people)
+    >>> float(score), score.attrs["shape_bias"], score.attrs["human_shape_bias"]
+    (0.5, 0.5, 1.0)
+    """
+
+    scale = "similarity"
+
+    def __init__(self, *, bootstraps: int = 1000, seed: int = 0) -> None:
+        self._bootstraps = bootstraps
+        self._seed = seed
+
+    def __call__(self, source: BehavioralAssembly, target: BehavioralAssembly) -> Score:  # type: ignore[override]
+        """Compare a model with people.
+
+        Parameters
+        ----------
+        source : BehavioralAssembly
+            The model's labels: presentation (× choice, one choice), with ``stimulus_id``.
+        target : BehavioralAssembly
+            People's labels: presentation, with ``stimulus_id, shape, texture, subject``.
+
+        Returns
+        -------
+        Score
+            In [0, 1]; NaN where the model never chose either cue. ``attrs['raw']`` is the model's shape bias with its
+            own uncertainty; ``attrs['shape_bias']`` and ``attrs['human_shape_bias']`` are both as numbers;
+            ``attrs['predictions']`` and ``attrs['targets']`` are the model's and people's decisions one by one: 1 for
+            the shape, 0 for the texture, NaN for neither.
+
+        Raises
+        ------
+        MetricInputError
+            If a level is missing, or the two are not about the same stimuli.
+        """
+        cues = _cues(target)
+        people, _ = _counts_of_people(target, cues)
+        model = _counts_of_model(source, cues)
+        of_model = shape_bias(model.shape.sum(), model.texture.sum())
+        of_people = shape_bias(people.shape.sum(), people.texture.sum())
+        score, bias = Score(1 - abs(of_model - of_people)), Score(of_model)
+        if np.isnan(of_model) or np.isnan(of_people):
+            reason = "neither the shape's nor the texture's category was ever chosen, so there is no shape bias"
+            declare_no_error(score, reason)
+            declare_no_error(bias, reason)
+        else:
+            similarities, biases = bootstrap_similarity(model, people, bootstraps=self._bootstraps, seed=self._seed)
+            n_observers, n_stimuli = people.shape.shape
+            varying = f"{n_observers} observers and the stimuli vary"
+            attach_interval(score, _interval(similarities, n_stimuli), estimates=f"1 − difference of biases; {varying}")
+            attach_interval(bias, _interval(biases, n_stimuli), estimates="shape bias of the model; the stimuli vary")
+        score.attrs.update(scale=self.scale, raw=bias, shape_bias=of_model, human_shape_bias=of_people)
+        score.attrs.update(predictions=_followed(source, cues), targets=_followed(target, cues))
+        return score
+
+    def ceiling(self, target: BehavioralAssembly) -> Score:
+        """How close each observer is to all others together.
+
+        Parameters
+        ----------
+        target : BehavioralAssembly
+            People's labels, as for calling the metric; at least two observers.
+
+        Returns
+        -------
+        Score
+            Mean over observers of 1 − |shape bias of one − shape bias of the others|; t interval over observers;
+            ``attrs['raw']``: the value of each observer.
+        """
+        people, observers = _counts_of_people(target, _cues(target))
+        if len(observers) < 2:
+            raise MetricInputError(
+                f"a ceiling needs at least two observers; there is {len(observers)}: {', '.join(observers)}",
+                remedy="keep the trials apart by observer in the level 'subject'",
+            )
+        shape, texture = people.shape.sum(axis=1), people.texture.sum(axis=1)
+        values = np.array(
+            [
+                1 - abs(shape_bias(one, other) - shape_bias(shape.sum() - one, texture.sum() - other))
+                for one, other in zip(shape, texture, strict=True)
+            ]
+        )
+        score = Score(values.mean())
+        interval = bootstrap_interval(values, "mean", method="t", units="observers")
+        attach_interval(score, interval, estimates="mean over observers, which vary; the stimuli are kept")
+        each = Score(values, coords={"subject": ("subject", observers)}, dims=["subject"])
+        score.attrs.update(scale=self.scale, meaning="human-human", raw=each)
+        return score
+
+
+def _interval(resampled: np.ndarray, n: int) -> Interval:
+    defined = resampled[~np.isnan(resampled)]
+    if len(defined) < 0.95 * len(resampled):
+        return Interval(np.nan, np.nan, np.nan, "bootstrap", n, "too few resamples hold a decision for either cue")
+    low, high = np.quantile(defined, _TAILS)
+    return Interval(float(low), float(high), float(defined.std(ddof=1)), "bootstrap", n)
+
+
+def _cues(target: DataAssembly) -> dict[str, tuple[int, str, str]]:
+    """Number, shape and texture of each stimulus."""
+    columns = [_level(target, name, "target") for name in ("stimulus_id", "shape", "texture")]
+    cues = {stimulus: (shape, texture) for stimulus, shape, texture in zip(*columns, strict=True)}
+    return {stimulus: (number, *cues[stimulus]) for number, stimulus in enumerate(sorted(cues))}
+
+
+def _counts_of_people(target: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> tuple[CueCounts, list[str]]:
+    observers, rows = np.unique(_level(target, "subject", "target"), return_inverse=True)
+    return _counts(target, cues, rows, n_observers=len(observers)), [str(observer) for observer in observers]
+
+
+def _counts_of_model(source: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> CueCounts:
+    shown = set(_level(source, "stimulus_id", "source"))
+    for names, what in ((set(cues) - shown, "people saw but not the model"), (shown - set(cues), "no person saw")):
+        if names:
+            raise MetricInputError(
+                f"{len(names)} stimuli that {what}, such as {min(names)!r}",
+                remedy="compare decisions on the same stimuli: select them from both assemblies first",
+            )
+    return _counts(source, cues, np.zeros(source.sizes["presentation"], dtype=int), n_observers=1)
+
+
+def _counts(
+    assembly: DataAssembly, cues: dict[str, tuple[int, str, str]], rows: np.ndarray, *, n_observers: int
+) -> CueCounts:
+    numbers, shapes, textures = zip(*(cues[name] for name in _level(assembly, "stimulus_id", "assembly")), strict=True)
+    return count_cues(
+        _labels(assembly),
+        shapes=np.array(shapes),
+        textures=np.array(textures),
+        observers=rows,
+        stimuli=np.array(numbers),
+        n_observers=n_observers,
+        n_stimuli=len(cues),
+    )
+
+
+def _followed(assembly: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> DataAssembly:
+    names = _level(assembly, "stimulus_id", "assembly")
+    labels = _labels(assembly)
+    shapes, textures = (np.array([cues[name][part] for name in names]) for part in (1, 2))
+    conflict = shapes != textures
+    followed = np.where(conflict & (labels == shapes), 1.0, np.where(conflict & (labels == textures), 0.0, np.nan))
+    coords = {"stimulus_id": ("presentation", names)}
+    if "subject" in assembly.coords:
+        coords["subject"] = ("presentation", _level(assembly, "subject", "assembly"))
+    return DataAssembly(followed, coords=coords, dims=["presentation"])
+
+
+def _labels(assembly: DataAssembly) -> np.ndarray:
+    return np.asarray(as_table(assembly, ("presentation",), role="labels").values).astype(str)
+
+
+def _level(assembly: DataAssembly, name: str, role: str) -> np.ndarray:
+    return coord_values(assembly, name, role=role).astype(str)

@@ -1,0 +1,111 @@
+"""Shape bias: how often decisions follow an image's shape among those that follow its shape or its texture."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["CueCounts", "bootstrap_similarity", "count_cues", "shape_bias"]
+
+
+class CueCounts(NamedTuple):
+    """How often each stimulus was named after its shape and after its texture."""
+
+    shape: np.ndarray
+    """observers × stimuli."""
+    texture: np.ndarray
+    """observers × stimuli."""
+
+
+def shape_bias(shape_decisions: float, texture_decisions: float) -> float:
+    """Share of shape decisions among the decisions for either cue.
+
+    Parameters
+    ----------
+    shape_decisions, texture_decisions : float
+        How often the shape's and the texture's category was chosen.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where neither was ever chosen.
+
+    References
+    ----------
+    .. [1] Geirhos et al. 2019, https://doi.org/10.48550/arXiv.1811.12231
+
+    Examples
+    --------
+    >>> shape_bias(3, 1)
+    0.75
+    """
+    total = shape_decisions + texture_decisions
+    return float(shape_decisions / total) if total > 0 else float("nan")
+
+
+def count_cues(
+    choices: np.ndarray,
+    *,
+    shapes: np.ndarray,
+    textures: np.ndarray,
+    observers: np.ndarray,
+    stimuli: np.ndarray,
+    n_observers: int,
+    n_stimuli: int,
+) -> CueCounts:
+    """Count the decisions for either cue.
+
+    Parameters
+    ----------
+    choices, shapes, textures : array (decisions,) of text
+        What was chosen, and the categories of shape and texture of the image.
+    observers, stimuli : array (decisions,) of int
+        Whose decision it was, on which stimulus.
+    n_observers, n_stimuli : int
+        How many there are.
+
+    Returns
+    -------
+    CueCounts
+        Images whose shape and texture are of one category tell nothing and count 0.
+    """
+    conflict = shapes != textures
+    counts = []
+    for cue in (shapes, textures):
+        followed = conflict & (choices == cue)
+        count = np.zeros((n_observers, n_stimuli), dtype=np.int64)
+        np.add.at(count, (observers[followed], stimuli[followed]), 1)
+        counts.append(count)
+    return CueCounts(*counts)
+
+
+def bootstrap_similarity(
+    model: CueCounts, people: CueCounts, *, bootstraps: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Resample stimuli (for both at once) and observers.
+
+    Parameters
+    ----------
+    model : CueCounts
+        1 × stimuli.
+    people : CueCounts
+        observers × stimuli.
+    bootstraps : int
+        How many resamples.
+    seed : int
+        Of the random generator.
+
+    Returns
+    -------
+    similarities, biases : array (bootstraps,)
+        1 − |shape bias of the model − shape bias of the people|, and the shape bias of the model.
+    """
+    generator = np.random.default_rng(seed)
+    n_observers, n_stimuli = people.shape.shape
+    stimuli = generator.multinomial(n_stimuli, np.full(n_stimuli, 1 / n_stimuli), size=bootstraps)
+    observers = generator.multinomial(n_observers, np.full(n_observers, 1 / n_observers), size=bootstraps)
+    with np.errstate(invalid="ignore"):
+        shape, texture = (stimuli @ cue[0] for cue in model)
+        of_model = shape / (shape + texture)
+        shape, texture = (np.einsum("bo,bo->b", stimuli @ cue.T, observers) for cue in people)
+        of_people = shape / (shape + texture)
+    return 1 - np.abs(of_model - of_people), of_model

@@ -1,0 +1,31 @@
+"""Decisions of networks that Geirhos et al. 2019 published, replayed; nothing is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@inproceedings{geirhos2019imagenet,
+  title = {{ImageNet}-trained {CNN}s are biased towards texture;
+    increasing shape bias improves accuracy and robustness},
+  author = {Geirhos, Robert and Rubisch, Patricia and Michaelis, Claudio and
+    Bethge, Matthias and Wichmann, Felix A. and Brendel, Wieland},
+  booktitle = {International Conference on Learning Representations},
+  year = {2019},
+  url = {https://openreview.net/forum?id=Bygh9j09KX},
+  doi = {10.48550/arXiv.1811.12231}
+}"""
+
+
+def _recorded(identifier: str) -> BrainModel:
+    from brainscore_vision.models.geirhos2019_recorded.model import load_recorded
+
+    return load_recorded(identifier)
+
+
+for _identifier in ("alexnet-recorded2019", "googlenet-recorded2019", "resnet50-recorded2019", "vgg16-recorded2019"):
+    model_registry[_identifier] = lambda identifier=_identifier: _recorded(identifier)

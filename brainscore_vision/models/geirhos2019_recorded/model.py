@@ -1,0 +1,80 @@
+"""Networks whose decisions Geirhos et al. 2019 published."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from brainscore_core.errors import NotApplicable
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision import load_dataset
+from brainscore_vision.benchmark_helpers.precomputed import RecordedDecisions
+
+__all__ = ["NETWORKS", "RecordedNetwork", "load_recorded"]
+
+_MAIN = ("edge-experiment", "silhouette-filled-experiment", "style-transfer-512-nomask-experiment")
+
+NETWORKS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "alexnet-recorded2019": ("alexnet", _MAIN),
+    "googlenet-recorded2019": ("googlenet", _MAIN),
+    "vgg16-recorded2019": ("vgg", _MAIN),
+    "resnet50-recorded2019": ("resnet50", ("style-transfer-512-nomask-experiment-trained-CNNs",)),
+}
+"""Published name and experiments of each model."""
+
+VISUAL_DEGREES: Final = 3
+"""As in the experiment: the networks saw the very images that people saw."""
+
+
+class RecordedNetwork(RecordedDecisions):
+    """A network's published decisions; stimuli that it was not tested on are not applicable.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model.
+    decisions : dict
+        stimulus_id → choice.
+    """
+
+    def __init__(self, identifier: str, decisions: dict[str, str]) -> None:
+        super().__init__(identifier, decisions, visual_degrees=VISUAL_DEGREES)
+        self._tested_on = frozenset(decisions)
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly:
+        """Choices for these stimuli, in their order.
+
+        Raises
+        ------
+        NotApplicable
+            If the network's decisions on some of them are not published.
+        """
+        missing = [str(name) for name in stimuli["stimulus_id"] if name not in self._tested_on]
+        if missing:
+            raise NotApplicable(
+                f"decisions of {self.identifier!r} on {len(missing)} of {len(stimuli)} stimuli of "
+                f"{stimuli.identifier!r} are not published, such as {missing[0]!r}"
+            )
+        return super().look_at(stimuli, number_of_trials, require_variance)
+
+
+def load_recorded(identifier: str) -> RecordedNetwork:
+    """Make one of the recorded models.
+
+    Parameters
+    ----------
+    identifier : str
+        One of :data:`NETWORKS`.
+
+    References
+    ----------
+    .. [1] Geirhos et al. 2019, https://doi.org/10.48550/arXiv.1811.12231
+    """
+    network, experiments = NETWORKS[identifier]
+    assembly: Any = load_dataset("Geirhos2019_networks")
+    own = (assembly["subject"].values == network) & np.isin(assembly["experiment"].values, experiments)
+    decisions = assembly[{"presentation": own}]
+    stimuli, choices = decisions["stimulus_id"].values.astype(str), decisions.values.astype(str)
+    return RecordedNetwork(identifier, dict(zip(stimuli.tolist(), choices.tolist(), strict=True)))

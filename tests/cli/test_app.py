@@ -1,0 +1,150 @@
+"""The command group: help, suggestions, errors, exit codes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import brainscore
+from brainscore.cli import _app
+from brainscore_core.errors import UserError
+
+
+@pytest.fixture
+def group(tmp_path, monkeypatch):
+    """A group with one command that does what a test wants."""
+
+    def make(function):
+        class Group(_app.CommandGroup):
+            def list_commands(self, ctx):
+                return ["run"]
+
+            def get_command(self, ctx, cmd_name):
+                return click.command("run")(function) if cmd_name == "run" else None
+
+        return lambda *arguments: CliRunner().invoke(Group("test"), arguments or ["run"])
+
+    return make
+
+
+def test_help_lists_every_command_and_imports_none(shell):
+    code = (
+        "import sys\nfrom brainscore.cli import app\n"
+        "try:\n    app(['--help'], prog_name='brainscore')\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "print(sorted(name for name in sys.modules if name.startswith('brainscore.cli.') and '._' not in name))\n"
+        "print(sorted({'numpy', 'pandas', 'xarray', 'torch', 'rich', 'matplotlib'} & set(sys.modules)))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *lines, commands, heavy = run.stdout.splitlines()
+    assert (commands, heavy) == ("[]", "[]")
+    files = {file.stem for file in Path(_app.__file__).parent.glob("[a-z]*.py")}
+    listed = {line.split()[0]: line.split(None, 1)[1:] for line in lines if line.startswith("  ") and line.strip()}
+    for name in files:
+        assert listed[name.replace("_", "-")], f"{name} says nothing of itself"
+
+
+@pytest.mark.parametrize("file", sorted(Path(_app.__file__).parent.glob("[a-z]*.py")), ids=lambda file: file.stem)
+def test_every_command_works_and_explains_itself(cli, file):
+    result = cli(file.stem.replace("_", "-"), "--help")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("Usage: ")
+
+
+def test_version(cli):
+    assert cli("--version").output == f"brainscore {brainscore.__version__}\n"
+
+
+def test_no_arguments_show_the_help(cli):
+    assert "Commands:" in cli().output
+
+
+@pytest.mark.parametrize(("word", "meant"), [("lst", "Did you mean list?"), ("scor", "Did you mean score?"), ("q", "")])
+def test_a_wrong_command_gets_suggestions(cli, word, meant):
+    result = cli(word)
+    assert result.exit_code == 2
+    assert f"No such command '{word}'" in result.output
+    assert meant in result.output
+    assert ("Did you mean" in result.output) == bool(meant)
+
+
+class TestExitCodes:
+    def test_success(self, group):
+        assert group(lambda: None)().exit_code == 0
+
+    def test_what_a_command_returns_is_no_exit_code(self, group):
+        assert group(lambda: 3)().exit_code == 0
+
+    def test_a_command_may_choose_one(self, group):
+        assert group(lambda: click.get_current_context().exit(1))().exit_code == 1
+
+    def test_user_errors_show_message_and_remedy(self, group):
+        def fail():
+            raise UserError("the culprit", "the remedy")
+
+        result = group(fail)()
+        assert result.exit_code == 2
+        assert result.stderr == "Error: the culprit\nthe remedy\n"
+        assert result.stdout == ""
+
+    def test_other_errors_keep_their_traceback(self, group):
+        result = group(lambda: 1 / 0)()
+        assert isinstance(result.exception, ZeroDivisionError)
+
+    def test_ctrl_c(self, group):
+        def stop():
+            raise KeyboardInterrupt
+
+        result = group(stop)()
+        assert result.exit_code == 130
+        assert result.stderr.strip() == "Interrupted."
+
+
+def test_ctrl_c_in_a_terminal(lab, tmp_path):
+    lab(
+        "models",
+        "slow",
+        "import time\nfrom brainscore_vision import model_registry\nprint('now', flush=True)\n"
+        "time.sleep(60)\nmodel_registry['slow'] = dict",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "brainscore", "info", "slow", "--load"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "now\n"
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    _, errors = process.communicate(timeout=30)
+    assert time.monotonic() - started < 20
+    assert process.returncode == 130
+    assert errors.strip() == "Interrupted."
+
+
+def test_a_reader_that_stops_reading(lab):
+    lab(
+        "models",
+        "many",
+        "from brainscore_vision import model_registry\n"
+        "for i in range(9000):\n    model_registry[f'a-model-with-a-long-name-{i}'] = dict",
+    )
+    command = f"{sys.executable} -m brainscore list models | head -1"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, timeout=60)
+    assert run.stdout.count("\n") == 1
+    assert run.stderr == ""
+
+
+def test_a_broken_plugin_is_one_line(lab, shell):
+    folder = lab("models", "broken", "from brainscore_vision import model_registry\nmodel_registry['a'] = = 1")
+    run = shell("list", "models", "--json")
+    assert run.returncode == 0
+    assert run.stderr == (
+        f"Warning: the plugin brainscore_vision.models.broken cannot be read: {folder / '__init__.py'}:2: "
+        "invalid syntax\n"
+    )

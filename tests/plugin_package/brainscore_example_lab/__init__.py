@@ -1,0 +1,1 @@
+"""Plugins of an example laboratory; importing this package loads none of them."""
