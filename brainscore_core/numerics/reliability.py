@@ -128,8 +128,8 @@ def _cell_sums(values: NDArray, cells: NDArray[np.intp], n_cells: int) -> Array:
 
 def _correlate(first: Array, second: Array) -> Array:
     """Columnwise correlation over the rows that are there in both."""
-    both: NDArray[np.bool_] = np.logical_and(~np.isnan(first), ~np.isnan(second))
-    whole = both.all(axis=1)
+    both = ~(np.isnan(first) | np.isnan(second))
+    whole = np.asarray(both.all(axis=1))
     if np.array_equal(both, np.broadcast_to(whole[:, None], both.shape)):
         return pearson(first[whole], second[whole])
     return np.array([float(pearson(first[rows, i], second[rows, i])) for i, rows in enumerate(both.T)])

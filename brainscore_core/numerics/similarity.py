@@ -166,7 +166,7 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     >>> rdms = [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.1, 0.3, 0.2]]
     >>> bounds = noise_ceiling(rdms)
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
-    (0.667, 0.833)
+    (0.744, 0.833)
     """
     from brainscore_core.numerics.correlation import spearman
 

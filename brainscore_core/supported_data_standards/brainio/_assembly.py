@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -29,6 +29,8 @@ from brainscore_core.supported_data_standards.brainio._select import (
 )
 
 __all__ = ["DataAssembly"]
+
+Assembly = TypeVar("Assembly", bound="DataAssembly")
 
 
 @keeps_class("where", "fillna", "clip", "isnull", "notnull", "astype", "isin", "dot", "combine_first",
@@ -239,13 +241,7 @@ class DataAssembly(xr.DataArray):
 
     def isel(self, indexers: Any = None, drop: bool = False, missing_dims: Any = "raise", **kwargs: Any) -> Self:
         """Select by position; where that removes a dimension, its levels become scalar coordinates."""
-        result = super().isel(indexers, drop=drop, missing_dims=missing_dims, **kwargs)
-        left = [
-            dim for dim in self.dims if dim in result._coords and dim not in result.dims and holds_tuples(result, dim)
-        ]
-        if left:
-            result._coords = {name: variable for name, variable in result._coords.items() if name not in left}
-        return result
+        return _without_tuples(super().isel(indexers, drop=drop, missing_dims=missing_dims, **kwargs))
 
     def sel(
         self, indexers: Any = None, method: str | None = None, tolerance: Any = None, drop: bool = False, **kwargs: Any
@@ -289,7 +285,7 @@ class DataAssembly(xr.DataArray):
         result = self.isel(plan.positions) if plan.positions else self
         if plan.native or not plan.positions:
             result = super(DataAssembly, result).sel(plan.native, method=method, tolerance=tolerance, drop=drop)
-        return result
+        return _without_tuples(result)
 
     def multisel(self, indexers: Any = None, **kwargs: Any) -> Self:
         """Select on several levels; the same as :meth:`sel`."""
@@ -414,7 +410,7 @@ class DataAssembly(xr.DataArray):
         """
         return apply_to_cells(self, [groups] if isinstance(groups, str) else list(groups), apply)
 
-    # -- comparison and arithmetic ----------------------------------------------------------------------------------------------
+    # -- comparison and arithmetic -------------------------------------------------------------------------------
 
     def identical(self, other: Any) -> bool:
         """Whether values, coordinates, name and attributes are the same; attributes may be tables or assemblies."""
@@ -441,3 +437,11 @@ class DataAssembly(xr.DataArray):
             result = type(self)._plain(result)
             result.attrs = merged_attrs(inputs)
         return result
+
+
+def _without_tuples(array: Assembly) -> Assembly:
+    """Remove, in place, what is left of an index when its dimension is gone; its levels say the same."""
+    left = [name for name in array._coords if name not in array.dims and holds_tuples(array, name)]
+    if left:
+        array._coords = {name: variable for name, variable in array._coords.items() if name not in left}
+    return array

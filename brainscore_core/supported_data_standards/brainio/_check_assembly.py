@@ -215,7 +215,7 @@ def _nan_finding(assembly: xr.DataArray, missing: np.ndarray) -> Finding:
 
 
 def check_alignment(
-    assembly_ids: Iterable[Any] | None, set_ids: Iterable[Any], *, where: str, known_subset: bool = True
+    assembly_ids: Iterable[Any] | None, set_ids: Iterable[Any], *, where: str, unshown: bool = False
 ) -> list[Finding]:
     """Check that every stimulus of an assembly is in a stimulus set; ids are compared as they are.
 
@@ -227,8 +227,8 @@ def check_alignment(
         Ids of the stimulus set.
     where : str
         What to call the stimulus set.
-    known_subset : bool
-        Whether stimuli that were never shown go without saying.
+    unshown : bool
+        Whether to say which stimuli of the set the assembly lacks.
     """
     if assembly_ids is None:
         return []
@@ -252,7 +252,7 @@ def check_alignment(
             Finding("unknown stimuli", f"{len(lacking)} stimuli are not in {where}: {some(lacking)}", remedy)
         )
     shown = set(wanted)
-    if not known_subset and not lacking and (never := [one for one in known if one not in shown]):
+    if unshown and not lacking and (never := [one for one in known if one not in shown]):
         findings.append(
             Finding(
                 "stimuli never shown",

@@ -125,10 +125,7 @@ def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
     findings = []
     if lacking:
         as_text = {str(key) for key in paths}
-        if all(not isinstance(one, str) for one in lacking) or all(not isinstance(key, str) for key in extra or [""]):
-            mistyped = any(str(one) in as_text for one in lacking)
-        else:
-            mistyped = False
+        mistyped = any(str(one) in as_text for one in lacking)
         findings.append(
             Finding(
                 "stimulus without a path",

@@ -3,7 +3,8 @@
 A *level* is any one-dimensional coordinate. The coordinate that holds the tuples of a MultiIndex is no level.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,11 +28,15 @@ __all__ = [
     "level_dims",
     "named_coords",
     "normalise_coords",
+    "ordered",
     "walk_coords",
 ]
 
 
 Array = TypeVar("Array", bound=xr.DataArray)
+
+
+_ENDS = re.compile(r"_(start|end)\b")
 
 
 class Gathered(NamedTuple):
@@ -208,11 +213,19 @@ def _values(values: Any) -> np.ndarray:
     return values.astype(np.float32) if values.dtype == np.float16 else values  # pandas indexes know no float16
 
 
+def ordered(names: Iterable[Hashable]) -> list[Hashable]:
+    """Levels as they stand in an index: by name, but a start before its end, so that time bins are (start, end).
+
+    One order for all lets assemblies with the same coordinates be compared, added and concatenated, whatever the
+    order in which their coordinates were written down.
+    """
+    return sorted(names, key=lambda name: (_ENDS.sub(lambda end: f"_{'se'.index(end[1][0])}", str(name)), str(name)))
+
+
 def gather(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> Gathered:
     """Make every one-dimensional coordinate a level of its dimension's index.
 
-    Levels are kept in alphabetical order inside an index, so that two assemblies with the same coordinates can be
-    added and concatenated whatever the order in which their coordinates were written down.
+    Inside an index, levels are ordered by name, see :func:`ordered`.
 
     Parameters
     ----------
@@ -238,7 +251,7 @@ def gather(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> Gathered
             made = index.create_variables({dim: variables[dim]})
         else:
             # the type must be told: without it, True and a missing value would both come back as True
-            types = {name: variables[name].dtype for name in sorted(names, key=str)}
+            types = {name: variables[name].dtype for name in ordered(names)}
             index = PandasMultiIndex(_multi_index(names, variables), dim, types)
             made = index.create_variables({name: variables[name] for name in names})
         for name, variable in made.items():
@@ -254,7 +267,7 @@ def _pandas_index(name: Hashable, variable: xr.Variable) -> pd.Index:
 
 
 def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Variable]) -> pd.MultiIndex:
-    names = sorted(names, key=str)
+    names = ordered(names)
     try:
         return pd.MultiIndex.from_arrays([variables[name].values for name in names], names=names)
     except TypeError as error:
@@ -281,14 +294,14 @@ def assembled(cls: type[Array], variable: xr.Variable, gathered: Gathered, name:
 
 
 def is_canonical(array: xr.DataArray) -> bool:
-    """Whether every level stands in its dimension's index, in alphabetical order."""
+    """Whether every level stands in its dimension's index, in their order."""
     indexes = array.xindexes
     for dim in array.dims:
         names = list(coords_for_dim(array, dim))
         if not names or dim in names:
             continue
         index = indexes.get(dim)
-        if not isinstance(index, PandasMultiIndex) or list(index.index.names) != sorted(names, key=str):
+        if not isinstance(index, PandasMultiIndex) or list(index.index.names) != ordered(names):
             return False
     return True
 

@@ -4,7 +4,14 @@ from PIL import Image
 
 from brainscore_core.errors import DataUnavailable, NotApplicable
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
-from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model
+from brainscore_vision import (
+    benchmark_registry,
+    load_benchmark,
+    load_dataset,
+    load_metric,
+    load_model,
+    load_stimulus_set,
+)
 from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.geirhos2021 import benchmark as module
 from brainscore_vision.benchmarks.geirhos2021.benchmark import DATASETS, cast_coordinate_type
@@ -155,6 +162,7 @@ def test_is_excluded(condition, excluded, expected):
         ("cue-conflict", "alexnet", 0.1132),
         ("cue-conflict", "googlenet", 0.0875),
         ("cue-conflict", "vgg16", 0.0602),
+        ("cue-conflict", "resnet50", 0.0674),
     ],
 )
 def test_replayed_decisions(mirror, test, network, expected):
@@ -192,6 +200,16 @@ def test_task_is_the_experiments(mirror):
     assert model.size == (448, 448)
     assert model.trials == 1
     assert len(model.stimuli) == 160
+
+
+def test_ceiling_of_the_cue_conflict_images_at_hand(mirror):
+    # as the documentation says: people agree on these 160 about as much as on all 1,280
+    benchmark, labels = _load("cue-conflict"), load_stimulus_set("Geirhos2021_cue-conflict")
+    assembly = module.load_assembly("cue-conflict")
+    at_hand = assembly[{"presentation": np.isin(assembly["stimulus_id"].values, labels["stimulus_id"])}]
+    ceiling = load_metric("error_consistency").ceiling(at_hand)
+    assert float(ceiling) == pytest.approx(0.304, abs=5e-4)
+    assert abs(float(ceiling) - float(benchmark.ceiling)) < ceiling.attrs["error"]
 
 
 def test_cue_conflict_says_on_how_many_images_it_scores(mirror):

@@ -38,9 +38,9 @@ class Kriegeskorte2008HumanRDM(BenchmarkBase):
     Notes
     -----
     The interval is a t interval over the four subjects: it tells what other people with these 92 objects would give,
-    not what other objects would. With three degrees of freedom it is wide. The ceiling's own uncertainty (jackknife over
-    the same subjects) is added as if the two were independent; as a noisy subject lowers both, this errs on the wide
-    side.
+    not what other objects would. With three degrees of freedom it is wide. The ceiling's own uncertainty (jackknife
+    over the same subjects) is added as if the two were independent; as a noisy subject lowers both, this errs on the
+    wide side.
 
     References
     ----------
@@ -206,7 +206,7 @@ def _mean_correlation(dissimilarities: np.ndarray, rdms: np.ndarray, subjects: l
     interval = bootstrap_interval(values, "mean", method="t", units="subjects")
     if compared[0].reason is not None:
         interval = interval._replace(reason=_of_the_model(compared[0].reason))
-    return attach_interval(score, interval, estimates="mean over subjects, which vary; the 92 objects are kept")
+    return attach_interval(score, interval, estimates="mean correlation, the 92 objects kept; subjects vary")
 
 
 def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids: list[str]) -> Score:
@@ -221,7 +221,7 @@ def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids
     interval = influence_interval(similarity.value, similarity.influence, correlation=True, units="objects")
     if similarity.reason is not None:
         interval = interval._replace(reason=_of_the_model(similarity.reason))
-    return attach_interval(score, interval, estimates="correlation; objects vary, the two monkeys are kept")
+    return attach_interval(score, interval, estimates="correlation, the two monkeys kept; objects vary")
 
 
 def _of_the_model(reason: str) -> str:

@@ -124,7 +124,7 @@ def load_stimuli(test: str, *, identifier: str | None = None) -> StimulusSet:
     trials = read_trials(fetch_sources(read_sources(_FOLDER, containing=f"/{experiment}/{experiment}_subject-01_")))
     stimuli = stimulus_table(trials, identifier=identifier)
     if folder := os.environ.get(STIMULI_VARIABLE):
-        return stimuli_in_folder(stimuli, Path(folder) / images, variable=STIMULI_VARIABLE)
+        return stimuli_in_folder(stimuli, Path(folder).expanduser() / images, variable=STIMULI_VARIABLE)
     sources = {source.name: source for source in read_sources(_FOLDER, containing=f"/stimuli/{images}/")}
     ids = {name.rpartition("_")[2]: name for name in stimuli["stimulus_id"]}
     paths = {ids[name]: path for name, path in zip(sources, fetch_sources(sources.values()), strict=True)}

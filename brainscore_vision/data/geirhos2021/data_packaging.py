@@ -71,9 +71,9 @@ def load_stimuli(test: str) -> StimulusSet:
         If the images cannot be redistributed and no folder with them is named.
     """
     folder = os.environ.get(STIMULI_VARIABLE)
-    if folder and (Path(folder) / test).is_dir():
+    if folder and (Path(folder).expanduser() / test).is_dir():
         stimuli = _first_observer_stimuli(test)
-        return stimuli_in_folder(stimuli, Path(folder) / test, variable=STIMULI_VARIABLE)
+        return stimuli_in_folder(stimuli, Path(folder).expanduser() / test, variable=STIMULI_VARIABLE)
     if test in geirhos2019.TESTS:
         return geirhos2019.load_stimuli(test, identifier=f"Geirhos2021_{test}")
     reason = (

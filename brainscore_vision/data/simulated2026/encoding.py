@@ -7,7 +7,8 @@ Nothing is fitted and nothing is looked up: expected responses are a fixed funct
   (Gaussian in octaves), rectifies smoothly, and adds its own spontaneous activity.
 * IT: the normalised energies of the whole image, averaged over neighbouring positions, are compared with stored
   prototypes (Gaussian tuning), four exemplars of each category; the best match over positions counts [3]_. A neuroid
-  prefers one category: it weights that category's prototypes most, others at random, then rectifies smoothly.
+  prefers one category: it weights that category's prototypes most, others at random, adds a resting
+  drive and rectifies smoothly.
 
 References
 ----------
@@ -34,6 +35,7 @@ _FREQUENCIES = np.array([0.75, 1.5, 3.0])
 _GRID = 8
 _SEMI_SATURATION = 0.1
 _PROTOTYPES_PER_CATEGORY = 4
+_IT_RESTING_DRIVE = 1.0
 _TUNING_WIDTH = 60.0  # of squared distance to a prototype
 _SEED = 1985
 
@@ -61,9 +63,7 @@ class EncodingModel:
             frequency_bandwidth=1.5,
             orientation_bandwidth=40.0,
         )
-        self._bank = GaborBank(
-            filters, size=IMAGE_SIZE, visual_degrees=VISUAL_DEGREES, grid=_GRID, dtype=np.complex128
-        )
+        self._bank = GaborBank(filters, size=IMAGE_SIZE, visual_degrees=VISUAL_DEGREES, grid=_GRID, dtype=np.complex128)
 
     def energies(self, image: NDArray[np.uint8]) -> Array:
         """Divisively normalised energies of one image.
@@ -89,7 +89,7 @@ class EncodingModel:
 
     def it(self, energies: Array) -> Array:
         """Expected IT responses, images × neuroids, from energies, images × filters × positions × positions."""
-        return _rectify(self._similarities(energies) @ self._it_weights)
+        return _rectify(self._similarities(energies) @ self._it_weights + _IT_RESTING_DRIVE)
 
     @cached_property
     def _v1_weights(self) -> Array:

@@ -27,7 +27,7 @@ def stimulus_set() -> StimulusSet:
     Returns
     -------
     StimulusSet
-        480 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
+        800 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
         :func:`~brainscore_vision.data.simulated2026.stimuli.parameters`). Files lie in
         ``$BRAINSCORE_HOME/simulated2026`` (default ``~/.brain-score``).
     """
@@ -57,7 +57,7 @@ def assembly() -> NeuroidAssembly:
     Returns
     -------
     NeuroidAssembly
-        presentation (480 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has ``stimulus_id``,
+        presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has ``stimulus_id``,
         ``object_name``, ``repetition`` and the parameters of the stimuli; ``neuroid`` has ``neuroid_id``, ``region``,
         ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the average over repetitions).
         No unit. The same on every machine up to rounding (relative differences below 1e-6).

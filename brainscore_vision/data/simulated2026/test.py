@@ -26,7 +26,7 @@ def by_repetition(assembly):
 
 
 def test_stimuli(stimuli):
-    assert len(stimuli) == len(set(stimuli["stimulus_id"])) == len(CATEGORIES) * PER_CATEGORY == 480
+    assert len(stimuli) == len(set(stimuli["stimulus_id"])) == len(CATEGORIES) * PER_CATEGORY == 800
     assert stimuli.identifier == "Simulated2026"
     assert stimuli["object_name"].value_counts().to_dict() == dict.fromkeys(CATEGORIES, PER_CATEGORY)
     assert "degrees" not in stimuli.columns
@@ -39,8 +39,8 @@ def test_stimuli_are_the_same_everywhere():
     """Sums of grey levels, as once drawn. Another mathematics library may round a few pixels otherwise: ± 5 levels."""
     sums = [int(draw(category, number).astype(int).sum()) for category in CATEGORIES for number in (0, 7)]
     expected = [
-        2096779, 2098080, 2097084, 2097221, 2099136, 2096994, 2095806, 2097212,
-        2098098, 2096873, 1927012, 2434217, 2543735, 2207160, 1913040, 1804459,
+        2095427, 2098420, 2097130, 2096407, 2101425, 2097858, 2065142, 2104832,
+        2097403, 2096192, 1979030, 2534035, 2635824, 2220384, 1857368, 1835815,
     ]  # fmt: skip
     assert np.abs(np.array(sums) - expected).max() <= 5
 
@@ -69,10 +69,10 @@ def test_a_broken_off_first_use_is_completed(stimuli, tmp_path, monkeypatch):
 
 def test_assembly(assembly):
     assert assembly.dims == ("presentation", "neuroid")
-    assert assembly.shape == (480 * REPETITIONS, 192)
+    assert assembly.shape == (800 * REPETITIONS, 192)
     assert assembly.stimulus_set.identifier == "Simulated2026"
     assert not np.isnan(assembly.values).any()
-    assert assembly.sel(region="V1").shape == assembly.sel(region="IT").shape == (5760, 96)
+    assert assembly.sel(region="V1").shape == assembly.sel(region="IT").shape == (9600, 96)
     assert len(set(assembly["neuroid_id"].values)) == 192
     assert set(assembly["stimulus_id"].values) == set(assembly.stimulus_set["stimulus_id"])
     one = assembly.sel(stimulus_id="star_05")
@@ -85,10 +85,10 @@ def test_the_same_each_time(assembly):
 
 
 def test_noise_is_as_stated(assembly, by_repetition):
-    """σ̂²/σ² over 480 × 11 degrees of freedom has a standard error of √(2/5280) ≈ 0.019."""
+    """σ̂²/σ² over 800 × 11 degrees of freedom has a standard error of √(2/8800) ≈ 0.015."""
     estimated = by_repetition.var(axis=0, ddof=1).mean(axis=0)
     stated = assembly["noise_sd"].values ** 2
-    standard_error = np.sqrt(2 / (480 * (REPETITIONS - 1)))
+    standard_error = np.sqrt(2 / (800 * (REPETITIONS - 1)))
     z = (estimated / stated - 1) / standard_error
     assert np.abs(z).max() < 4.5
     assert abs(z.mean()) < 4 / np.sqrt(len(z))
@@ -99,7 +99,7 @@ def test_noise_is_independent(by_repetition):
     noise = by_repetition - by_repetition.mean(axis=0)
     across_neuroids = np.corrcoef(noise.reshape(-1, noise.shape[-1]).T)
     off_diagonal = across_neuroids[np.triu_indices(len(across_neuroids), 1)]
-    assert np.abs(off_diagonal).max() < 6 / np.sqrt(480 * 11)
+    assert np.abs(off_diagonal).max() < 6 / np.sqrt(800 * 11)
     across_repetitions = np.corrcoef(by_repetition[0].ravel() - by_repetition[2:].mean(axis=0).ravel(),
                                      by_repetition[1].ravel() - by_repetition[2:].mean(axis=0).ravel())[0, 1]  # fmt: skip
     assert across_repetitions == pytest.approx(1 / 11, abs=0.02)  # only the subtracted mean of 10 is shared
@@ -112,9 +112,7 @@ def test_stated_reliability_is_what_repeated_experiments_give():
     noise_sd = np.array([1.0, 3.0, 2.0, 0.1])
     averages = expected + noise_sd / np.sqrt(6) * rng.standard_normal((4000, 50, 4))
     total = averages.var(axis=1, ddof=1).mean(axis=0)
-    np.testing.assert_allclose(
-        reliability_of(expected, noise_sd, 6), expected.var(axis=0, ddof=1) / total, rtol=0.01
-    )
+    np.testing.assert_allclose(reliability_of(expected, noise_sd, 6), expected.var(axis=0, ddof=1) / total, rtol=0.01)
     wanted = np.array([0.1, 0.5, 0.9, 0.99])
     np.testing.assert_allclose(reliability_of(expected, noise_sd_for(expected, wanted, 6), 6), wanted)
 
@@ -153,7 +151,7 @@ def test_neuroids_are_tuned_as_described():
     distance = np.abs((peak - preferred + 90) % 180 - 90)
     assert np.median(distance) <= 10
     # IT neuroids respond most, on average, to the category that they were given
-    exemplars = range(100, 112)  # seen neither as stimuli nor as prototypes
+    exemplars = range(200, 212)  # seen neither as stimuli nor as prototypes
     responses = np.stack(
         [model.it(np.stack([model.energies(draw(category, number)) for number in exemplars])).mean(axis=0)
          for category in CATEGORIES]

@@ -85,7 +85,7 @@ class ShapeBias(Metric):
         else:
             similarities, biases = bootstrap_similarity(model, people, bootstraps=self._bootstraps, seed=self._seed)
             n_observers, n_stimuli = people.shape.shape
-            varying = f"{n_observers} observers and the stimuli vary"
+            varying = f"{n_observers} observers vary and the stimuli"
             attach_interval(score, _interval(similarities, n_stimuli), estimates=f"1 − difference of biases; {varying}")
             attach_interval(bias, _interval(biases, n_stimuli), estimates="shape bias of the model; the stimuli vary")
         score.attrs.update(scale=self.scale, raw=bias, shape_bias=of_model, human_shape_bias=of_people)
@@ -121,7 +121,7 @@ class ShapeBias(Metric):
         )
         score = Score(values.mean())
         interval = bootstrap_interval(values, "mean", method="t", units="observers")
-        attach_interval(score, interval, estimates="mean over observers, which vary; the stimuli are kept")
+        attach_interval(score, interval, estimates="mean over observers, the stimuli kept; observers vary")
         each = Score(values, coords={"subject": ("subject", observers)}, dims=["subject"])
         score.attrs.update(scale=self.scale, meaning="human-human", raw=each)
         return score

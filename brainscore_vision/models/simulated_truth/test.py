@@ -11,12 +11,12 @@ def test_features_are_the_neuroids_without_noise(region):
     model = load_model("simulated-truth")
     model.start_recording(region, [(70, 170)])
     truth = model.look_at(measured.stimulus_set)
-    assert truth.shape == measured.shape == (480, 96)
+    assert truth.shape == measured.shape == (800, 96)
     measured = measured.sel(stimulus_id=truth["stimulus_id"].values)
     residual = measured.values - truth.values
     expected_sd = measured["noise_sd"].values / np.sqrt(12)
     np.testing.assert_allclose(residual.std(axis=0), expected_sd, rtol=0.15)
-    assert np.abs(residual.mean(axis=0) / expected_sd).max() < 5 / np.sqrt(480)
+    assert np.abs(residual.mean(axis=0) / expected_sd).max() < 5 / np.sqrt(800)
 
 
 def test_other_regions_are_not_applicable():

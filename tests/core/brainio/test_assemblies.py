@@ -180,6 +180,14 @@ class TestConstruction:
         assert xr.concat([one, two], dim="p").sizes["p"] == 4
         assert values_of(xr.concat([one, two], dim="p"), "a") == [1, 2, 1, 2]
 
+    def test_time_bins_are_start_and_end(self):
+        assembly = recordings()
+        assert list(assembly["time_bin"].values) == [(0, 70), (70, 170)]
+        early = assembly.sel(time_bin=(0, 70))
+        assert early.dims == ("presentation", "neuroid")
+        assert early["time_bin_end"].item() == 70
+        assert "time_bin" not in early.coords
+
     def test_wrong_length(self):
         with pytest.raises(ValueError, match=r"presentation"):
             DataAssembly([1, 2], coords={"s": ("presentation", ["a"])}, dims=["presentation"])

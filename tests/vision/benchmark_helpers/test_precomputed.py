@@ -47,9 +47,7 @@ def test_a_stimulus_shown_twice_is_answered_twice():
 
 
 def test_several_stimulus_sets_also_on_a_screen():
-    model = PrecomputedFeatures(
-        {"one": features_of(["a"]), "two": features_of(["a"], offset=100)}, visual_degrees=8
-    )
+    model = PrecomputedFeatures({"one": features_of(["a"]), "two": features_of(["a"], offset=100)}, visual_degrees=8)
     model.start_recording("V4", [(70, 170)])
     assert model.look_at(stimuli_of(["a"], "one")).values[0, 0] == 0
     assert model.look_at(stimuli_of(["a"], "two")).values[0, 0] == 100
@@ -74,7 +72,9 @@ def test_ambiguous_features_are_refused_only_where_they_matter():
 def test_features_without_stimulus_ids():
     with pytest.raises(UserError, match="stimulus_id"):
         PrecomputedFeatures(
-            NeuroidAssembly(np.zeros((1, 1)), coords={"neuroid_id": ("neuroid", [0])}, dims=["presentation", "neuroid"]),
+            NeuroidAssembly(
+                np.zeros((1, 1)), coords={"neuroid_id": ("neuroid", [0])}, dims=["presentation", "neuroid"]
+            ),
             visual_degrees=8,
         )
 

@@ -17,9 +17,7 @@ def stimuli(tmp_path):
     for number in range(7):
         paths[f"im{number}"] = tmp_path / f"im{number}.png"
         Image.fromarray(np.full((4, 4), 10 * number, dtype=np.uint8)).save(paths[f"im{number}"])
-    result = StimulusSet(
-        {"stimulus_id": list(paths), "image_label": list("aabbaba"), "size": np.linspace(0, 1, 7)}
-    )
+    result = StimulusSet({"stimulus_id": list(paths), "image_label": list("aabbaba"), "size": np.linspace(0, 1, 7)})
     result.stimulus_paths = paths
     result.identifier = "greys"
     return result

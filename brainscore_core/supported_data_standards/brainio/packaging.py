@@ -1,0 +1,235 @@
+"""Package stimulus sets and assemblies into files: CSV and ZIP, and netCDF.
+
+The same input gives the same bytes, and so the same hashes, in any process and on any day.
+"""
+
+import shutil
+import stat
+import warnings
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import xarray as xr
+
+from brainscore_core.supported_data_standards.brainio._cache import file_digest
+from brainscore_core.supported_data_standards.brainio._check_assembly import (
+    NAN_ALLOWED,
+    check_alignment,
+    stimulus_ids,
+)
+from brainscore_core.supported_data_standards.brainio._check_files import table_ids
+from brainscore_core.supported_data_standards.brainio._check_names import check_identifier, stored_identifier
+from brainscore_core.supported_data_standards.brainio._check_stimuli import (
+    check_files,
+    check_ids_of,
+    check_table,
+    csv_bytes,
+    paths_of,
+    stored_names,
+)
+from brainscore_core.supported_data_standards.brainio._findings import Finding, ValidationWarning, raise_for_errors
+from brainscore_core.supported_data_standards.brainio._replace import new_files
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
+from brainscore_core.supported_data_standards.brainio.validation import validate_assembly, validate_stimulus_set
+
+__all__ = [
+    "StimulusArchive",
+    "create_stimulus_csv",
+    "create_stimulus_zip",
+    "default_folder",
+    "package_data_assembly_locally",
+    "package_stimulus_set_locally",
+    "write_netcdf",
+]
+
+# the earliest day that a ZIP file can name; when a file was changed is no part of the data
+_DATE = (1980, 1, 1, 0, 0, 0)
+_UNIX = 3
+
+
+class StimulusArchive(NamedTuple):
+    """Hash of an archive and the names of the stimuli's files in it, in the order of the table."""
+
+    sha1: str
+    filenames: list[str]
+
+
+def default_folder() -> Path:
+    """Folder of packages where none is given: ``~/Downloads/brainscore_packages``."""
+    return Path("~/Downloads/brainscore_packages").expanduser()
+
+
+def package_stimulus_set_locally(
+    proto_stimulus_set: pd.DataFrame, stimulus_set_identifier: str, downloads_path: str | Path | None = None
+) -> dict[str, Any]:
+    """Check a stimulus set and write it into files.
+
+    ``stimulus_<identifier>.csv`` has all columns, in their order, and ``filename``; ``stimulus_<identifier>.zip`` has
+    the files, without folders, as ``<stimulus_id><extension>`` or, where there is a column
+    ``stimulus_path_within_store``, as that with the extension. Dots in the identifier become ``_``. Stimuli without
+    files make a CSV only, without ``filename``.
+
+    Parameters
+    ----------
+    proto_stimulus_set : StimulusSet
+        The stimuli, with ``stimulus_paths``. It is not changed.
+    stimulus_set_identifier : str
+        Name of the stimulus set.
+    downloads_path : str or Path, optional
+        Folder for the files, made if it is not there; by default ``~/Downloads/brainscore_packages``. Files there of
+        the same name are replaced together; if they had another content, a warning says so.
+
+    Returns
+    -------
+    dict
+        ``identifier``, ``csv_path``, ``zip_path``, ``csv_sha1``, ``zip_sha1``. The paths are text; ``zip_path`` and
+        ``zip_sha1`` are None for stimuli without files.
+
+    Raises
+    ------
+    ValidationError
+        Has everything that is wrong; nothing was written.
+
+    Warns
+    -----
+    ValidationWarning
+        Something is unusual, or files were replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "miaow.wav").write_bytes(b"RIFF")
+    4
+    >>> sounds = StimulusSet([{"stimulus_id": "sound_1", "animal": "cat"}])
+    >>> sounds.name = "Sounds2024"
+    >>> sounds.stimulus_paths = {"sound_1": folder / "miaow.wav"}
+    >>> package = package_stimulus_set_locally(sounds, sounds.name, downloads_path=folder / "packages")
+    >>> print(Path(package["csv_path"]).read_text())
+    stimulus_id,animal,filename
+    sound_1,cat,sound_1.wav
+    <BLANKLINE>
+    >>> package["csv_sha1"]
+    '2b3a'
+    """
+    findings = validate_stimulus_set(proto_stimulus_set, _text_or_raise(stimulus_set_identifier))
+    _settle(findings)
+    folder = _folder(downloads_path)
+    name = f"stimulus_{stored_identifier(stimulus_set_identifier)}"
+    csv_path, zip_path = folder / f"{name}.csv", folder / f"{name}.zip"
+    has_files = bool(paths_of(proto_stimulus_set))
+    table = pd.DataFrame(proto_stimulus_set)
+    if has_files:
+        table = table.assign(filename=stored_names(proto_stimulus_set))
+    # the table last: where it is, its archive is
+    targets = [zip_path, csv_path] if has_files else [csv_path]
+    with new_files(targets) as parts:
+        if has_files:
+            _write_zip(proto_stimulus_set, parts[0])
+            zip_sha1 = file_digest(parts[0], "sha1")
+        parts[-1].write_bytes(csv_bytes(table))
+        csv_sha1 = file_digest(parts[-1], "sha1")
+    return {
+        "identifier": stimulus_set_identifier,
+        "csv_path": str(csv_path),
+        "zip_path": str(zip_path) if has_files else None,
+        "csv_sha1": csv_sha1,
+        "zip_sha1": zip_sha1 if has_files else None,
+    }
+
+
+def package_data_assembly_locally(
+    proto_data_assembly: xr.DataArray,
+    assembly_identifier: str,
+    stimulus_set_identifier: str | None,
+    assembly_class_name: str,
+    downloads_path: str | Path | None = None,
+    *,
+    extras: Mapping[str, xr.DataArray] | None = None,
+    allow_nan: str | None = None,
+) -> dict[str, Any]:
+    """Check an assembly and write it into ``assy_<identifier>.nc``; dots in the identifier become ``_``.
+
+    The file says of which stimulus set it is (attribute ``stimulus_set_identifier``), but does not contain it.
+
+    Parameters
+    ----------
+    proto_data_assembly : DataAssembly
+        The measurements. It is not changed.
+    assembly_identifier : str
+        Name of the assembly.
+    stimulus_set_identifier : str or None
+        Name of the stimuli that were shown; usually the same. None if there are none. If ``attrs['stimulus_set']`` is
+        there, ids are compared with it, and an id that it lacks is an error. If the folder has the packaged table of
+        the stimulus set, ids are compared with that too; a difference is a warning, since it may be an older one.
+    assembly_class_name : str
+        ``'NeuroidAssembly'``, ``'BehavioralAssembly'``, or whatever ``resolve_assembly_class`` knows.
+    downloads_path : str or Path, optional
+        Folder for the file, made if it is not there; by default ``~/Downloads/brainscore_packages``. A file there of
+        the same name is replaced; if it had another content, a warning says so.
+    extras : mapping, optional
+        Name → further assembly, stored in the same file.
+    allow_nan : str, optional
+        Why values are missing; stored as the attribute ``nan_allowed``, which may be set beforehand just as well.
+
+    Returns
+    -------
+    dict
+        ``identifier``, ``path`` (text), ``sha1``, ``cls``.
+
+    Raises
+    ------
+    ValidationError
+        Has everything that is wrong; nothing was written.
+
+    Warns
+    -----
+    ValidationWarning
+        Something is unusual, or a file was replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    >>> choices = BehavioralAssembly(
+    ...     [[0.8, 0.2], [0.3, 0.7]],
+    ...     coords={"stimulus_id": ("presentation", ["a", "b"]), "choice": ("choice", ["cat", "dog"])},
+    ...     dims=["presentation", "choice"],
+    ... )
+    >>> package = package_data_assembly_locally(
+    ...     choices, "Pets2024", "Pets2024", "BehavioralAssembly", downloads_path=tempfile.mkdtemp()
+    ... )
+    >>> Path(package["path"]).name, package["cls"]
+    ('assy_Pets2024.nc', 'BehavioralAssembly')
+    """
+    findings = validate_assembly(
+        proto_data_assembly,
+        assembly_class_name=assembly_class_name,
+        identifier=_text_or_raise(assembly_identifier),
+        allow_nan=allow_nan,
+    )
+    if stimulus_set_identifier is not None:
+        findings += check_identifier(stimulus_set_identifier, what="stimulus_set_identifier")
+    for name, extra in (extras or {}).items():
+        findings += validate_assembly(extra, identifier=str(name), assembly_class_name=DataAssembly)
+    folder = _folder(downloads_path)
+    if isinstance(proto_data_assembly, xr.DataArray) and isinstance(stimulus_set_identifier, str):
+        findings += _compare_with_package(proto_data_assembly, stimulus_set_identifier, folder)
+    _settle(findings)
+    assembly = proto_data_assembly.copy(deep=False)
+    assembly.attrs = {**proto_data_assembly.attrs, "identifier": assembly_identifier}
+    assembly.attrs.pop("stimulus_set", None)
+    assembly.attrs.pop("stimulus_set_identifier", None)
+    if stimulus_set_identifier is not None:
+        assembly.attrs["stimulus_set_identifier"] = stimulus_set_identifier
+    if allow_nan is not None:
+        assembly.attrs[NAN_ALLOWED] = allow_nan
+    path = folder / f"assy_{stored_identifier(assembly_identifier)}.nc"
+    with new_files([path]) as parts:
+        sha1 = write_netcdf(assembly, parts[0], extras=extras)
+    return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": assembly_class_name}
