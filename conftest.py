@@ -15,6 +15,10 @@ def _home_of_the_tests(tmp_path_factory):
     for name in ("BRAINIO_HOME", "BRAINSCORE_HOME"):
         kept[name] = os.environ.get(name)
         os.environ[name] = str(home / name.lower())
+    if "BRAINSCORE_MIRROR" in os.environ:  # some tests change the working directory
+        kept["BRAINSCORE_MIRROR"] = os.environ["BRAINSCORE_MIRROR"]
+        folders = kept["BRAINSCORE_MIRROR"].split(os.pathsep)
+        os.environ["BRAINSCORE_MIRROR"] = os.pathsep.join(str(Path(folder).resolve()) for folder in folders)
     yield
     for name, value in kept.items():
         if value is None:

@@ -43,6 +43,7 @@ def column_means(X: NDArray) -> Array:
     return np.asarray(X.mean(axis=0, dtype=np.float64))
 
 
+@np.errstate(invalid="ignore", over="ignore")  # callers check the result and name the row
 def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; Z is X where it is None."""
     other = X if Z is None else Z
@@ -54,6 +55,7 @@ def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     return result
 
 
+@np.errstate(invalid="ignore", over="ignore")  # callers check the result and name the row
 def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array]:
     """(X − mean)ᵀ(X − mean), (X − mean)ᵀY and the column sums of X − mean, over chunks of rows in float64."""
     p, q = X.shape[1], Y.shape[1]

@@ -178,9 +178,12 @@ def _score(pair: _Pair, load_model: Callable[[str], Any], load_benchmark: Callab
     # before the score, so that its time is told apart; a benchmark keeps it and does not estimate it twice
     with pair.timed("ceiling"):
         ceiling = _ceiling(benchmark)
+    _read_ceiling(pair, ceiling)
     with pair.timed("score"):
         score = _single(benchmark(model), pair.benchmark.identifier)
-    _read_score(pair, score, score.attrs.get("ceiling", ceiling))
+    if score.attrs.get("ceiling", ceiling) is not ceiling:  # the one that was applied counts
+        _read_ceiling(pair, score.attrs["ceiling"])
+    _read_score(pair, score)
     return score
 
 
@@ -211,14 +214,17 @@ def _single(score: Any, benchmark: str) -> Score:
     return score
 
 
-def _read_score(pair: _Pair, score: Score, ceiling: Any) -> None:
-    estimate = Estimate.from_score(score)
-    raw = score.attrs.get("raw")
-    pair.raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
+def _read_ceiling(pair: _Pair, ceiling: Any) -> None:
     if ceiling is not None and np.size(ceiling) == 1:
         pair.ceiling = CeilingEstimate.from_score(ceiling)
     elif ceiling is not None:
         pair.notes.append(f"the ceiling was not recorded: it has shape {np.shape(ceiling)}, not a single value")
+
+
+def _read_score(pair: _Pair, score: Score) -> None:
+    estimate = Estimate.from_score(score)
+    raw = score.attrs.get("raw")
+    pair.raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
     pair.arrays, notes = arrays_of(score)
     pair.notes += notes
     if estimate.value is None:

@@ -1,5 +1,6 @@
 """Models that replay what was computed or recorded before."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ class PrecomputedFeatures(BrainModel):
         for assembly in assemblies:
             if "presentation" not in assembly.dims or "stimulus_id" not in assembly.coords:
                 raise UserError(
-                    f"the features have the dimensions {assembly.dims} and the coordinates {sorted(assembly.coords)}",
+                    f"the features have the dimensions {assembly.dims} and the coordinates {list(assembly.coords)}",
                     remedy="features need a dimension 'presentation' with the coordinate 'stimulus_id'",
                 )
 
@@ -113,7 +114,7 @@ class PrecomputedFeatures(BrainModel):
         selected = features.isel(presentation=rows)
         if "time_bin" in selected.dims and selected.sizes["time_bin"] == 1:
             selected = selected.isel(time_bin=0, drop=True)
-        return selected
+        return selected  # type: ignore[return-value] # of whatever class it was given as
 
     def _want(self, kind: str) -> None:
         assemblies = list(self._features.values()) if isinstance(self._features, Mapping) else [self._features]
@@ -125,7 +126,7 @@ class PrecomputedFeatures(BrainModel):
         if not isinstance(self._features, Mapping):
             return self._features
         for name in (stimuli.identifier, identifier_before_screen(stimuli.identifier)):
-            if name in self._features:
+            if name is not None and name in self._features:
                 return self._features[name]
         raise UserError(
             f"{self.identifier!r} has no features of the stimulus set {stimuli.identifier!r}, "
@@ -276,10 +277,9 @@ def _kind(assembly: DataAssembly) -> str:
 def _rows(*, wanted: list[Any], known: list[Any], holder: str) -> list[int]:
     row_of = {identifier: row for row, identifier in enumerate(known)}
     if len(row_of) < len(known):
-        seen: set[Any] = set()
-        repeated = [identifier for identifier in known if identifier in seen or seen.add(identifier)]
-        repeated = list(dict.fromkeys(map(str, repeated)))
-        if set(repeated) & set(map(str, wanted)):
+        times = Counter(known)
+        repeated = list(dict.fromkeys(str(identifier) for identifier in wanted if times[identifier] > 1))
+        if repeated:
             raise UserError(f"{holder} name some stimuli several times: {some_of(repeated)}", remedy="keep one of each")
     missing = list(dict.fromkeys(str(identifier) for identifier in wanted if identifier not in row_of))
     if missing:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio._cache import file_digest, replacing
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 if TYPE_CHECKING:
     from PIL.Image import Image

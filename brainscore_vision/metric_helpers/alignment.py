@@ -1,6 +1,6 @@
 """Which rows of two assemblies belong together."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
-__all__ = ["MetricInputError", "as_table", "coord_values", "finite_values", "match_rows"]
+__all__ = ["MetricInputError", "as_table", "coord_values", "finite_values", "listed", "match_rows"]
 
 _SHOWN = 3
 
@@ -39,6 +39,13 @@ def coord_values(assembly: DataAssembly, coord: str, *, role: str, dim: str = "p
             remedy=f"make {coord!r} a coordinate of {dim!r}",
         )
     return np.asarray(assembly[coord].values)
+
+
+def listed(values: Iterable[Any]) -> str:
+    """The first three values, as a message shows them."""
+    values = list(values)
+    shown = ", ".join(repr(value.item() if isinstance(value, np.generic) else value) for value in values[:_SHOWN])
+    return shown + (", …" if len(values) > _SHOWN else "")
 
 
 def match_rows(
@@ -75,7 +82,7 @@ def match_rows(
         if not index.is_unique:
             repeated = index[index.duplicated()].unique()
             raise MetricInputError(
-                f"{_listed(repeated)} of {coord!r} occurs more than once in the {role}",
+                f"{listed(repeated)} of {coord!r} occurs more than once in the {role}",
                 remedy="average over repetitions first, for example with assembly.mean(dim='repetition') or "
                 "average_repetition(assembly)",
             )
@@ -83,9 +90,9 @@ def match_rows(
     if len(missing) or len(surplus):
         parts = []
         if len(missing):
-            parts.append(f"{len(missing)} only in the {roles[1]} ({_listed(missing)})")
+            parts.append(f"{len(missing)} only in the {roles[1]} ({listed(missing)})")
         if len(surplus):
-            parts.append(f"{len(surplus)} only in the {roles[0]} ({_listed(surplus)})")
+            parts.append(f"{len(surplus)} only in the {roles[0]} ({listed(surplus)})")
         raise MetricInputError(
             f"{roles[0]} and {roles[1]} hold different values of {coord!r}: {', '.join(parts)}",
             remedy=f"show the model the {roles[1]}'s stimuli, or select what both have, for example "
@@ -150,12 +157,7 @@ def finite_values(assembly: DataAssembly, *, role: str, label: str = "neuroid_id
 
 
 def _name(assembly: DataAssembly, coord: str, position: int) -> str:
-    return repr(assembly[coord].values[position]) if coord in assembly.coords else f"number {position}"
-
-
-def _listed(values: pd.Index) -> str:
-    shown = ", ".join(repr(value) for value in values[:_SHOWN])
-    return shown + (", …" if len(values) > _SHOWN else "")
+    return listed([assembly[coord].values[position]]) if coord in assembly.coords else f"number {position}"
 
 
 def _sizes(assembly: DataAssembly) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, match_rows
+from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
 
 __all__ = ["CrossValidation", "SplitRows", "apply_aggregate", "merge_splits"]
 
@@ -106,7 +106,7 @@ class CrossValidation:
             _, first, codes = np.unique(values, return_index=True, return_inverse=True)
         elif not index.is_unique:
             raise MetricInputError(
-                f"{index[index.duplicated()][0]!r} of {self._split_coord!r} occurs more than once in the target, so "
+                f"{listed(index[index.duplicated()][:1])} of {self._split_coord!r} occurs more than once in the target, so "
                 "that it could be fitted and tested on",
                 remedy="average over repetitions first, or pass unique_split_values=True to keep equal ones together",
             )
@@ -147,7 +147,7 @@ class CrossValidation:
             match_rows(source, target, self._split_coord)
         elif len(differing := pd.Index(source_values).unique().symmetric_difference(pd.Index(target_values).unique())):
             raise MetricInputError(
-                f"source and target hold different values of {self._split_coord!r}, such as {differing[0]!r}",
+                f"source and target hold different values of {self._split_coord!r}, such as {listed(differing)}",
                 remedy="select what both have",
             )
         scores = []
@@ -202,21 +202,20 @@ class CrossValidation:
                 )
             return None
         strata = coord_values(target, coord, role="target")
-        if coord in source.coords:
-            theirs, ours = (set(pd.unique(pd.Series(a[coord].values))) for a in (source, target))
-            if theirs != ours:
-                differing = sorted(map(repr, theirs ^ ours))
-                raise MetricInputError(
-                    f"source and target hold different values of {coord!r}, such as {', '.join(differing[:3])}",
-                    remedy="show the model the target's stimuli, or pass stratification_coord=None",
-                )
-        labels = strata[first]
-        if pd.isna(labels).any():
+        if pd.isna(strata).any():
             raise MetricInputError(
                 f"coordinate {coord!r} of the target has missing values, so splits cannot be stratified by it",
                 remedy="fill them in, or pass crossvalidation_kwargs=dict(stratification_coord=None)",
             )
-        return np.asarray(labels)
+        if coord in source.coords:
+            theirs, ours = (set(pd.unique(pd.Series(a[coord].values))) for a in (source, target))
+            if theirs != ours:
+                differing = sorted(theirs ^ ours, key=repr)
+                raise MetricInputError(
+                    f"source and target hold different values of {coord!r}, such as {listed(differing)}",
+                    remedy="show the model the target's stimuli, or pass stratification_coord=None",
+                )
+        return np.asarray(strata[first])
 
 
 def apply_aggregate(aggregate_fnc: Callable[[Any], Score], values: Any) -> Score:

@@ -81,7 +81,7 @@ def load_contrast(path: str | os.PathLike[str], *, size: int | None = None) -> N
     UserError
         If the file cannot be read as an image.
     """
-    return (load_grey(path, size=size).astype(np.float32) - 128) / 128
+    return (load_grey(path, size=size).astype(np.float32) - np.float32(128)) / np.float32(128)
 
 
 def _load(path: str | os.PathLike[str], mode: str, size: int | None) -> "Image":

@@ -189,6 +189,10 @@ class DataAssembly(xr.DataArray):
         else:
             super().__setitem__(key, value)
 
+    def __delitem__(self, key: Any) -> None:
+        dropped = self.drop_vars(key)
+        self._coords, self._indexes = dict(dropped.coords.variables), dict(dropped.xindexes)
+
     def assign_coords(self, coords: Any = None, **coords_kwargs: Any) -> Self:
         """Add or replace coordinates; they become levels of their dimension."""
         if isinstance(coords, xr.Coordinates):

@@ -11,7 +11,7 @@ import xarray as xr
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.supported_data_standards.brainio._check_names import check_id_types, repeated
 from brainscore_core.supported_data_standards.brainio._encoding import encode
-from brainscore_core.supported_data_standards.brainio._findings import Finding, some
+from brainscore_core.supported_data_standards.brainio._findings import Finding, listed, some
 from brainscore_core.supported_data_standards.brainio._levels import is_missing, walk_coords
 from brainscore_core.supported_data_standards.brainio._loaders import resolve_assembly_class
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -63,7 +63,7 @@ def check_class(assembly: xr.DataArray, cls: str | type[DataAssembly]) -> list[F
         return [
             Finding(
                 "no presentations",
-                f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}, so that nothing links responses to stimuli",
+                f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}: nothing links data to stimuli",
                 "call the dimension along which stimuli change 'presentation' and give it the coordinate stimulus_id",
                 "warning",
             )
@@ -143,8 +143,10 @@ def _check_time_bins(starts: np.ndarray, ends: np.ndarray) -> list[Finding]:
     wrong = [f"({start}, {end})" for start, end in zip(starts.tolist(), ends.tolist(), strict=True) if not start < end]
     if not wrong:
         return []
-    shown = ", ".join(wrong[:5]) + (f", … ({len(wrong)} in all)" if len(wrong) > 5 else "")
-    return [Finding("time bins", f"bins do not end after they start: {shown}", "time_bin_start < time_bin_end is needed")]
+    shown = listed(wrong, ", ")
+    return [
+        Finding("time bins", f"bins do not end after they start: {shown}", "time_bin_start < time_bin_end is needed")
+    ]
 
 
 def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> list[Finding]:

@@ -20,7 +20,12 @@ from brainscore_core.supported_data_standards.brainio._check_assembly import (
     stimulus_ids,
 )
 from brainscore_core.supported_data_standards.brainio._check_media import check_media
-from brainscore_core.supported_data_standards.brainio._check_names import check_ids, check_stored_names, repeated, stored_identifier
+from brainscore_core.supported_data_standards.brainio._check_names import (
+    check_ids,
+    check_stored_names,
+    repeated,
+    stored_identifier,
+)
 from brainscore_core.supported_data_standards.brainio._findings import Finding, from_source, some
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
@@ -40,7 +45,7 @@ def check_packages(
     dict
         File → what was found there, in the order given.
     """
-    files = [Path(path) for path in dict.fromkeys(map(os.fspath, paths))]
+    files = list(dict.fromkeys(Path(path) for path in paths))
     found: dict[Path, list[Finding]] = {}
     kinds: dict[str, list[Path]] = {".csv": [], ".zip": [], ".nc": []}
     for path in files:
@@ -88,8 +93,11 @@ def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
         table = table.rename(columns={"image_id": "stimulus_id"})
     if "stimulus_id" not in table.columns:
         findings.append(
-            Finding("missing stimulus_id", f"{path.name} has no column 'stimulus_id'",
-                    f"add it; the columns are {some(table.columns)}")  # fmt: skip
+            Finding(
+                "missing stimulus_id",
+                f"{path.name} has no column 'stimulus_id'",
+                f"add it; the columns are {some(table.columns)}",
+            )
         )
         return None
     if table.empty:
@@ -115,7 +123,9 @@ def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
             if twice := repeated(names):
                 findings.append(Finding("duplicate file name", f"{some(twice)} are there twice", "package it again"))
             if special := [m.filename for m in members if m.is_dir() or stat.S_ISLNK(m.external_attr >> 16)]:
-                findings.append(Finding("unsafe file name", f"{some(special)} are folders or links", "store plain files"))
+                findings.append(
+                    Finding("unsafe file name", f"{some(special)} are folders or links", "store plain files")
+                )
             if locked := [member.filename for member in members if member.flag_bits & 1]:
                 findings.append(Finding("encrypted file", f"{some(locked)} need a password", "pack without a password"))
             plain = [m for m in members if not m.is_dir() and not m.flag_bits & 1]
@@ -144,9 +154,7 @@ def _check_contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]
             whole.append(member)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
             damaged.append(member.filename)
-    findings = check_media(
-        [(m.filename, PurePosixPath(m.filename), partial(_open_member, archive, m)) for m in whole]
-    )
+    findings = check_media([(m.filename, PurePosixPath(m.filename), partial(_open_member, archive, m)) for m in whole])
     if damaged:
         findings.append(
             Finding("damaged archive", f"{some(damaged)} cannot be unpacked", "package or download the archive again")
@@ -171,8 +179,12 @@ def _compare_archives(
         if archive is None:
             if listed:
                 found[csv].append(
-                    Finding("archive not given", f"it lists {len(listed)} files, which were not looked at",
-                            f"give {csv.stem}.zip too", "warning")  # fmt: skip
+                    Finding(
+                        "archive not given",
+                        f"it lists {len(listed)} files, which were not looked at",
+                        f"give {csv.stem}.zip too",
+                        "warning",
+                    )
                 )
             continue
         matched.add(archive)
@@ -180,8 +192,11 @@ def _compare_archives(
             continue
         if listed is None:
             found[csv].append(
-                Finding("missing file name", f"it has no column 'filename', but there is {archive.name}",
-                        "package both again")  # fmt: skip
+                Finding(
+                    "missing file name",
+                    f"it has no column 'filename', but there is {archive.name}",
+                    "package both again",
+                )
             )
             continue
         stored = set(archives[archive] or [])
@@ -196,8 +211,9 @@ def _compare_archives(
     for path in archives:
         if path not in matched:
             found[path].append(
-                Finding("table not given", "what the files are was not looked at", f"give {path.stem}.csv too",
-                        "warning")  # fmt: skip
+                Finding(
+                    "table not given", "what the files are was not looked at", f"give {path.stem}.csv too", "warning"
+                )
             )
 
 

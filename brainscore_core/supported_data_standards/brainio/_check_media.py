@@ -1,6 +1,7 @@
 """Checks of stimulus files: there, not empty, and, where they are images, whole."""
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +13,7 @@ from brainscore_core.supported_data_standards.brainio._findings import Finding, 
 
 __all__ = ["check_media", "check_paths"]
 
-_IMAGES = frozenset(
-    ".png .apng .jpg .jpeg .jpe .jfif .gif .bmp .dib .tif .tiff .webp .avif .jp2 .ppm .pgm .pbm .pnm .tga .ico".split()
-)
+_IMAGE = re.compile(r"\.(a?png|jpe?g?|jfif|gif|bmp|dib|tiff?|webp|avif|jp2|p[pgbn]m|tga|ico)", re.IGNORECASE)
 _WORKERS = 8
 
 
@@ -34,9 +33,7 @@ def check_paths(paths: Sequence[tuple[str, Path]]) -> list[Finding]:
             present.append((stimulus_id, path))
         else:
             found.setdefault(fault, []).append(f"{stimulus_id} → {path}")
-    findings = [
-        Finding(check, listed(found[check]), remedy) for check, remedy in _REMEDIES.items() if check in found
-    ]
+    findings = [Finding(check, listed(found[check]), remedy) for check, remedy in _REMEDIES.items() if check in found]
     distinct = {path: f"{stimulus_id} → {path}" for stimulus_id, path in reversed(present)}
     return findings + check_media([(label, path, path.open) for path, label in reversed(distinct.items())])
 
@@ -87,7 +84,7 @@ def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]])
 
 
 def _is_image(path: PurePath) -> bool:
-    if path.suffix.lower() not in _IMAGES:
+    if not _IMAGE.fullmatch(path.suffix):
         return False
     from PIL import Image
 

@@ -10,7 +10,7 @@ import pandas as pd
 from brainscore_core.supported_data_standards.brainio._findings import Finding, listed, some
 from brainscore_core.supported_data_standards.brainio._levels import is_missing
 
-__all__ = ["check_identifier", "check_id_types", "check_ids", "check_stored_names", "repeated", "stored_identifier"]
+__all__ = ["check_id_types", "check_identifier", "check_ids", "check_stored_names", "repeated", "stored_identifier"]
 
 _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _BASE = re.compile(r"[A-Z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
@@ -102,7 +102,9 @@ def check_id_types(ids: Iterable[Any], *, where: str) -> list[Finding]:
     """Check that ids are text, and not empty."""
     ids = list(ids)
     findings = []
-    missing = [number for number, one in enumerate(ids) if is_missing(one) or (isinstance(one, str) and not one.strip())]
+    missing = [
+        number for number, one in enumerate(ids) if is_missing(one) or (isinstance(one, str) and not one.strip())
+    ]
     if missing:
         findings.append(
             Finding("empty stimulus_id", f"{where} has no id at {some(missing)} (counted from 0)", "fill in every id")
@@ -141,7 +143,11 @@ def check_stored_names(names: Sequence[str], *, ids: Sequence[Any] | None = None
             )
         )
     if twice := repeated(names):
-        owners = "" if ids is None else f" (stimuli {some(i for i, name in zip(ids, names, strict=True) if name in set(twice))})"
+        owners = (
+            ""
+            if ids is None
+            else f" (stimuli {some(i for i, name in zip(ids, names, strict=True) if name in set(twice))})"
+        )
         findings.append(
             Finding(
                 "duplicate file name",

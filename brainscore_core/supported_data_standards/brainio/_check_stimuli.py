@@ -15,7 +15,7 @@ from brainscore_core.supported_data_standards.brainio._check_names import (
     check_stored_names,
     repeated,
 )
-from brainscore_core.supported_data_standards.brainio._findings import Finding, some
+from brainscore_core.supported_data_standards.brainio._findings import Finding, listed, some
 from brainscore_core.supported_data_standards.brainio._levels import is_missing
 
 __all__ = ["check_files", "check_ids_of", "check_table", "csv_bytes", "paths_of", "stored_names"]
@@ -42,7 +42,8 @@ def stored_names(stimulus_set: pd.DataFrame) -> list[str]:
     paths = paths_of(stimulus_set)
     stems = stimulus_set[STORED_NAME if STORED_NAME in stimulus_set.columns else ID]
     return [
-        f"{stem}{PurePath(paths[stimulus_id]).suffix}" for stem, stimulus_id in zip(stems, stimulus_set[ID], strict=True)
+        f"{stem}{PurePath(paths[stimulus_id]).suffix}"
+        for stem, stimulus_id in zip(stems, stimulus_set[ID], strict=True)
     ]
 
 
@@ -58,7 +59,9 @@ def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Find
             Finding("column name", f"columns {some(others)} are not named by text", "rename the columns to text")
         )
     if twice := repeated(columns):
-        findings.append(Finding("duplicate column", f"columns {some(twice)} occur more than once", "rename or drop one"))
+        findings.append(
+            Finding("duplicate column", f"columns {some(twice)} occur more than once", "rename or drop one")
+        )
     if FILE_NAME in columns and not allow_filename:
         findings.append(
             Finding(
@@ -206,7 +209,9 @@ def _check_read_back(stimulus_set: pd.DataFrame, written: bytes) -> list[Finding
     try:
         read = pd.read_csv(io.BytesIO(written), dtype=dict.fromkeys((ID, FILE_NAME), str))
     except ValueError as error:
-        return [Finding("column type", f"the table cannot be read back from CSV ({error})", "look for control characters")]
+        return [
+            Finding("column type", f"the table cannot be read back from CSV ({error})", "look for control characters")
+        ]
     if len(read) != len(stimulus_set):
         return [
             Finding(
@@ -221,15 +226,16 @@ def _check_read_back(stimulus_set: pd.DataFrame, written: bytes) -> list[Finding
             continue
         before, after = stimulus_set.iloc[:, number].astype(object), read.iloc[:, number].astype(object)
         changed = {
-            value: found for value, found in zip(before, after, strict=True) if isinstance(value, str) and value != found
+            value: found
+            for value, found in zip(before, after, strict=True)
+            if isinstance(value, str) and value != found
         }
         if changed:
-            shown = ", ".join(f"{value!r} as {found!r}" for value, found in list(changed.items())[:5])
+            shown = listed([f"{value!r} as {found!r}" for value, found in changed.items()], ", ")
             findings.append(
                 Finding(
                     "column type",
-                    f"text in column {column!r} is read back from CSV as something else: {shown}"
-                    + (f", … ({len(changed)} in all)" if len(changed) > 5 else ""),
+                    f"text in column {column!r} is read back from CSV as something else: {shown}",
                     "nothing, if numbers or missing values are meant; otherwise write it so that it is no number and "
                     "none of '', 'NA', 'None', 'nan', 'null', e.g. 'no answer', 'session_001'",
                     "warning",

@@ -6,7 +6,16 @@ from typing import Any, Literal
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Finding", "ValidationError", "ValidationWarning", "errors_among", "from_source", "listed", "raise_for_errors", "some"]
+__all__ = [
+    "Finding",
+    "ValidationError",
+    "ValidationWarning",
+    "errors_among",
+    "from_source",
+    "listed",
+    "raise_for_errors",
+    "some",
+]
 
 _SHOWN = 5
 

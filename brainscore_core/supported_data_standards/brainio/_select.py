@@ -123,8 +123,8 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
     array : DataArray
         What holds the levels, all along the same dimension.
     wanted : sequence of (level, value)
-        A value is a single value, several in the order in which they are wanted, a slice of values (both ends
-        included) or a boolean array with one entry for each position.
+        A value is a single value; several in the order in which they are wanted (a set: as in the array); a slice of
+        values, both ends included; a boolean array with one entry for each position.
 
     Returns
     -------
@@ -139,20 +139,27 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
     size = array.sizes[level_dims(array)[wanted[0][0]]]
     positions = np.arange(size)
     for name, value in reversed(wanted):
-        value = value.values if isinstance(value, xr.DataArray | xr.Variable) else value
+        if isinstance(value, xr.DataArray | xr.Variable):
+            value = value.values
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
         codes, uniques = codes_of(array, name)
         if isinstance(value, slice):
             chosen = _in_slice(name, codes[positions], uniques, value)
         elif is_mask(value, size) and uniques.dtype.kind != "b" and not _holds_booleans(uniques):
             chosen = np.flatnonzero(np.asarray(value)[positions])
         else:
-            several = np.ndim(value) > 0 and not isinstance(value, tuple)
+            unordered = isinstance(value, set | frozenset)
+            several = unordered or (np.ndim(value) > 0 and not isinstance(value, tuple))
             values = list(value) if several else [value]
             found = [(one, _codes_for(uniques, one)) for one in values]
-            absent = [one for one, those in found if not np.isin(codes, those).any()]
+            occurs = np.zeros(len(uniques) + 1, dtype=bool)
+            occurs[codes] = True  # code −1, missing, is the last one
+            absent = [one for one, those in found if not occurs[those].any()]
             if absent:
                 raise _unknown_value(name, absent, codes, uniques)
             chosen = _in_order(codes[positions], [code for _, those in found for code in those])
+            chosen = np.sort(chosen) if unordered else chosen
             if not len(chosen) and values:
                 raise _no_combination(array, name, wanted)
         positions = positions[chosen]

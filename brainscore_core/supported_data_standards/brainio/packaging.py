@@ -8,6 +8,7 @@ import stat
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,12 @@ from brainscore_core.supported_data_standards.brainio._check_stimuli import (
     paths_of,
     stored_names,
 )
-from brainscore_core.supported_data_standards.brainio._findings import Finding, ValidationWarning, raise_for_errors
+from brainscore_core.supported_data_standards.brainio._findings import (
+    Finding,
+    ValidationWarning,
+    from_source,
+    raise_for_errors,
+)
 from brainscore_core.supported_data_standards.brainio._replace import new_files
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
@@ -115,10 +121,11 @@ def package_stimulus_set_locally(
     sound_1,cat,sound_1.wav
     <BLANKLINE>
     >>> package["csv_sha1"]
-    '2b3a'
+    'd9e35bae4fb0ac2042e130403bbdc50fc86ffc11'
     """
-    findings = validate_stimulus_set(proto_stimulus_set, _text_or_raise(stimulus_set_identifier))
-    _settle(findings)
+    if stimulus_set_identifier is None:
+        stimulus_set_identifier = getattr(proto_stimulus_set, "identifier", None)
+    _settle(validate_stimulus_set(proto_stimulus_set, stimulus_set_identifier))
     folder = _folder(downloads_path)
     name = f"stimulus_{stored_identifier(stimulus_set_identifier)}"
     csv_path, zip_path = folder / f"{name}.csv", folder / f"{name}.zip"
@@ -207,16 +214,12 @@ def package_data_assembly_locally(
     >>> Path(package["path"]).name, package["cls"]
     ('assy_Pets2024.nc', 'BehavioralAssembly')
     """
-    findings = validate_assembly(
-        proto_data_assembly,
-        assembly_class_name=assembly_class_name,
-        identifier=_text_or_raise(assembly_identifier),
-        allow_nan=allow_nan,
-    )
+    findings = check_identifier(assembly_identifier, what="assembly_identifier")
+    findings += validate_assembly(proto_data_assembly, assembly_class_name=assembly_class_name, allow_nan=allow_nan)
     if stimulus_set_identifier is not None:
         findings += check_identifier(stimulus_set_identifier, what="stimulus_set_identifier")
     for name, extra in (extras or {}).items():
-        findings += validate_assembly(extra, identifier=str(name), assembly_class_name=DataAssembly)
+        findings += from_source(validate_assembly(extra, assembly_class_name=DataAssembly), f"extra {name!r}")
     folder = _folder(downloads_path)
     if isinstance(proto_data_assembly, xr.DataArray) and isinstance(stimulus_set_identifier, str):
         findings += _compare_with_package(proto_data_assembly, stimulus_set_identifier, folder)
@@ -233,3 +236,118 @@ def package_data_assembly_locally(
     with new_files([path]) as parts:
         sha1 = write_netcdf(assembly, parts[0], extras=extras)
     return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": assembly_class_name}
+
+
+def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Path) -> str:
+    """Write the table of a stimulus set, as it is, into a CSV file.
+
+    Parameters
+    ----------
+    proto_stimulus_set : StimulusSet
+        Needs a column ``stimulus_id``. It may have a column ``filename``.
+    target_path : str or Path
+        The file. One that is there is replaced.
+
+    Returns
+    -------
+    str
+        SHA-1 of the file.
+
+    Raises
+    ------
+    ValidationError
+        The table has no proper ids, or holds what a CSV file cannot hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    >>> create_stimulus_csv(StimulusSet([{"stimulus_id": "a"}]), Path(tempfile.mkdtemp()) / "a.csv")
+    'f8c21c410998baae58c333d864b5cbe0e99c7f58'
+    """
+    findings = check_table(proto_stimulus_set, allow_filename=True)
+    if isinstance(proto_stimulus_set, pd.DataFrame) and proto_stimulus_set.columns.is_unique:
+        findings += check_ids_of(proto_stimulus_set)
+    _settle(findings)
+    with new_files([Path(target_path).expanduser().absolute()]) as [part]:
+        part.write_bytes(csv_bytes(proto_stimulus_set))
+        return file_digest(part, "sha1")
+
+
+def create_stimulus_zip(proto_stimulus_set: pd.DataFrame, target_zip_path: str | Path) -> StimulusArchive:
+    """Write the files of a stimulus set into a ZIP file, without folders and uncompressed.
+
+    Parameters
+    ----------
+    proto_stimulus_set : StimulusSet
+        With ``stimulus_id`` and ``stimulus_paths``.
+    target_zip_path : str or Path
+        The file. One that is there is replaced.
+
+    Returns
+    -------
+    StimulusArchive
+        ``sha1`` of the file, and ``filenames`` in it, in the order of the table.
+
+    Raises
+    ------
+    ValidationError
+        Ids, paths or files are not in order.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "a.txt").write_text("cat")
+    3
+    >>> words = StimulusSet([{"stimulus_id": "word_1"}])
+    >>> words.stimulus_paths = {"word_1": folder / "a.txt"}
+    >>> create_stimulus_zip(words, folder / "words.zip").filenames
+    ['word_1.txt']
+    """
+    findings = check_ids_of(proto_stimulus_set)
+    if not findings:
+        findings = check_files(proto_stimulus_set)
+        if not paths_of(proto_stimulus_set):
+            findings = [Finding("no files", "stimulus_paths is empty", "set stimulus_paths = {stimulus_id: path, …}")]
+    _settle(findings)
+    with new_files([Path(target_zip_path).expanduser().absolute()]) as [part]:
+        filenames = _write_zip(proto_stimulus_set, part)
+        return StimulusArchive(file_digest(part, "sha1"), filenames)
+
+
+def _write_zip(stimulus_set: pd.DataFrame, path: Path) -> list[str]:
+    names = stored_names(stimulus_set)
+    paths = paths_of(stimulus_set)
+    with zipfile.ZipFile(path, "x", compression=zipfile.ZIP_STORED) as archive:
+        for name, stimulus_id in zip(names, stimulus_set["stimulus_id"], strict=True):
+            source = Path(paths[stimulus_id])
+            member = zipfile.ZipInfo(name, date_time=_DATE)
+            member.create_system = _UNIX
+            member.external_attr = (stat.S_IFREG | 0o644) << 16
+            member.file_size = source.stat().st_size  # so that files over 2 GiB get the headers they need
+            with source.open("rb") as stream, archive.open(member, "w") as stored:
+                shutil.copyfileobj(stream, stored, 1 << 20)
+    return names
+
+
+def _folder(downloads_path: str | Path | None) -> Path:
+    folder = default_folder() if downloads_path is None else Path(downloads_path)
+    return folder.expanduser().absolute()
+
+
+def _settle(findings: Sequence[Finding]) -> None:
+    """Raise for errors; pass warnings on."""
+    raise_for_errors(findings)
+    for finding in findings:
+        warnings.warn(str(finding), ValidationWarning, stacklevel=3)
+
+
+def _compare_with_package(assembly: xr.DataArray, stimulus_set_identifier: str, folder: Path) -> list[Finding]:
+    table = folder / f"stimulus_{stored_identifier(stimulus_set_identifier)}.csv"
+    ids = table_ids(table) if table.is_file() else None
+    if ids is None:
+        return []
+    findings = check_alignment(stimulus_ids(assembly), ids, where=str(table))
+    return [replace(finding, severity="warning") for finding in findings]

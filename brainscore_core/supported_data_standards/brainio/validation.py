@@ -3,7 +3,6 @@
 import os
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import xarray as xr

@@ -28,8 +28,9 @@ class Geirhos2019ShapeBias(BenchmarkBase):
     Notes
     -----
     Only every eighth image is pinned for download: without a folder that has all of them, models that look at images
-    are scored on those 154, and ``attrs['stimuli_shown']``, ``attrs['stimuli_of_experiment']`` and ``attrs['comment']``
-    of the score say so. The shape biases themselves are in ``attrs['shape_bias']`` and ``attrs['human_shape_bias']``.
+    are scored on those 154, relative to people on the same; ``attrs['stimuli_shown']``,
+    ``attrs['stimuli_of_experiment']`` and ``attrs['comment']`` of the score say so. The shape biases themselves are in
+    ``attrs['shape_bias']`` and ``attrs['human_shape_bias']``.
 
     References
     ----------
@@ -62,18 +63,20 @@ class Geirhos2019ShapeBias(BenchmarkBase):
             If the candidate cannot label.
         """
         assembly = self._assembly.content
-        labels = label(
+        labels, shown = label(
             candidate,
             assembly,
             load_stimuli=lambda: load_stimulus_set(_DATA),
             visual_degrees=VISUAL_DEGREES,
             number_of_trials=NUMBER_OF_TRIALS,
         )
-        raw = self._metric(labels, only_shown(assembly, labels))
-        score = bound_score(normalise(raw, self.ceiling))
+        people = only_shown(assembly, shown)
+        raw = self._metric(labels, people)
+        ceiling = self.ceiling if people is assembly else self._metric.ceiling(people)
+        score = bound_score(normalise(raw, ceiling))
         for name in ("shape_bias", "human_shape_bias"):
             score.attrs[name] = raw.attrs[name]
-        return say_coverage(score, labels, assembly)
+        return say_coverage(score, shown, assembly)
 
 
 def load_assembly() -> BehavioralAssembly:

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import NotApplicable
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import benchmark_registry, load_benchmark, load_model
 from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.geirhos2019.benchmark import load_assembly
 from brainscore_vision.data.geirhos2019.data_packaging import STIMULI_VARIABLE
+from brainscore_vision.model_interface import BrainModel
 
 IDENTIFIER = "Geirhos2019-shape_bias"
 
@@ -50,6 +52,38 @@ def test_ceiling(mirror):
     assert len(ceiling.attrs["raw"]) == 10
     assert 0.98 < float(ceiling) < 1
     assert ceiling.attrs["error"] > 0
+
+
+class Looker(BrainModel):
+    """Names each image from its file's name: shape and texture in turn."""
+
+    identifier = "looker"
+
+    def visual_degrees(self):
+        return 3
+
+    def start_recording(self, recording_target, time_bins, **kwargs):
+        raise NotApplicable("it has no regions")
+
+    def start_task(self, task, fitting_stimuli=None):
+        self.choices = list(fitting_stimuli)
+
+    def look_at(self, stimuli, number_of_trials=1, require_variance=False):
+        names = [stimuli.get_stimulus(name).stem for name in stimuli["stimulus_id"]]
+        cues = [name.rstrip("0123456789") for stem in names for name in [stem.split("-")[len(stem) % 2]]]
+        assert set(cues) <= set(self.choices)
+        return BehavioralAssembly(
+            cues, coords={"stimulus_id": ("presentation", list(stimuli["stimulus_id"]))}, dims=["presentation"]
+        )
+
+
+def test_images_at_hand_only(mirror):
+    score = load_benchmark(IDENTIFIER)(Looker())
+    assert (score.attrs["stimuli_shown"], score.attrs["stimuli_of_experiment"]) == (154, 1200)
+    assert "154 of the experiment's 1200" in score.attrs["comment"]
+    assert 0.2 < score.attrs["shape_bias"] < 0.8
+    assert score.attrs["human_shape_bias"] == pytest.approx(0.9603, abs=5e-5)
+    assert float(score.attrs["ceiling"]) == pytest.approx(0.9771, abs=5e-5)
 
 
 def _decide(column):

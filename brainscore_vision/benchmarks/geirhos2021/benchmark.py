@@ -55,8 +55,8 @@ class Geirhos2021ErrorConsistency(BenchmarkBase):
     -----
     A model that cannot label is not applicable, which is found out before any image is fetched. Of the cue-conflict
     images only every eighth is pinned for download: without a folder that has all of them, models that look at images
-    are scored on those 160, and ``attrs['stimuli_shown']``, ``attrs['stimuli_of_experiment']`` and ``attrs['comment']``
-    of the score say so.
+    are scored on those 160, relative to people's consistency on the same; ``attrs['stimuli_shown']``,
+    ``attrs['stimuli_of_experiment']`` and ``attrs['comment']`` of the score say so.
 
     References
     ----------
@@ -92,16 +92,18 @@ class Geirhos2021ErrorConsistency(BenchmarkBase):
             If it needs images that cannot be had from here; the message says where to obtain them.
         """
         assembly = self._assembly.content
-        labels = label(
+        labels, shown = label(
             candidate,
             assembly,
             load_stimuli=lambda: load_stimulus_set(f"Geirhos2021_{self._test}"),
             visual_degrees=VISUAL_DEGREES,
             number_of_trials=NUMBER_OF_TRIALS,
         )
-        raw = self._metric(labels, only_shown(assembly, labels))
-        score = bound_score(normalise(raw, self.ceiling))
-        return say_coverage(score, labels, assembly)
+        people = only_shown(assembly, shown)
+        raw = self._metric(labels, people)
+        ceiling = self.ceiling if people is assembly else self._metric.ceiling(people)
+        score = bound_score(normalise(raw, ceiling))
+        return say_coverage(score, shown, assembly)
 
 
 def load_assembly(test: str) -> BehavioralAssembly:

@@ -1,7 +1,7 @@
 """The task of the experiments: name each image with one of sixteen categories."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -12,7 +12,14 @@ from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures,
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["label", "only_shown", "say_coverage"]
+__all__ = ["Answers", "label", "only_shown", "say_coverage"]
+
+
+class Answers(NamedTuple):
+    """What a model was shown, and how it named that."""
+
+    labels: BehavioralAssembly
+    shown: StimulusSet
 
 
 def label(
@@ -22,7 +29,7 @@ def label(
     load_stimuli: Callable[[], StimulusSet],
     visual_degrees: float,
     number_of_trials: int,
-) -> BehavioralAssembly:
+) -> Answers:
     """Let a model name the stimuli of an experiment.
 
     Parameters
@@ -41,58 +48,56 @@ def label(
 
     Returns
     -------
-    BehavioralAssembly
-        The model's labels.
+    Answers
+        The model's labels, and what it was shown.
     """
     choices = sorted({str(truth) for truth in assembly["truth"].values})
     candidate.start_task(BrainModel.Task.label, choices)
     stimuli = assembly.attrs["stimulus_set"]
     if isinstance(candidate, RecordedDecisions | PrecomputedFeatures):
-        return cast("BehavioralAssembly", candidate.look_at(stimuli, number_of_trials=number_of_trials))
+        return _answers(candidate, stimuli, number_of_trials)
     at_hand = load_stimuli()
     shown = at_hand[at_hand["stimulus_id"].isin(stimuli["stimulus_id"])].reset_index(drop=True)
     on_screen = place_on_screen(
         shown, target_visual_degrees=candidate.visual_degrees(), source_visual_degrees=visual_degrees
     )
-    return cast("BehavioralAssembly", candidate.look_at(on_screen, number_of_trials=number_of_trials))
+    return _answers(candidate, on_screen, number_of_trials)
 
 
-def only_shown(assembly: BehavioralAssembly, labels: BehavioralAssembly) -> BehavioralAssembly:
-    """People's trials on the stimuli that the model named.
+def _answers(candidate: BrainModel, shown: StimulusSet, number_of_trials: int) -> Answers:
+    return Answers(cast("BehavioralAssembly", candidate.look_at(shown, number_of_trials=number_of_trials)), shown)
+
+
+def only_shown(assembly: BehavioralAssembly, shown: StimulusSet) -> BehavioralAssembly:
+    """People's trials on the stimuli that a model was shown; `assembly` itself where it was shown all.
 
     Parameters
     ----------
     assembly : BehavioralAssembly
         People's trials.
-    labels : BehavioralAssembly
-        The model's labels.
+    shown : StimulusSet
+        What the model was shown, whether or not it answered.
     """
-    shown = np.isin(assembly["stimulus_id"].values.astype(str), labels["stimulus_id"].values.astype(str))
-    if shown.all():
-        return assembly
-    part = assembly[{"presentation": shown}]
-    part.attrs = dict(assembly.attrs)
-    return part
+    chosen = np.isin(assembly["stimulus_id"].values.astype(str), shown["stimulus_id"].to_numpy().astype(str))
+    return assembly if chosen.all() else assembly[{"presentation": chosen}]
 
 
-def say_coverage(score: Score, labels: BehavioralAssembly, assembly: BehavioralAssembly) -> Score:
+def say_coverage(score: Score, shown: StimulusSet, assembly: BehavioralAssembly) -> Score:
     """Write into a score on how many of the experiment's stimuli it rests.
 
     Parameters
     ----------
     score : Score
         Changed in place.
-    labels : BehavioralAssembly
-        The model's labels.
+    shown : StimulusSet
+        What the model was shown.
     assembly : BehavioralAssembly
         People's trials.
     """
-    shown = len(np.unique(labels["stimulus_id"].values.astype(str)))
-    total = len(np.unique(assembly["stimulus_id"].values.astype(str)))
-    score.attrs["stimuli_shown"], score.attrs["stimuli_of_experiment"] = shown, total
-    if shown < total:
+    total = len(assembly.attrs["stimulus_set"])
+    score.attrs["stimuli_shown"], score.attrs["stimuli_of_experiment"] = len(shown), total
+    if len(shown) < total:
         score.attrs["comment"] = (
-            f"scored on {shown} of the experiment's {total} stimuli, those that are at hand; "
-            "the ceiling rests on all of them"
+            f"scored on {len(shown)} of the experiment's {total} stimuli, those that are at hand; so is the ceiling"
         )
     return score

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from brainscore_core.errors import DataUnavailable, NotApplicable
+from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import (
     benchmark_registry,
@@ -202,20 +202,26 @@ def test_task_is_the_experiments(mirror):
     assert len(model.stimuli) == 160
 
 
-def test_ceiling_of_the_cue_conflict_images_at_hand(mirror):
-    # as the documentation says: people agree on these 160 about as much as on all 1,280
-    benchmark, labels = _load("cue-conflict"), load_stimulus_set("Geirhos2021_cue-conflict")
-    assembly = module.load_assembly("cue-conflict")
-    at_hand = assembly[{"presentation": np.isin(assembly["stimulus_id"].values, labels["stimulus_id"])}]
-    ceiling = load_metric("error_consistency").ceiling(at_hand)
-    assert float(ceiling) == pytest.approx(0.304, abs=5e-4)
-    assert abs(float(ceiling) - float(benchmark.ceiling)) < ceiling.attrs["error"]
-
-
 def test_cue_conflict_says_on_how_many_images_it_scores(mirror):
-    score = _load("cue-conflict")(Looker())
+    benchmark = _load("cue-conflict")
+    score = benchmark(Looker())
+    # as the documentation says: people agree on these 160 about as much as on all 1,280
+    ceiling, labels = score.attrs["ceiling"], load_stimulus_set("Geirhos2021_cue-conflict")["stimulus_id"]
+    assembly = module.load_assembly("cue-conflict")
+    at_hand = assembly[{"presentation": np.isin(assembly["stimulus_id"].values, labels)}]
+    assert float(ceiling) == float(load_metric("error_consistency").ceiling(at_hand)) == pytest.approx(0.304, abs=5e-4)
+    assert abs(float(ceiling) - float(benchmark.ceiling)) < ceiling.attrs["error"]
     assert (score.attrs["stimuli_shown"], score.attrs["stimuli_of_experiment"]) == (160, 1280)
     assert "160 of the experiment's 1280" in score.attrs["comment"]
+
+
+def test_a_model_cannot_choose_its_images(mirror):
+    class Picky(Looker):
+        def look_at(self, stimuli, number_of_trials=1, require_variance=False):
+            return super().look_at(stimuli).isel(presentation=slice(0, 100))
+
+    with pytest.raises(UserError, match="60 stimuli"):
+        _load("edge")(Picky())
 
 
 def test_images_that_cannot_be_had(mirror):

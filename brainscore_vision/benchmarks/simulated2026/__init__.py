@@ -1,4 +1,4 @@
-"""Controls: how well do metrics and ceilings recover a truth that is known?"""
+"""Controls: whether metrics and ceilings recover a truth that is known."""
 
 from typing import TYPE_CHECKING
 

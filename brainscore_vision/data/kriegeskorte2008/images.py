@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from brainscore_core.supported_data_standards.brainio._cache import replacing
+from brainscore_core.supported_data_standards.brainio._cache import replacing, sweep
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 
 __all__ = ["image_folder", "write_images"]
@@ -36,6 +36,8 @@ def write_images(images: dict[str, np.ndarray], folder: Path) -> dict[str, Path]
     The same pixels give the same bytes. A file that holds other pixels than it should is replaced. Each file is moved
     into place in one step, so an interrupted process leaves none half-written and several may write at once.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)  # what a killed process left unfinished
     paths = {stimulus: folder / f"{stimulus}.png" for stimulus in images}
     for stimulus, path in paths.items():
         if not _holds(path, images[stimulus]):

@@ -57,9 +57,9 @@ def assembly() -> NeuroidAssembly:
     Returns
     -------
     NeuroidAssembly
-        presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has ``stimulus_id``,
-        ``object_name``, ``repetition`` and the parameters of the stimuli; ``neuroid`` has ``neuroid_id``, ``region``,
-        ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the average over repetitions).
+        presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has
+        ``stimulus_id``, ``object_name``, ``repetition`` and the parameters of the stimuli; ``neuroid`` has
+        ``neuroid_id``, ``region``, ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the average over repetitions).
         No unit. The same on every machine up to rounding (relative differences below 1e-6).
     """
     stimuli = stimulus_set()

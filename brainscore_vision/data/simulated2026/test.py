@@ -100,8 +100,9 @@ def test_noise_is_independent(by_repetition):
     across_neuroids = np.corrcoef(noise.reshape(-1, noise.shape[-1]).T)
     off_diagonal = across_neuroids[np.triu_indices(len(across_neuroids), 1)]
     assert np.abs(off_diagonal).max() < 6 / np.sqrt(800 * 11)
-    across_repetitions = np.corrcoef(by_repetition[0].ravel() - by_repetition[2:].mean(axis=0).ravel(),
-                                     by_repetition[1].ravel() - by_repetition[2:].mean(axis=0).ravel())[0, 1]  # fmt: skip
+    rest = by_repetition[2:].mean(axis=0)
+    first, second = ((by_repetition[number] - rest).ravel() for number in (0, 1))
+    across_repetitions = np.corrcoef(first, second)[0, 1]
     assert across_repetitions == pytest.approx(1 / 11, abs=0.02)  # only the subtracted mean of 10 is shared
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 __all__ = ["Accuracy"]
@@ -98,13 +98,14 @@ def _rows(source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.intp]:
     index = pd.Index(source)
     if not index.is_unique:
         raise MetricInputError(
-            f"the source has several choices for {index[index.duplicated()][0]!r}", remedy="keep one choice a stimulus"
+            f"the source has several choices for {listed(index[index.duplicated()][:1])}",
+            remedy="keep one choice a stimulus",
         )
     differing = index.symmetric_difference(pd.Index(target).unique(), sort=False)
     if len(differing):
         raise MetricInputError(
             f"source and target hold different stimuli: {len(differing)} in one of them only, such as "
-            f"{', '.join(map(repr, differing[:3]))}",
+            f"{listed(differing)}",
             remedy="show the model the target's stimuli, or select what both have",
         )
     return np.asarray(index.get_indexer(target), dtype=np.intp)

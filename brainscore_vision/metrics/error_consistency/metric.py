@@ -17,7 +17,7 @@ from brainscore_core.numerics import (
     pairwise_kappa,
 )
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 __all__ = ["ErrorConsistency"]
@@ -108,15 +108,14 @@ class ErrorConsistency(Metric):
         index = pd.Index(coord_values(source, "stimulus_id", role="source"))
         if not index.is_unique:
             raise MetricInputError(
-                f"the source has several choices for {index[index.duplicated()][0]!r}",
+                f"the source has several choices for {listed(index[index.duplicated()][:1])}",
                 remedy="keep one choice a stimulus: average the probabilities over trials before choosing",
             )
         rows = index.get_indexer(trials.stimuli)
         if (rows < 0).any():
             missing = pd.unique(pd.Series(trials.stimuli[rows < 0]))
             raise MetricInputError(
-                f"the source has no choice for {len(missing)} stimuli of the target, such as "
-                f"{', '.join(map(repr, missing[:3]))}",
+                f"the source has no choice for {len(missing)} stimuli of the target, such as {listed(missing)}",
                 remedy="show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
             )
         choices = np.asarray(source.values)[rows]
@@ -203,8 +202,8 @@ class ErrorConsistency(Metric):
             table = pd.DataFrame({"subject": subjects, "image": images})
             first = table[table.duplicated()].iloc[0]
             raise MetricInputError(
-                f"subject {trials.subjects[first['subject']]!r} answers several times to "
-                f"{names[first['image']]!r} in one condition",
+                f"subject {listed([trials.subjects[first['subject']]])} answers several times to "
+                f"{listed([names[first['image']]])} in one condition",
                 remedy="keep one answer of each subject to each stimulus in a condition",
             )
         correct, seen = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)

@@ -9,7 +9,7 @@ import numpy as np
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import PLS, Ridge, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import as_table
+from brainscore_vision.metric_helpers.alignment import as_table, listed
 from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
 from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
@@ -205,7 +205,8 @@ class SplitRegressedCorrelation(Metric):
         shared = set(target_train["stimulus_id"].values) & set(target_test["stimulus_id"].values)
         if shared:
             warnings.warn(
-                f"{len(shared)} stimuli are fitted and tested on, such as {sorted(map(repr, shared))[0]}", stacklevel=2
+                f"{len(shared)} stimuli are fitted and tested on, such as {listed(sorted(shared, key=repr))}",
+                stacklevel=2,
             )
         self.regression.fit(source_train, target_train)
         prediction = self.regression.predict(source_test)

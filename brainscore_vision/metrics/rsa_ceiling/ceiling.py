@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import jackknife_interval, noise_ceiling, rdm
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
 from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
 
 __all__ = ["RSACeiling", "ceiling_of_rdms"]
@@ -93,14 +93,14 @@ class RSACeiling(Ceiling):
             )
         parts = [assembly.isel({dim: np.flatnonzero(labels == subject)}) for subject in subjects]
         if dim == "presentation":
-            names = [f"subject {subject!r}" for subject in subjects]
+            names = [f"subject {listed([subject])}" for subject in subjects]
             parts = [
                 part.isel(presentation=match_rows(part, parts[0], roles=(name, names[0])))
                 for part, name in zip(parts, names, strict=True)
             ]
         if parts[0].sizes["presentation"] < 3:
             raise MetricInputError("fewer than 3 stimuli have no geometry", remedy="use at least 3 stimuli")
-        rdms = [rdm(finite_values(part, role=f"recordings of subject {subject!r}")) for part, subject in
+        rdms = [rdm(finite_values(part, role=f"recordings of subject {listed([subject])}")) for part, subject in
                 zip(parts, subjects, strict=True)]  # fmt: skip
         return ceiling_of_rdms(np.stack(rdms), subjects=np.asarray(subjects))
 

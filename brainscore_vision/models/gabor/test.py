@@ -22,7 +22,7 @@ def drawn():
 
 def test_parameters_follow_the_published_distributions(drawn):
     assert np.array_equal(drawn.frequency, draw_filters(4000, seed=3).frequency)
-    assert 0.5 <= drawn.frequency.min()
+    assert drawn.frequency.min() >= 0.5
     assert drawn.frequency.max() <= 8
     assert np.median(drawn.frequency) == pytest.approx(2, rel=0.1)
     half_height = np.sqrt(2 * np.log(2)) / (2 * np.pi * drawn.frequency)
@@ -92,12 +92,12 @@ def test_grey_gives_nothing(bank):
 def test_model():
     model = load_model("gabor")
     model.start_recording("V1", [(70, 170)])
-    stimuli = load_stimulus_set("Simulated2026").iloc[::16]
+    stimuli = load_stimulus_set("Simulated2026").iloc[::20]
     model.look_at(stimuli[:1])
     start = time.process_time()
     recordings = model.look_at(stimuli)
     assert (time.process_time() - start) / len(stimuli) < 0.1  # about 0.005 s; a slip of design, not of the machine
-    assert recordings.shape == (30, 6144)
+    assert recordings.shape == (40, 6144)
     assert recordings.dtype == np.float32
     assert np.isfinite(recordings.values).all()
     assert recordings.values.min() >= 0

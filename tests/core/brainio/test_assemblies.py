@@ -1,4 +1,6 @@
 import copy
+import doctest
+import importlib
 import pickle
 import time
 
@@ -295,6 +297,22 @@ class TestSel:
         selected = recordings().sel(stimulus_id=np.array(["c", "b"]), repetition=[1, 0])
         assert values_of(selected, "stimulus_id") == ["c", "c", "b", "b"]
         assert values_of(selected, "repetition") == [1, 0, 1, 0]
+
+    def test_set_in_the_arrays_order(self):
+        assert values_of(recordings().sel(stimulus_id={"c", "b"}), "stimulus_id") == ["b", "b", "c", "c"]
+        with pytest.raises(KeyError, match="'z'"):
+            recordings().sel(stimulus_id={"c", "z"})
+
+    def test_values_out_of_arrays(self):
+        for value in (xr.DataArray("a"), np.array("a"), np.str_("a"), recordings()["stimulus_id"][2]):
+            assert recordings().sel(stimulus_id=value).sizes["presentation"] == 2
+
+    def test_many_values(self):
+        ids = np.arange(50_000)
+        assembly = DataAssembly(ids, coords={"i": ("p", ids), "j": ("p", ids % 7)}, dims=["p"])
+        start = time.perf_counter()
+        assert assembly.sel(i=ids[::-1]).values[0] == 49_999
+        assert time.perf_counter() - start < 5  # looking for each in turn takes minutes
 
     def test_slice_of_values(self):
         assert values_of(recordings().sel(neuroid_id=slice(11, 12)), "neuroid_id") == [11, 12]
@@ -705,6 +723,12 @@ class TestOperations:
         assembly.loc[{"region": "V4"}] = 7
         assert assembly.values[0].tolist() == [[7, 7], [5, 5], [4, 4 + 1], [7, 7]]
 
+    def test_delete_level(self):
+        assembly = recordings()
+        del assembly["region"]
+        assert set(get_levels(assembly)) == LEVELS - {"region"}
+        assert assembly.sel(neuroid_id=10).shape == (6, 1, 2)
+
     def test_assign_coords_makes_levels(self):
         assembly = recordings().assign_coords({"animal": ("neuroid", list("mmnn"))}, day=("presentation", range(6)))
         assert assembly.sel(animal="n", day=[0, 1]).shape == (2, 2, 2)
@@ -840,3 +864,9 @@ class TestFunctions:
         with pytest.raises(ValueError, match="same dimensions"):
             merge_data_arrays([recordings(), recordings().isel(time_bin=0)])
         assert merge_data_arrays([recordings()]).identical(recordings())
+
+
+@pytest.mark.parametrize("module", ["_assembly", "_levels", "_combine", "_grouping", "stimuli", "transform", "netcdf"])
+def test_examples_in_docstrings(module):
+    found = importlib.import_module(f"brainscore_core.supported_data_standards.brainio.{module}")
+    assert doctest.testmod(found).failed == 0

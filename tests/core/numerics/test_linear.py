@@ -148,7 +148,7 @@ def test_wrong_shapes_are_refused():
     X, Y = _data(30, 5, 3)
     with pytest.raises(ValueError, match="30 rows but Y has 29"):
         Ridge().fit(X, Y[1:])
-    with pytest.raises(ValueError, match="4 features.*fitted on 5"):
+    with pytest.raises(ValueError, match=r"4 features.*fitted on 5"):
         Ridge().fit(X, Y).predict(X[:, 1:])
     with pytest.raises(ValueError, match="matrix"):
         Ridge().fit(X[:, 0], Y)

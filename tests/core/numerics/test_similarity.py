@@ -132,7 +132,7 @@ def test_cka_of_a_constant_representation_is_nan_with_a_reason(pair, unbiased):
 
 
 def test_cka_needs_4_stimuli(pair):
-    with pytest.raises(ValueError, match="3 stimuli.*at least 4"):
+    with pytest.raises(ValueError, match=r"3 stimuli.*at least 4"):
         cka(pair[0][:3], pair[1][:3])
     assert np.isfinite(cka(pair[0][:4], pair[1][:4]).value) or cka(pair[0][:4], pair[1][:4]).reason
 

@@ -52,7 +52,7 @@ def test_several_stimulus_sets_also_on_a_screen():
     assert model.look_at(stimuli_of(["a"], "one")).values[0, 0] == 0
     assert model.look_at(stimuli_of(["a"], "two")).values[0, 0] == 100
     assert model.look_at(stimuli_of(["a"], "two--target8.00--source4.00")).values[0, 0] == 100
-    with pytest.raises(UserError, match="'three'.*'one', 'two'"):
+    with pytest.raises(UserError, match=r"'three'.*'one', 'two'"):
         model.look_at(stimuli_of(["a"], "three"))
 
 

@@ -1,0 +1,195 @@
+"""``brainscore package``: write stimuli and measurements into the files that are uploaded and registered."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore.cli._output import echo_json, echo_pairs
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+__all__ = ["command"]
+
+_FILE_COLUMNS = ("image_filename", "stimulus_filename", "filename", "image_file_name")
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+_identifier_option = click.option("--identifier", required=True, help="Name of the data, e.g. AuthorYear.")
+_output_option = click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the files; by default ~/Downloads/brainscore_packages.",
+)
+_existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group("package")
+def command() -> None:
+    """Check data, write them into packages, and print their hashes and how to register them."""
+
+
+@command.command("stimuli")
+@click.argument("csv", type=_existing_file)
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_identifier_option
+@_output_option
+@click.option("--column", help="Column with the names of the files; without one, files are found by stimulus_id.")
+@_json_option
+def package_stimuli(
+    *, csv: Path, folder: Path | None, identifier: str, output: Path | None, column: str | None, as_json: bool
+) -> None:
+    """Package the table CSV, with a column stimulus_id, and the stimuli in FOLDER.
+
+    Without FOLDER the stimuli have no files. A column 'filename' is renamed to 'image_filename'.
+    """
+    from brainscore_core.supported_data_standards.brainio.packaging import package_stimulus_set_locally
+
+    stimuli = _read_stimuli(csv, folder, column)
+    stimuli.identifier = identifier
+    package = _warned(lambda: package_stimulus_set_locally(stimuli, identifier, downloads_path=output))
+    _show(package, _stimulus_registration(package), as_json=as_json)
+
+
+@command.command("assembly")
+@click.argument("file", type=_existing_file)
+@_identifier_option
+@_output_option
+@click.option("--class", "cls", required=True, metavar="CLASS", help="NeuroidAssembly, BehavioralAssembly, …")
+@click.option("--stimulus-set", help="Name of the stimuli that were shown; by default the identifier.")
+@click.option("--stimuli", type=_existing_file, help="Packaged table of the stimuli, to compare the ids with.")
+@click.option("--allow-nan", metavar="REASON", help="Why values are missing; without it missing values are an error.")
+@_json_option
+def package_assembly(
+    *,
+    file: Path,
+    identifier: str,
+    output: Path | None,
+    cls: str,
+    stimulus_set: str | None,
+    stimuli: Path | None,
+    allow_nan: str | None,
+    as_json: bool,
+) -> None:
+    """Package the assembly in the netCDF file FILE."""
+    from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
+    from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+    from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly_locally
+
+    assembly = read_netcdf(file)
+    if stimuli is not None:
+        assembly.attrs["stimulus_set"] = StimulusSetLoader(stimuli).load()
+    package = _warned(
+        lambda: package_data_assembly_locally(
+            assembly, identifier, stimulus_set or identifier, cls, downloads_path=output, allow_nan=allow_nan
+        )
+    )
+    _show(package, _assembly_registration(package, stimulus_set or identifier), as_json=as_json)
+
+
+def _read_stimuli(csv: Path, folder: Path | None, column: str | None) -> "StimulusSet":
+    import pandas as pd
+
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+    try:
+        text = pd.read_csv(csv, dtype=str, keep_default_na=False)
+        table = pd.read_csv(csv, float_precision="round_trip")
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read the table {csv}: {error}", remedy="it must be a CSV file in UTF-8") from error
+    if column is not None and column not in table.columns:
+        raise UserError(f"{csv} has no column {column!r}", remedy=f"its columns are {', '.join(table.columns)}")
+    if "stimulus_id" in table.columns:
+        table["stimulus_id"] = text["stimulus_id"]  # '001' stays '001', 'NA' is an id
+    names = None
+    if folder is not None and "stimulus_id" in table.columns:
+        column = column or next((one for one in _FILE_COLUMNS if one in table.columns), None)
+        ids = text["stimulus_id"].tolist()
+        names = text[column].tolist() if column else _names_by_id(folder, ids)
+    stimuli = StimulusSet(table.rename(columns={"filename": "image_filename"}))
+    if folder is not None and names is not None:
+        stimuli.stimulus_paths = {one: folder / name for one, name in zip(ids, names, strict=True) if name}
+    return stimuli
+
+
+def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
+    """Names of the files called like the ids; '' where there is none."""
+    by_stem: dict[str, list[str]] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            by_stem.setdefault(path.stem, []).append(path.name)
+    several = {one: by_stem[one] for one in ids if len(by_stem.get(one, ())) > 1}
+    if several:
+        one, names = next(iter(several.items()))
+        raise UserError(
+            f"{folder} has several files for {len(several)} stimuli, e.g. for {one!r}: {', '.join(names)}",
+            remedy="name the files in a column of the table, and pass --column",
+        )
+    return [by_stem.get(one, [""])[0] for one in ids]
+
+
+def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Package, and show warnings in a line each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = package()
+    for warning in caught:
+        click.echo(f"{click.style('Warning:', fg='yellow')} {warning.message}", err=True)
+    return result
+
+
+def _show(package: Mapping[str, Any], registration: str, *, as_json: bool) -> None:
+    if as_json:
+        echo_json({**package, "registration": registration})
+        return
+    echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
+    click.echo(f"\nRegister it in brainscore_vision/data/<name>/__init__.py:\n\n{registration}")
+
+
+def _stimulus_registration(package: Mapping[str, Any]) -> str:
+    identifier = package["identifier"]
+    if package["zip_sha1"] is None:
+        import hashlib
+
+        sha256 = hashlib.sha256(Path(package["csv_path"]).read_bytes()).hexdigest()
+        return (
+            "from brainscore_core.supported_data_standards.brainio.fetch import load_stimulus_set_from_url\n"
+            "from brainscore_vision import stimulus_set_registry\n\n"
+            f'stimulus_set_registry["{identifier}"] = lambda: load_stimulus_set_from_url(\n'
+            f'    identifier="{identifier}",\n'
+            f'    csv_url="https://…/{Path(package["csv_path"]).name}",  # where you put it\n'
+            f'    csv_sha256="{sha256}",\n'
+            ")\n"
+        )
+    return (
+        "from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3\n"
+        "from brainscore_vision import stimulus_set_registry\n\n"
+        f'stimulus_set_registry["{identifier}"] = lambda: load_stimulus_set_from_s3(\n'
+        f'    identifier="{identifier}",\n'
+        '    bucket="brainscore-storage/brainscore-vision/data/…",  # known after the upload\n'
+        f'    csv_sha1="{package["csv_sha1"]}",\n'
+        f'    zip_sha1="{package["zip_sha1"]}",\n'
+        '    csv_version_id="…",  # known after the upload\n'
+        '    zip_version_id="…",  # known after the upload\n'
+        ")\n"
+    )
+
+
+def _assembly_registration(package: Mapping[str, Any], stimulus_set: str) -> str:
+    identifier, cls = package["identifier"], package["cls"]
+    return (
+        f"from brainscore_core.supported_data_standards.brainio.assemblies import {cls}\n"
+        "from brainscore_core.supported_data_standards.brainio.s3 import load_assembly_from_s3\n"
+        "from brainscore_vision import data_registry, load_stimulus_set\n\n"
+        f'data_registry["{identifier}"] = lambda: load_assembly_from_s3(\n'
+        f'    identifier="{identifier}",\n'
+        '    version_id="…",  # known after the upload\n'
+        f'    sha1="{package["sha1"]}",\n'
+        '    bucket="brainscore-storage/brainscore-vision/data/…",  # known after the upload\n'
+        f"    cls={cls},\n"
+        f'    stimulus_set_loader=lambda: load_stimulus_set("{stimulus_set}"),\n'
+        ")\n"
+    )

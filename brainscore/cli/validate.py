@@ -1,0 +1,61 @@
+"""``brainscore validate``: check packaged files."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from brainscore.cli._output import echo_json
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.validation import Finding
+
+__all__ = ["command"]
+
+
+@click.command("validate")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--class", "cls", metavar="CLASS", help="Class of the assemblies, e.g. NeuroidAssembly.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def command(*, files: Sequence[Path], cls: str | None, as_json: bool) -> None:
+    """Check packaged files (.csv, .zip, .nc), each alone and against those that belong to it.
+
+    Files belong together by their names: stimulus_X.csv, stimulus_X.zip, assy_X.nc. Exit status 1 if there are errors;
+    warnings alone leave it 0.
+    """
+    from brainscore_core.supported_data_standards.brainio.validation import errors_among, validate_files
+
+    findings = validate_files(files, assembly_class_name=cls)
+    errors = errors_among(findings)
+    if as_json:
+        listed = [asdict(finding) for finding in findings]
+        warned = len(findings) - len(errors)
+        echo_json({"files": files, "errors": len(errors), "warnings": warned, "findings": listed})
+    else:
+        by_file = {path.name: [one for one in findings if one.source == path.name] for path in dict.fromkeys(files)}
+        _print(by_file, len(errors))
+    if errors:
+        sys.exit(1)
+
+
+def _print(by_file: Mapping[str, Sequence["Finding"]], errors: int) -> None:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    for name, findings in by_file.items():
+        wrong = any(finding.severity == "error" for finding in findings)
+        mark, style = ("✗", "bold red") if wrong else ("!", "bold yellow") if findings else ("✓", "bold green")
+        console.print(Text.assemble((mark, style), " ", (name, "bold")))
+        for finding in findings:
+            colour = "red" if finding.severity == "error" else "yellow"
+            text = Text.assemble((f"{finding.severity}: {finding.check}", colour), f": {finding.culprit}")
+            console.print(Padding(text, (0, 0, 0, 4)) if sys.stdout.isatty() else Text("    ") + text)
+            remedy = Text(f"→ {finding.remedy}", style="dim")
+            console.print(Padding(remedy, (0, 0, 0, 6)) if sys.stdout.isatty() else Text("      ") + remedy)
+    warned = sum(map(len, by_file.values())) - errors
+    console.print(f"{errors} errors, {warned} warnings in {len(by_file)} files")
