@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.scoring import Receipt, ResultsStore
 
-__all__ = ["DEMO_PAIRS", "DemoResult", "Pair", "run_demo"]
+__all__ = ["DEMO_PAIRS", "DemoResult", "Pair", "PairResult", "run_demo", "score_pair"]
 
 _MODELS = ("pixels", "gabor", "simulated-truth")
 _RECORDED = ("alexnet-recorded2019", "googlenet-recorded2019", "resnet50-recorded2019", "vgg16-recorded2019")
@@ -52,15 +56,24 @@ class DemoResult:
     failed: list[Pair] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class PairResult:
+    """What became of one pair: a receipt, unless its data cannot be reached."""
+
+    receipt: Receipt | None = None
+    unreachable: str | None = None
+    failed: bool = False
+
+
 def run_demo(
     results: ResultsStore | Path,
     *,
     pairs: Sequence[Pair] = DEMO_PAIRS,
-    before: Callable[[Pair], Any] = lambda pair: None,
-    after: Callable[[Pair, Receipt | None, str | None], Any] = lambda pair, receipt, skipped: None,
-    run: Callable[..., Any] | None = None,
+    jobs: int = 1,
+    after: Callable[[Pair, PairResult], Any] = lambda pair, result: None,
+    run: Callable[[Pair, Path], PairResult] | None = None,
 ) -> DemoResult:
-    """Score the demo's pairs, one after the other.
+    """Score the demo's pairs.
 
     Parameters
     ----------
@@ -68,32 +81,74 @@ def run_demo(
         Where the receipts go.
     pairs : sequence of Pair
         What to score.
-    before, after : callable
-        Told of each pair; `after` gets its receipt, and why its benchmark was skipped, each or None.
+    jobs : int
+        How many processes score at once.
+    after : callable
+        Told of each pair when it is done.
     run : callable, optional
-        Stands for :func:`brainscore_vision.run_pair`.
+        Stands for :func:`score_pair`.
 
     Returns
     -------
     DemoResult
-        Once data of a benchmark cannot be reached, its other models are skipped, too.
+        In the order of `pairs`.
     """
-    if run is None:
-        from brainscore_vision import run_pair as run
-    store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+    folder = results.folder if isinstance(results, ResultsStore) else results
+    run = run or score_pair
+    done: dict[Pair, PairResult] = {}
+    work = _in_processes(pairs, folder, run, jobs) if jobs > 1 else ((pair, run(pair, folder)) for pair in pairs)
+    for pair, outcome in work:
+        done[pair] = outcome
+        after(pair, outcome)
     result = DemoResult()
     for pair in pairs:
-        before(pair)
-        receipt = None
-        if pair.benchmark not in result.skipped:
-            try:
-                receipt = run(pair.model, pair.benchmark, results=store).receipt
-            except DataUnavailable as error:
-                result.skipped[pair.benchmark] = str(error)
-            except Exception:  # noqa: BLE001 - its receipt says what happened; the other pairs go on
-                result.failed.append(pair)
-                receipt = store.latest(pair.model, pair.benchmark)
-        if receipt is not None:
-            result.receipts.append(receipt)
-        after(pair, receipt, result.skipped.get(pair.benchmark))
+        outcome = done[pair]
+        if outcome.unreachable is not None:
+            result.skipped.setdefault(pair.benchmark, outcome.unreachable)
+        elif outcome.receipt is not None:
+            result.receipts.append(outcome.receipt)
+        if outcome.failed:
+            result.failed.append(pair)
     return result
+
+
+def score_pair(pair: Pair, folder: Path) -> PairResult:
+    """Score one pair; an error is part of the result."""
+    from brainscore_vision import run_pair
+
+    store = ResultsStore(folder)
+    try:
+        return PairResult(run_pair(pair.model, pair.benchmark, results=store).receipt)
+    except DataUnavailable as error:
+        return PairResult(unreachable=str(error))
+    except Exception:  # noqa: BLE001 - its receipt says what happened; the other pairs go on
+        return PairResult(store.latest(pair.model, pair.benchmark), failed=True)
+
+
+def _in_processes(
+    pairs: Sequence[Pair], folder: Path, run: Callable[[Pair, Path], PairResult], jobs: int
+) -> Iterator[tuple[Pair, PairResult]]:
+    with _one_thread_each():
+        # the processes start with the first tasks and inherit the environment of that moment
+        executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+        futures = {executor.submit(run, pair, folder): pair for pair in pairs}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

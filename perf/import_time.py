@@ -15,7 +15,8 @@ import time
 def seconds(python: str, code: str) -> float:
     environment = os.environ | {"BS_INSTALL_DEPENDENCIES": "no"}
     start = time.perf_counter()
-    subprocess.run([python, "-c", code], check=True, capture_output=True, env=environment)
+    # -P: what is installed there, not what lies in the current folder
+    subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, env=environment)
     return time.perf_counter() - start
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,8 @@ from brainscore.cli._output import echo_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from brainscore.demo import DemoResult, Pair
+    from brainscore.demo import DemoResult, Pair, PairResult
     from brainscore.report import View
-    from brainscore_core.scoring import Receipt
 
 __all__ = ["command"]
 
@@ -28,9 +28,10 @@ __all__ = ["command"]
 @click.option(
     "--results", type=click.Path(path_type=Path, file_okay=False), help="Folder for receipts. [OUTPUT/results]"
 )
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes at once.  [default: 2 where there are 2 cores]")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
-def command(ctx: click.Context, output: Path, results: Path | None, json_: bool) -> None:
+def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | None, json_: bool) -> None:
     """Score a few models and write a report: a first look at Brain-Score.
 
     Three models are scored on simulated controls and, where a network or BRAINSCORE_MIRROR gives
@@ -44,9 +45,8 @@ def command(ctx: click.Context, output: Path, results: Path | None, json_: bool)
 
     console = Console(stderr=json_, highlight=False, soft_wrap=True)
     store = ResultsStore(results or output / "results")
-    progress = _Progress(console, len(DEMO_PAIRS))
-    result = run_demo(store, before=progress.before, after=progress.after)
-    progress.stop()
+    with _Progress(console, len(DEMO_PAIRS)) as progress:
+        result = run_demo(store, pairs=DEMO_PAIRS, jobs=jobs or min(2, os.cpu_count() or 1), after=progress.after)
     view = view_of(result.receipts)
     report, plot = output / "report.html", output / "scores.png"
     write_report(view, report, plot=plot)
@@ -69,56 +69,58 @@ def command(ctx: click.Context, output: Path, results: Path | None, json_: bool)
 
 
 class _Progress:
-    """A line for each pair that is done; in a terminal also what is being done now."""
+    """A line for each pair that is done, and in a terminal a sign that more are coming."""
 
     def __init__(self, console: Console, total: int) -> None:
         self._console = console
         self._total = total
         self._number = 0
         self._start = time.perf_counter()
-        self._status = console.status("", spinner="dots")
-        if console.is_terminal:
+        self._status = console.status(f"Scoring {total} pairs of model and benchmark …", spinner="dots")
+
+    def __enter__(self) -> _Progress:
+        if self._console.is_terminal:
             self._status.start()
+        return self
 
-    def before(self, pair: Pair) -> None:
-        self._number += 1
-        self._status.update(f"[{self._number}/{self._total}] {pair.model} on {pair.benchmark} …".replace("[", r"\["))
+    def __exit__(self, *exception: object) -> None:
+        self._status.stop()
 
-    def after(self, pair: Pair, receipt: Receipt | None, skipped: str | None) -> None:
+    def after(self, pair: Pair, result: PairResult) -> None:
         from brainscore.report import number
 
-        if receipt is None:
-            outcome = "skipped: its data cannot be reached" if skipped else "failed"
-        elif receipt.score is not None:
-            outcome = number(receipt.score.value, receipt.score.error)
+        self._number += 1
+        if result.unreachable is not None:
+            outcome = "skipped"
+        elif result.receipt is None:
+            outcome = "failed"
+        elif result.receipt.score is not None:
+            outcome = number(result.receipt.score.value, result.receipt.score.error)
         else:
-            outcome = receipt.state
-        count = f"[{self._number:{len(str(self._total))}}/{self._total}]"
+            outcome = result.receipt.state
+        count = f"{self._number:{len(str(self._total))}}/{self._total}"
         elapsed = f"{time.perf_counter() - self._start:4.0f} s"
         self._console.print(f"{count} {elapsed}  {pair.model:22} {pair.benchmark:34} {outcome}", markup=False)
-
-    def stop(self) -> None:
-        self._status.stop()
 
 
 def _print_table(console: Console, view: View) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="Scores ± standard error", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for column in ("Model", "Score", "95 % interval", "Before ceiling"):
-        table.add_column(column, no_wrap=True)
+    width = max((len(model) for model in view.models), default=5)
+    console.print("\nScores ± standard error, with 95 % interval and the value before the ceiling", style="bold")
     for group in view.groups:
-        label = "control" if group.control else f"ceiling {group.ceiling.split(',')[0]}" if group.ceiled else "unceiled"
-        table.add_row()
-        table.add_row(Text.assemble((group.benchmark, "bold"), (f"  {label}", "dim")))
+        label = "a control" if group.control else f"ceiling {group.ceiling}" if group.ceiled else "no ceiling"
+        console.print(Text.assemble("\n", (group.benchmark, "bold"), (f"  {label}", "dim")))
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for minimum in (width, 15, 15, 15):
+            table.add_column(min_width=minimum, no_wrap=True)
         for row in group.rows:
             if row.value is None:
-                table.add_row(Text(f"  {row.model}"), Text(row.state, style="red" if row.state == "failed" else "dim"))
+                table.add_row(Text(row.model), Text(row.state, style="red" if row.state == "failed" else "dim"))
             else:
-                table.add_row(f"  {row.model}", row.score, row.interval if row.ci else "–", row.raw)
-    console.print()
-    console.print(table)
+                table.add_row(Text(row.model), row.score, row.interval if row.ci else "–", row.raw)
+        console.print(table)
 
 
 def _print_end(console: Console, result: DemoResult, report: Path, plot: Path, folder: Path) -> None:

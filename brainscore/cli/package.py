@@ -11,6 +11,7 @@ from brainscore.cli._output import echo_json, echo_pairs
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = ["command"]
@@ -79,7 +80,7 @@ def package_assembly(
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
     from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly_locally
 
-    assembly = read_netcdf(file)
+    assembly: DataAssembly = read_netcdf(file)
     if stimuli is not None:
         assembly.attrs["stimulus_set"] = StimulusSetLoader(stimuli).load()
     package = _warned(
@@ -93,11 +94,12 @@ def package_assembly(
 def _read_stimuli(csv: Path, folder: Path | None, column: str | None) -> "StimulusSet":
     import pandas as pd
 
+    from brainscore_core.supported_data_standards.brainio._loaders import _EXACT as EXACT_FLOATS
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
     try:
         text = pd.read_csv(csv, dtype=str, keep_default_na=False)
-        table = pd.read_csv(csv, float_precision="round_trip")
+        table = pd.read_csv(csv, **EXACT_FLOATS)
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read the table {csv}: {error}", remedy="it must be a CSV file in UTF-8") from error
     if column is not None and column not in table.columns:
@@ -111,12 +113,12 @@ def _read_stimuli(csv: Path, folder: Path | None, column: str | None) -> "Stimul
         names = text[column].tolist() if column else _names_by_id(folder, ids)
     stimuli = StimulusSet(table.rename(columns={"filename": "image_filename"}))
     if folder is not None and names is not None:
-        stimuli.stimulus_paths = {one: folder / name for one, name in zip(ids, names, strict=True) if name}
+        stimuli.stimulus_paths = {one: folder / name for one, name in zip(ids, names, strict=True)}
     return stimuli
 
 
 def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
-    """Names of the files called like the ids; '' where there is none."""
+    """Names of the files called like the ids; the id itself, which validation then misses, where there is none."""
     by_stem: dict[str, list[str]] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and not path.name.startswith("."):
@@ -128,7 +130,7 @@ def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
             f"{folder} has several files for {len(several)} stimuli, e.g. for {one!r}: {', '.join(names)}",
             remedy="name the files in a column of the table, and pass --column",
         )
-    return [by_stem.get(one, [""])[0] for one in ids]
+    return [by_stem.get(one, [one])[0] for one in ids]
 
 
 def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Partial least squares regression (PLS2)."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +13,11 @@ from brainscore_core.numerics._linear import LinearFit, Weights
 
 __all__ = ["PLS"]
 
-_DENSE_LIMIT = 256
-"""Up to this many responses an exact eigendecomposition is cheaper than Lanczos iterations."""
+_DENSE_LIMIT = 24
+"""Up to this many responses an eigendecomposition is cheaper than Lanczos iterations (both to full precision)."""
+
+_FORMED_LIMIT = 512
+"""Up to this many responses it pays to form the responses × responses matrix that the iterations multiply with."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,8 @@ class PLS:
     do not depend on how the features are rotated.
 
     Where features (or responses) hold fewer independent directions than components are asked for, the fit stops at
-    the last one that is there (``LinearFit.n_components`` says how many): what would follow is rounding noise, and
-    predictions made of it are arbitrary.
+    the last one that is there, with a warning (``LinearFit.n_components`` says how many): what would follow is
+    rounding noise, and predictions made of it are arbitrary.
 
     References
     ----------
@@ -107,8 +111,7 @@ class PLS:
             B = B - np.outer(Cr, y_loading)
             rotations, loadings = np.column_stack([rotations, r]), np.column_stack([loadings, loading])
             y_loadings = np.vstack([y_loadings, y_loading])
-        weights = rotations @ y_loadings
-        return Weights(weights if rotation is None else weights @ rotation, len(y_loadings))
+        return self._finished(rotations @ y_loadings, rotation, len(y_loadings))
 
     def dual(self, K: Array, Y: Array) -> Weights:
         """Weights (training stimuli × responses) from K = XXᵀ and Y."""
@@ -116,8 +119,13 @@ class PLS:
 
         n = len(K)
         Y, rotation = _compressed(Y)
+        # products of up to four of the inputs stay representable, whatever the units
+        x_size, y_size = float(np.trace(K)) / n, float(np.linalg.norm(Y))
+        if not (x_size > 0 and y_size > 0):
+            return self._finished(np.zeros_like(Y), rotation, 0)
+        K, Y = K / x_size, Y / y_size
         rounding = n * np.finfo(float).eps
-        smallest = rounding * float(np.linalg.norm(K)) * float(np.sum(Y**2))
+        smallest = rounding * float(np.linalg.norm(K))
         KY = K @ Y
         scores, directions, images = np.empty((n, 0)), np.empty((n, 0)), np.empty((n, 0))
         y_loadings = np.empty((0, Y.shape[1]))
@@ -140,7 +148,16 @@ class PLS:
         # scoresᵀ K directions is upper triangular: a score lies in the span of the images up to its own
         triangle = scores.T @ images
         weights = directions @ solve_triangular(triangle, y_loadings) if len(y_loadings) else np.zeros_like(Y)
-        return Weights(weights if rotation is None else weights @ rotation, len(y_loadings))
+        return self._finished(weights * (y_size / x_size), rotation, len(y_loadings))
+
+    def _finished(self, weights: Array, rotation: Array | None, n_components: int) -> Weights:
+        if n_components < self.n_components:
+            warnings.warn(
+                f"PLS stopped after {n_components} of {self.n_components} components: what is left of the features, or "
+                "of the responses, is rounding noise (features that depend on each other, or of very different size)",
+                stacklevel=2,
+            )
+        return Weights(weights if rotation is None else weights @ rotation, n_components)
 
 
 def _compressed(B: Array) -> tuple[Array, Array | None]:
@@ -159,12 +176,16 @@ def _dominant(left: Array, right: Array) -> Array:
     q = left.shape[1]
     if q == 1:
         return np.ones(1)
+    M = left.T @ right if q <= _FORMED_LIMIT else None
     if q > _DENSE_LIMIT:
-        operator = LinearOperator((q, q), matvec=lambda v: left.T @ (right @ v), dtype=np.float64)
+        operator = (
+            M if M is not None else LinearOperator((q, q), matvec=lambda v: left.T @ (right @ v), dtype=np.float64)
+        )
         start = np.random.default_rng(0).standard_normal(q)
         try:
-            return np.asarray(eigsh(operator, k=1, which="LA", v0=start, maxiter=200)[1][:, 0])
+            return np.asarray(eigsh(operator, k=1, which="LA", v0=start, maxiter=300)[1][:, 0])
         except ArpackNoConvergence:  # the two largest are too close for it
             pass
-    M = left.T @ right
+    if M is None:
+        M = left.T @ right
     return np.asarray(eigh((M + M.T) / 2, subset_by_index=[q - 1, q - 1], check_finite=False)[1][:, 0])

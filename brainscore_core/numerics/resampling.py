@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
 
-__all__ = ["Interval", "Statistic", "bootstrap_interval", "influence_interval", "jackknife_interval", "median"]
+__all__ = [
+    "Interval",
+    "Statistic",
+    "bootstrap_interval",
+    "influence_interval",
+    "jackknife_interval",
+    "mean",
+    "median",
+]
 
 Statistic = Callable[[Array, int], Array]
 """``statistic(values, axis)`` reduces `axis` (and whatever else it likes, but not the axis before it)."""
@@ -237,6 +245,14 @@ def median(values: Array, axis: int) -> Array:
     return np.asarray(np.squeeze(np.where(valid > 0, (lower + upper) / 2, np.nan), axis=axis))
 
 
+def mean(values: Array, axis: int | tuple[int, ...]) -> Array:
+    """Mean that leaves out NaN; NaN where nothing is left, without a warning."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=axis)
+    total = np.where(defined, values, 0.0).sum(axis=axis)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
 def _none(method: str, n: int, reason: str) -> Interval:
     return Interval(math.nan, math.nan, math.nan, method, n, reason)
 
@@ -247,19 +263,12 @@ def _named(statistic: str | Statistic) -> Statistic:
     if statistic == "median":
         return lambda values, axis: _mean_of_rest(median(values, axis))
     if statistic == "mean":
-        return lambda values, axis: _mean_of_rest(_nanmean(values, axis))
+        return lambda values, axis: _mean_of_rest(mean(values, axis))
     raise ValueError(f"unknown statistic {statistic!r}; known: 'mean', 'median', or a function (values, axis)")
 
 
-def _nanmean(values: Array, axis: int | tuple[int, ...]) -> Array:
-    valid = ~np.isnan(values)
-    count = valid.sum(axis=axis)
-    total = np.where(valid, values, 0.0).sum(axis=axis)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-
-
 def _mean_of_rest(reduced: Array) -> Array:
-    return _nanmean(reduced, tuple(range(reduced.ndim - 1))) if reduced.ndim > 1 else reduced
+    return mean(reduced, tuple(range(reduced.ndim - 1))) if reduced.ndim > 1 else reduced
 
 
 def _replicates(array: Array, function: Statistic, *, n_resamples: int, seed: int) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_vision.metric_helpers.uncertainty import over_splits
 
 __all__ = ["CrossValidation", "SplitRows", "apply_aggregate", "merge_splits"]
 
@@ -106,8 +107,8 @@ class CrossValidation:
             _, first, codes = np.unique(values, return_index=True, return_inverse=True)
         elif not index.is_unique:
             raise MetricInputError(
-                f"{listed(index[index.duplicated()][:1])} of {self._split_coord!r} occurs more than once in the target, so "
-                "that it could be fitted and tested on",
+                f"{listed(index[index.duplicated()][:1])} of {self._split_coord!r} occurs more than once in the "
+                "target, so that it could be fitted and tested on",
                 remedy="average over repetitions first, or pass unique_split_values=True to keep equal ones together",
             )
         else:
@@ -162,14 +163,16 @@ class CrossValidation:
     def aggregate(self, raw: Score, aggregate: Aggregate | None = None) -> Score:
         """Mean over splits, its error, and the values it came from."""
         per_split = raw if aggregate is None else aggregate(raw)
-        score = Score(per_split.mean("split"))
-        score.attrs = {Score.RAW_VALUES_KEY: raw}
-        reason = "only known to the metric: it says what its values can be resampled over"
         if per_split.ndim != 1:
+            score = Score(per_split.mean("split"))
+            score.attrs = {Score.RAW_VALUES_KEY: raw}
             return attach_uncertainty(score, reason="several values; aggregate them first")
-        error = float(np.std(per_split.values) / np.sqrt(per_split.size))
+        value, error = over_splits(np.asarray(per_split.values, dtype=np.float64))
+        score = Score(value)
+        score.attrs = {Score.RAW_VALUES_KEY: raw}
+        reason = "only the metric knows what its values can be resampled over"
         if np.isnan(error):
-            reason = "undefined in at least one split"
+            reason = "undefined in every split"
         return attach_uncertainty(score, error=error, reason=reason)
 
     def _split(self, n: int, strata: NDArray[Any] | None) -> Iterator[tuple[Rows, Rows]]:

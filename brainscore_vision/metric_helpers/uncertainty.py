@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
-from brainscore_core.numerics.resampling import median
+from brainscore_core.numerics.resampling import mean, median
 
-__all__ = ["attach_interval", "attach_neuroid_interval", "clipped", "note_undefined"]
+__all__ = ["attach_interval", "attach_neuroid_interval", "clipped", "note_undefined", "over_splits"]
 
 
 def attach_interval(score: Score, interval: Interval, *, estimates: str, error: float | None = None) -> Score:
@@ -19,7 +19,7 @@ def attach_interval(score: Score, interval: Interval, *, estimates: str, error: 
     missing = math.isnan(interval.low) or math.isnan(interval.high)
     reason = interval.reason
     if reason is None and math.isnan(own):
-        reason = "undefined in at least one split"
+        reason = "the value itself is undefined"
     return attach_uncertainty(
         score,
         error=own,
@@ -43,14 +43,22 @@ def attach_neuroid_interval(score: Score, raw: Score, *, error: float | None = N
         Standard error that takes the place of the bootstrap's.
     """
     values = np.asarray(raw.transpose(..., "neuroid").values, dtype=np.float64)
-    over_splits = " (mean over splits)" if values.ndim > 1 else ""
+    of_splits = " (mean over splits)" if values.ndim > 1 else ""
     interval = bootstrap_interval(values, _median_of_each_split, units="neuroids")
     return attach_interval(
         score,
         interval,
-        estimates=f"median over neuroids{over_splits}; neuroids were resampled, stimuli and splits kept",
+        estimates=f"median over neuroids{of_splits}; neuroids were resampled, stimuli and splits kept",
         error=error,
     )
+
+
+def over_splits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and standard error (ddof 0, as published) over splits; splits in which nothing is defined are left out."""
+    defined = values[~np.isnan(values)]
+    if not defined.size:
+        return math.nan, math.nan
+    return float(defined.mean()), float(defined.std() / np.sqrt(defined.size))
 
 
 def note_undefined(score: Score, raw: NDArray[Any], *, what: str) -> Score:
@@ -72,4 +80,4 @@ def clipped(interval: Interval, low: float = -1.0, high: float = 1.0) -> Interva
 
 def _median_of_each_split(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     reduced = median(values, axis)
-    return reduced if reduced.ndim == 1 else np.asarray(reduced.mean(axis=0))
+    return reduced if reduced.ndim == 1 else mean(reduced, 0)

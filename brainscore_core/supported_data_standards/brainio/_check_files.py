@@ -57,7 +57,7 @@ def check_packages(
     _compare_archives(tables, archives, found)
     for path in kinds[".nc"]:
         found[path] += _check_assembly(path, tables, cls)
-    return {path: from_source(findings, path.name) for path, findings in found.items()}
+    return {path: from_source(findings, str(path)) for path, findings in found.items()}
 
 
 def _check_present(path: Path, kinds: Mapping[str, Any]) -> list[Finding]:

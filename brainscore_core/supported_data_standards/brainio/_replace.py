@@ -49,7 +49,8 @@ def new_files(targets: Sequence[Path]) -> Iterator[list[Path]]:
         done = True
     finally:
         for part in parts:
-            part.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                part.unlink()
         if not done:
             _remove_empty(made)
     for target, before in replaced:

@@ -34,7 +34,6 @@ from brainscore_core.supported_data_standards.brainio._check_stimuli import (
 from brainscore_core.supported_data_standards.brainio._findings import (
     Finding,
     ValidationWarning,
-    from_source,
     raise_for_errors,
 )
 from brainscore_core.supported_data_standards.brainio._replace import new_files
@@ -219,7 +218,8 @@ def package_data_assembly_locally(
     if stimulus_set_identifier is not None:
         findings += check_identifier(stimulus_set_identifier, what="stimulus_set_identifier")
     for name, extra in (extras or {}).items():
-        findings += from_source(validate_assembly(extra, assembly_class_name=DataAssembly), f"extra {name!r}")
+        for finding in validate_assembly(extra, assembly_class_name=DataAssembly):
+            findings.append(replace(finding, source=f"extra {name!r}"))
     folder = _folder(downloads_path)
     if isinstance(proto_data_assembly, xr.DataArray) and isinstance(stimulus_set_identifier, str):
         findings += _compare_with_package(proto_data_assembly, stimulus_set_identifier, folder)

@@ -217,7 +217,7 @@ def validate_files(
     Returns
     -------
     list of Finding
-        Each has the name of its file as ``source``.
+        Each has the path of its file as ``source``.
 
     Examples
     --------

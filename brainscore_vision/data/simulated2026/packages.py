@@ -59,7 +59,8 @@ def assembly() -> NeuroidAssembly:
     NeuroidAssembly
         presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has
         ``stimulus_id``, ``object_name``, ``repetition`` and the parameters of the stimuli; ``neuroid`` has
-        ``neuroid_id``, ``region``, ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the average over repetitions).
+        ``neuroid_id``, ``region``, ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the
+        average over repetitions).
         No unit. The same on every machine up to rounding (relative differences below 1e-6).
     """
     stimuli = stimulus_set()

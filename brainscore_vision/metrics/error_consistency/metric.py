@@ -16,6 +16,7 @@ from brainscore_core.numerics import (
     kappa,
     pairwise_kappa,
 )
+from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
@@ -129,8 +130,8 @@ class ErrorConsistency(Metric):
         everything = np.ones(len(cell), dtype=bool)
         counts = KappaCounts(count(everything), count(correct), count(trials.correct), count(correct == trials.correct))
         values = kappa(counts)
-        per_subject = _mean(values, axis=0)
-        signed = float(_mean(per_subject, axis=0))
+        per_subject = mean(values, axis=0)
+        signed = float(mean(per_subject, axis=0))
         score = Score(abs(signed))
         coords = {"condition": ("condition", trials.conditions), "subject": ("subject", trials.subjects)}
         score.attrs = {
@@ -233,17 +234,9 @@ class ErrorConsistency(Metric):
         return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes)
 
 
-def _mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Mean that leaves out NaN; NaN where nothing is left."""
-    defined = np.isfinite(values)
-    count = defined.sum(axis=axis)
-    total = np.where(defined, values, 0.0).sum(axis=axis)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-
-
 def _mean_of_pairs(values: NDArray[np.float64], subjects: NDArray[np.intp]) -> float:
     rows, columns = np.triu_indices(len(subjects), k=1)
-    return float(_mean(_mean(values[:, subjects[rows], subjects[columns]], axis=1), axis=0))
+    return float(mean(mean(values[:, subjects[rows], subjects[columns]], axis=1), axis=0))
 
 
 def _unsigned(interval: Interval, signed: float) -> Interval:

@@ -140,7 +140,7 @@ def test_what_cannot_be_compared_is_refused():
         metric(model.isel(presentation=slice(1, None)), _trials(frame))
     with pytest.raises(MetricInputError, match="several choices for '"):
         metric(model.isel(presentation=[0, 0, 1]), _trials(frame))
-    with pytest.raises(MetricInputError, match="subject 'subject-.' answers several times to '"):
+    with pytest.raises(MetricInputError, match=r"subject 'subject-.' answers several times to '"):
         metric.ceiling(_trials(pd.concat([frame, frame[:1]])))
     for name in ("truth", "subject"):
         with pytest.raises(MetricInputError, match=f"no coordinate '{name}'"):

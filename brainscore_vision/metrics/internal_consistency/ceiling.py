@@ -12,7 +12,7 @@ from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import split_half_reliability
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
-from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
+from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
 __all__ = ["InternalConsistency"]
 
@@ -115,9 +115,10 @@ class InternalConsistency(Ceiling):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
             per_split = raw.median("neuroid").values
-        score = Score(per_split.mean())
+        value, error = over_splits(per_split)
+        score = Score(value)
         score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning}
-        attach_neuroid_interval(score, raw, error=float(per_split.std() / np.sqrt(len(per_split))))
+        attach_neuroid_interval(score, raw, error=error)
         return note_undefined(score, raw.values, what="the correlation of two halves")
 
     def _table(self, assembly: DataAssembly) -> _Table:

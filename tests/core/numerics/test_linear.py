@@ -8,7 +8,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression
 from sklearn.linear_model import Ridge as SklearnRidge
 
-from brainscore_core.numerics import PLS, Ridge
+from brainscore_core.numerics import PLS, Ridge, pls
 from brainscore_core.numerics import _arrays as arrays
 
 
@@ -55,7 +55,8 @@ def test_25_components_equal_converged_scikit_learn(p):
 
 
 @pytest.mark.parametrize("p", [20, 400])
-def test_many_responses_use_lanczos_and_agree_with_svd(p):
+def test_many_responses_agree_too(p, monkeypatch):
+    monkeypatch.setattr(pls, "_FORMED_LIMIT", 100)
     X, Y = _data(330, p, 290)
     reference = PLSRegression(5, scale=False, tol=1e-24, max_iter=200_000).fit(X[:300], Y[:300])
     np.testing.assert_allclose(PLS(5).fit(X[:300], Y[:300]).predict(X[300:]), reference.predict(X[300:]), atol=1e-7)
@@ -75,6 +76,23 @@ def test_float32_is_accumulated_in_float64(p):
     for ours in (PLS(8), Ridge()):
         expected = ours.fit(X.astype(np.float64), Y).predict(X.astype(np.float64))
         np.testing.assert_allclose(ours.fit(X, Y.astype(np.float32)).predict(X), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [20, 100])
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e120])
+def test_units_do_not_matter(scale, p):
+    X, Y = _data(60, p, 3)
+    expected = PLS(5).fit(X, Y).predict(X)
+    np.testing.assert_allclose(PLS(5).fit(X * scale, Y).predict(X * scale), expected, atol=1e-10)
+    np.testing.assert_allclose(PLS(5).fit(X, Y * scale).predict(X) / scale, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("p", [50, 300])
+def test_a_feature_ten_thousand_times_larger(p):
+    X, Y = _data(150, p, 5)
+    X[:, 0] *= 1e4
+    reference = PLSRegression(10, scale=False, tol=1e-24, max_iter=200_000).fit(X[:120], Y[:120])
+    np.testing.assert_allclose(PLS(10).fit(X[:120], Y[:120]).predict(X[120:]), reference.predict(X[120:]), atol=1e-6)
 
 
 def test_rotating_features_changes_nothing():
@@ -99,12 +117,14 @@ def test_exhausted_rank_stops_at_least_squares(p):
     latent = rng.standard_normal((80, 6))
     X = latent @ rng.standard_normal((6, p))
     Y = latent @ rng.standard_normal((6, 3)) + rng.standard_normal((80, 3))
-    fit = PLS(25).fit(X[:60], Y[:60])
+    with pytest.warns(UserWarning, match="stopped after 6 of 25 components"):
+        fit = PLS(25).fit(X[:60], Y[:60])
     assert fit.n_components == 6
     expected = LinearRegression().fit(latent[:60], Y[:60]).predict(latent[60:])
     np.testing.assert_allclose(fit.predict(X[60:]), expected, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:PLS stopped")
 @pytest.mark.parametrize("p", [10, 100])
 def test_constant_features_predict_the_mean(p):
     Y = np.random.default_rng(0).standard_normal((40, 3))
@@ -193,3 +213,13 @@ def test_memory_of_wide_features_is_bounded(monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.nbytes / 4
+
+
+def test_equal_singular_values_do_not_stop_the_fit():
+    """Lanczos iterations do not converge on a degenerate spectrum; predictions exist all the same."""
+    rng = np.random.default_rng(0)
+    X = np.linalg.qr(rng.standard_normal((90, 60)))[0]
+    X -= X.mean(axis=0)
+    X = np.linalg.svd(X, full_matrices=False)[0]
+    fit = PLS(60).fit(X, X)
+    np.testing.assert_allclose(fit.predict(X), X, atol=1e-8)

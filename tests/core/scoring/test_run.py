@@ -263,7 +263,7 @@ def test_no_path_and_no_name_of_a_machine_leaks(fakes, tmp_path, monkeypatch):
 
     def make():
         try:
-            open(tmp_path / "stimuli of mine" / "a.csv")
+            (tmp_path / "stimuli of mine" / "a.csv").read_text()
         except FileNotFoundError as error:
             raise RuntimeError(
                 f"cannot read {tmp_path}/x.csv, C:\\Users\\alice42\\y.csv, /home/alice42/z.csv on labserver7; "

@@ -163,3 +163,13 @@ def test_aggregate_keeps_raw_values():
     score = apply_aggregate(lambda scores: scores.mean("neuroid"), values)
     assert float(score) == 2
     assert score.attrs["raw"] is values
+
+
+def test_splits_without_a_value_are_left_out():
+    values = iter([np.nan, *np.linspace(0, 1, 9)])
+    score = CrossValidation()(_assembly(), _assembly(), apply=lambda *_: Score(next(values)))
+    assert float(score) == pytest.approx(0.5)
+    assert score.attrs["error"] == pytest.approx(np.std(np.linspace(0, 1, 9)) / 3)
+    nothing = CrossValidation()(_assembly(), _assembly(), apply=lambda *_: Score(np.nan))
+    assert np.isnan(float(nothing))
+    assert nothing.attrs["error_reason"] == "undefined in every split"

@@ -1,0 +1,102 @@
+import json
+import os
+
+import pytest
+from click.testing import CliRunner
+
+import brainscore.demo as demo
+from brainscore.cli.demo import command
+from brainscore.demo import DEMO_PAIRS, Pair, PairResult, run_demo, score_pair
+from brainscore_core.errors import DataUnavailable
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
+
+PAIRS = (Pair("good", "Fake2026-pls"), Pair("good", "Far2026-rdm"), Pair("good", "Broken2026-pls"))
+
+
+def fake_run_pair(model, benchmark, *, results):
+    if benchmark.startswith("Far"):
+        raise DataUnavailable("no network", "connect the machine")
+    receipt = results.write(
+        Receipt(
+            model=ModelInfo(identifier=model),
+            benchmark=BenchmarkInfo(identifier=benchmark),
+            state="scored",
+            score=Estimate(value=0.5, error=0.1),
+        )
+    )
+    if benchmark.startswith("Broken"):
+        raise ValueError("boom")
+    return type("Outcome", (), {"receipt": receipt})
+
+
+def run_in_process(pair, folder):
+    """Stands for score_pair in a process of its own."""
+    if pair.benchmark.startswith("Far"):
+        return PairResult(unreachable="no network")
+    return PairResult(fake_run_pair(pair.model, pair.benchmark, results=ResultsStore(folder)).receipt)
+
+
+@pytest.fixture
+def fakes(monkeypatch):
+    import brainscore_vision
+
+    monkeypatch.setattr(brainscore_vision, "run_pair", fake_run_pair)
+
+
+def test_each_kind_of_result(fakes, tmp_path):
+    told = []
+    result = run_demo(tmp_path, pairs=PAIRS, after=lambda pair, outcome: told.append(pair))
+    assert told == list(PAIRS)
+    assert [receipt.benchmark.identifier for receipt in result.receipts] == ["Fake2026-pls", "Broken2026-pls"]
+    assert result.skipped == {"Far2026-rdm": "no network\nconnect the machine"}
+    assert result.failed == [PAIRS[2]]
+
+
+def test_several_processes_give_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    result = run_demo(tmp_path, pairs=PAIRS[:2], jobs=2, run=run_in_process)
+    assert [receipt.score.value for receipt in result.receipts] == [0.5]
+    assert result.skipped == {"Far2026-rdm": "no network"}
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+def test_the_demo_names_what_is_registered():
+    import brainscore_vision
+
+    for pair in DEMO_PAIRS:
+        assert pair.model in brainscore_vision.model_registry
+        assert pair.benchmark in brainscore_vision.benchmark_registry
+
+
+def run(monkeypatch, tmp_path, pairs, *arguments):
+    monkeypatch.setattr(demo, "DEMO_PAIRS", pairs)
+    return CliRunner().invoke(command, ["--output", str(tmp_path / "out"), "--jobs", "1", *arguments])
+
+
+def test_the_command(fakes, monkeypatch, tmp_path):
+    result = run(monkeypatch, tmp_path, PAIRS[:2])
+    assert result.exit_code == 0, result.output
+    assert "0.500 ± 0.100" in result.stdout
+    assert "Skipped, because the data cannot be reached: Far2026-rdm" in result.stdout
+    assert "connect the machine" in result.stdout
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert (tmp_path / "out" / "scores.png").is_file()
+    assert list((tmp_path / "out" / "results").rglob("*.json"))
+
+
+def test_a_failure_ends_with_an_exit_code(fakes, monkeypatch, tmp_path):
+    result = run(monkeypatch, tmp_path, PAIRS, "--json")
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert told["failed"] == [{"model": "good", "benchmark": "Broken2026-pls"}]
+    assert list(told["skipped"]) == ["Far2026-rdm"]
+
+
+@pytest.mark.slow
+def test_a_real_pair(tmp_path):
+    outcome = score_pair(Pair("gabor", "Simulated2026.V1-rdm"), tmp_path)
+    assert outcome.receipt.state == "scored"
+    assert outcome.receipt.benchmark.control
+    assert 0 < outcome.receipt.score.value < 1

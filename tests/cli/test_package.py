@@ -1,0 +1,157 @@
+"""``brainscore package`` packages from the command line, and says how to register."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf, write_netcdf
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "images").mkdir()
+    for number in range(3):
+        Image.new("L", (3, 3), number).save(tmp_path / "images" / f"00{number}.png")
+    path = tmp_path / "stimuli.csv"
+    path.write_text("stimulus_id,kind\n000,face\n001,NA\n002,house\n")
+    return path
+
+
+@pytest.fixture
+def measured(tmp_path):
+    coords = {"stimulus_id": ("presentation", ["000", "002"]), "neuroid_id": ("neuroid", ["a"])}
+    assembly = NeuroidAssembly([[1.0], [np.nan]], coords=coords, dims=["presentation", "neuroid"])
+    write_netcdf(assembly, tmp_path / "measured.nc")
+    return tmp_path / "measured.nc"
+
+
+@pytest.fixture
+def package(cli, tmp_path):
+    def run(*arguments, fails=False):
+        result = cli("package", *map(str, arguments), "--output", str(tmp_path / "out"), "--json")
+        if fails:
+            assert result.exit_code != 0
+            assert not (tmp_path / "out").exists()
+            return str(result.exception) + result.stderr
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return run
+
+
+def test_stimuli_found_by_id(package, table, tmp_path):
+    answer = package("stimuli", table, tmp_path / "images", "--identifier", "Small2024")
+    loaded = StimulusSet.from_files(answer["csv_path"])
+    assert loaded["stimulus_id"].tolist() == ["000", "001", "002"]
+    assert loaded["filename"].tolist() == ["000.png", "001.png", "002.png"]
+
+
+@pytest.mark.parametrize(
+    ("column", "arguments"), [("filename", []), ("image_filename", []), ("where", ["--column", "where"])]
+)
+def test_stimuli_found_by_column(package, table, tmp_path, column, arguments):
+    table.write_text(f"stimulus_id,{column}\na,002.png\nb,001.png\n")
+    answer = package("stimuli", table, tmp_path / "images", "--identifier", "Small2024", *arguments)
+    loaded = StimulusSet.from_files(answer["csv_path"])
+    assert loaded["filename"].tolist() == ["a.png", "b.png"]
+    assert loaded["where" if column == "where" else "image_filename"].tolist() == ["002.png", "001.png"]
+
+
+def test_stimuli_without_files(package, table):
+    answer = package("stimuli", table, "--identifier", "Small2024")
+    assert answer["zip_path"] is None
+    assert "load_stimulus_set_from_url" in answer["registration"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stimulus_id\n000\n009\n", "009 → "),
+        ("stimulus_id\n000\n000\n", "more than once: '000'"),
+        ("name\n000\n", "no column 'stimulus_id'"),
+        ("stimulus_id,filename\na,x.png\n", "a → "),
+    ],
+)
+def test_faulty_stimuli(package, table, tmp_path, text, message):
+    table.write_text(text)
+    assert message in package("stimuli", table, tmp_path / "images", "--identifier", "Small2024", fails=True)
+
+
+def test_several_files_for_one_id(package, table, tmp_path):
+    Image.new("L", (3, 3)).save(tmp_path / "images" / "000.jpg")
+    message = package("stimuli", table, tmp_path / "images", "--identifier", "Small2024", fails=True)
+    assert "'000': 000.jpg, 000.png" in message
+
+
+def test_unknown_column(package, table, tmp_path):
+    message = package("stimuli", table, tmp_path / "images", "--identifier", "S", "--column", "file", fails=True)
+    assert "its columns are stimulus_id, kind" in message
+
+
+def test_assembly(package, measured):
+    message = package("assembly", measured, "--identifier", "Small2024", "--class", "NeuroidAssembly", fails=True)
+    assert "NaN values: 1 of 2" in message
+    answer = package(
+        "assembly", measured, "--identifier", "Small2024", "--class", "NeuroidAssembly", "--allow-nan", "lost"
+    )
+    assert answer["cls"] == "NeuroidAssembly"
+    assert read_netcdf(answer["path"]).attrs == {
+        "identifier": "Small2024",
+        "stimulus_set_identifier": "Small2024",
+        "nan_allowed": "lost",
+    }
+
+
+def test_assembly_against_its_stimuli(package, measured, table):
+    table.write_text("stimulus_id\n000\n")
+    message = package(
+        "assembly", measured, "--identifier", "S2024", "--class", "NeuroidAssembly", "--stimuli", table, "--allow-nan",
+        "lost", fails=True,
+    )  # fmt: skip
+    assert "'002'" in message
+
+
+def test_printed(shell, table, tmp_path):
+    ran = shell(
+        "package", "stimuli", str(table), str(tmp_path / "images"), "--identifier", "small-set", "--output",
+        str(tmp_path / "out"),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "Warning: naming convention" in ran.stderr
+    assert "csv_sha1" in ran.stdout
+    snippet = ran.stdout.partition("__init__.py:\n\n")[2]
+    compile(snippet, "<registration>", "exec")
+    assert 'stimulus_set_registry["small-set"]' in snippet
+
+
+def test_errors_without_traceback(shell, table, tmp_path):
+    ran = shell("package", "stimuli", str(table), str(tmp_path), "--identifier", "a b", "--output", str(tmp_path / "o"))
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("Error: 2 errors found")
+    assert "Traceback" not in ran.stderr
+
+
+def test_registrations_load(package, table, measured, tmp_path, monkeypatch, lab):
+    """The printed text is a plugin that loads, once the bucket holds the files."""
+    bucket = tmp_path / "mirror" / "brainscore-storage.s3.amazonaws.com" / "brainscore-vision" / "data" / "…"
+    monkeypatch.setenv("BRAINSCORE_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "cache"))
+    stimuli = package("stimuli", table, tmp_path / "images", "--identifier", "Small2024")
+    assembly = package(
+        "assembly", measured, "--identifier", "Small2024", "--class", "NeuroidAssembly", "--allow-nan", "lost"
+    )
+    bucket.parent.mkdir(parents=True)
+    (tmp_path / "out").rename(bucket)
+    lab("data", "small2024", stimuli["registration"] + assembly["registration"])
+    import brainscore_vision
+
+    brainscore_vision.plugin_index.refresh()
+    loaded = brainscore_vision.load_dataset("Small2024")
+    assert loaded.stimulus_set["stimulus_id"].tolist() == ["000", "001", "002"]
+    assert loaded["kind"].values.tolist() == ["face", "house"]
+    sys.modules.pop("brainscore_vision.data.small2024", None)
