@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,10 @@ def need_program():
         return path
 
     return find
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Why tests were skipped, each reason once."""
+    reasons = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} × {reason}", yellow=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,22 +50,22 @@ class DemoResult:
         Of all pairs that were scored, not applicable or failed.
     skipped : dict
         Benchmark whose data cannot be reached → why, and what to do.
-    failed : list of Pair
-        Pairs that ended in an error other than that.
+    failed : dict
+        Pair that ended in an error other than that → the error.
     """
 
     receipts: list[Receipt] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
-    failed: list[Pair] = field(default_factory=list)
+    failed: dict[Pair, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class PairResult:
-    """What became of one pair: a receipt, unless its data cannot be reached."""
+    """What became of one pair: a receipt; why its data cannot be reached; or the error that it ended in."""
 
     receipt: Receipt | None = None
     unreachable: str | None = None
-    failed: bool = False
+    error: str | None = None
 
 
 def run_demo(
@@ -107,8 +110,8 @@ def run_demo(
             result.skipped.setdefault(pair.benchmark, outcome.unreachable)
         elif outcome.receipt is not None:
             result.receipts.append(outcome.receipt)
-        if outcome.failed:
-            result.failed.append(pair)
+        if outcome.error is not None:
+            result.failed[pair] = outcome.error
     return result
 
 
@@ -117,26 +120,46 @@ def score_pair(pair: Pair, folder: Path) -> PairResult:
     from brainscore_vision import run_pair
 
     store = ResultsStore(folder)
+    start = datetime.now(UTC).isoformat()[:26]
     try:
         return PairResult(run_pair(pair.model, pair.benchmark, results=store).receipt)
     except DataUnavailable as error:
         return PairResult(unreachable=str(error))
-    except Exception:  # noqa: BLE001 - its receipt says what happened; the other pairs go on
-        return PairResult(store.latest(pair.model, pair.benchmark), failed=True)
+    except Exception as error:  # noqa: BLE001 - told at the end; the other pairs go on
+        receipt = store.latest(pair.model, pair.benchmark)
+        # an error before the scoring began, such as in finding the plugins, leaves no receipt
+        own = receipt is not None and receipt.state == "failed" and receipt.created >= start
+        return PairResult(receipt if own else None, error=f"{type(error).__name__}: {error}")
 
 
 def _in_processes(
     pairs: Sequence[Pair], folder: Path, run: Callable[[Pair, Path], PairResult], jobs: int
 ) -> Iterator[tuple[Pair, PairResult]]:
+    context = get_context("spawn")
+    stop = context.Event()
     with _one_thread_each():
         # the processes start with the first tasks and inherit the environment of that moment
-        executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-        futures = {executor.submit(run, pair, folder): pair for pair in pairs}
+        executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(stop,))
+        futures = {executor.submit(_unless_stopped, run, pair, folder): pair for pair in pairs}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
     finally:
+        stop.set()
         executor.shutdown(cancel_futures=True)
+
+
+_stops: list[Event] = []
+
+
+def _begin_process(stop: Event) -> None:
+    """Leave Ctrl-C to the main process, which sets `stop`: then the pairs under way end, and no other begins."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _stops.append(stop)
+
+
+def _unless_stopped(run: Callable[[Pair, Path], PairResult], pair: Pair, folder: Path) -> PairResult:
+    return PairResult(error="interrupted") if any(stop.is_set() for stop in _stops) else run(pair, folder)
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
                 "results": store.folder,
                 "receipts": [receipt.id for receipt in result.receipts],
                 "skipped": result.skipped,
-                "failed": [pair._asdict() for pair in result.failed],
+                "failed": [{**pair._asdict(), "error": error} for pair, error in result.failed.items()],
             }
         )
     else:
@@ -132,10 +132,9 @@ def _print_end(console: Console, result: DemoResult, report: Path, plot: Path, f
             f"\nSkipped, because the data cannot be reached: {', '.join(benchmarks)}", style="bold", markup=False
         )
         console.print(reason, markup=False)
-    for pair in result.failed:
+    for pair, error in result.failed.items():
         console.print(f"\nFailed: {pair.model} on {pair.benchmark}", style="bold red", markup=False)
-        receipts = [r for r in result.receipts if (r.model.identifier, r.benchmark.identifier) == pair]
-        console.print(receipts[0].reason or "" if receipts else "no receipt could be written", markup=False)
+        console.print(error, markup=False)
     console.print("\nA score of 1 reaches the ceiling: no model can do better than the noise in the data allows.")
     console.print("Controls are simulated. simulated-truth, which made them, should reach 1; pixels should not.")
     for name, path in (("Report", report), ("Plot", plot), ("Receipts", folder)):

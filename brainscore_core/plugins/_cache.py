@@ -6,11 +6,11 @@ import contextlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from brainscore_core.files import replacing
 from brainscore_core.plugins._static import Registration, Scan
 
 __all__ = ["CachedScan", "Stamp", "cache_file", "read_cache", "stamp", "write_cache"]
@@ -65,19 +65,9 @@ def write_cache(file: Path, entries: Mapping[str, CachedScan], *, signature: str
         "signature": signature,
         "files": {path: _to_json(entry) for path, entry in entries.items()},
     }
-    temporary: str | None = None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".tmp")
-        with os.fdopen(handle, "w") as stream:
-            json.dump(content, stream, separators=(",", ":"))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, file)
-    except OSError:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+    # an unwritable folder: what the cache would hold can be found again
+    with contextlib.suppress(OSError), replacing(file) as stream:
+        stream.write(json.dumps(content, separators=(",", ":")).encode())
 
 
 def _to_json(entry: CachedScan) -> list[Any]:

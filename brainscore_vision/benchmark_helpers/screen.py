@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio._cache import file_digest, replacing
+from brainscore_core.files import file_digest, replacing
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 if TYPE_CHECKING:

@@ -7,26 +7,32 @@ from click.testing import CliRunner
 import brainscore.demo as demo
 from brainscore.cli.demo import command
 from brainscore.demo import DEMO_PAIRS, Pair, PairResult, run_demo, score_pair
+from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import DataUnavailable
-from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
+from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.scoring import ResultsStore, run_pair
 
 PAIRS = (Pair("good", "Fake2026-pls"), Pair("good", "Far2026-rdm"), Pair("good", "Broken2026-pls"))
 
 
+class Fake(BenchmarkBase):
+    def __call__(self, candidate):
+        return attach_uncertainty(Score(0.5), error=0.1, reason="too few subjects for an interval")
+
+
 def fake_run_pair(model, benchmark, *, results):
-    if benchmark.startswith("Far"):
-        raise DataUnavailable("no network", "connect the machine")
-    receipt = results.write(
-        Receipt(
-            model=ModelInfo(identifier=model),
-            benchmark=BenchmarkInfo(identifier=benchmark),
-            state="scored",
-            score=Estimate(value=0.5, error=0.1),
-        )
+    def load_benchmark(identifier):
+        if identifier.startswith("Far"):
+            raise DataUnavailable("no network", "connect the machine")
+        if identifier.startswith("Broken"):
+            raise ValueError("boom")
+        return Fake(identifier, lambda: 1.0, version=1)
+
+    if model == "unfindable":
+        raise NameError("a plugin is broken")
+    return run_pair(
+        model, benchmark, load_model=lambda identifier: None, load_benchmark=load_benchmark, results=results
     )
-    if benchmark.startswith("Broken"):
-        raise ValueError("boom")
-    return type("Outcome", (), {"receipt": receipt})
 
 
 def run_in_process(pair, folder):
@@ -49,7 +55,17 @@ def test_each_kind_of_result(fakes, tmp_path):
     assert told == list(PAIRS)
     assert [receipt.benchmark.identifier for receipt in result.receipts] == ["Fake2026-pls", "Broken2026-pls"]
     assert result.skipped == {"Far2026-rdm": "no network\nconnect the machine"}
-    assert result.failed == [PAIRS[2]]
+    assert result.failed == {PAIRS[2]: "ValueError: boom"}
+    assert [receipt.state for receipt in result.receipts] == ["scored", "failed"]
+
+
+def test_an_error_without_a_receipt_is_told_and_no_older_receipt_stands_in(fakes, tmp_path):
+    pair = Pair("unfindable", "Broken2026-pls")
+    with pytest.raises(ValueError, match="boom"):
+        fake_run_pair("other", "Broken2026-pls", results=tmp_path)
+    (tmp_path / "Broken2026-pls" / "other").rename(tmp_path / "Broken2026-pls" / "unfindable")
+    assert score_pair(pair, tmp_path) == PairResult(error="NameError: a plugin is broken")
+    assert run_demo(tmp_path, pairs=[pair]).failed == {pair: "NameError: a plugin is broken"}
 
 
 def test_several_processes_give_the_same(tmp_path, monkeypatch):
@@ -90,7 +106,7 @@ def test_a_failure_ends_with_an_exit_code(fakes, monkeypatch, tmp_path):
     result = run(monkeypatch, tmp_path, PAIRS, "--json")
     assert result.exit_code == 1
     told = json.loads(result.stdout)
-    assert told["failed"] == [{"model": "good", "benchmark": "Broken2026-pls"}]
+    assert told["failed"] == [{"model": "good", "benchmark": "Broken2026-pls", "error": "ValueError: boom"}]
     assert list(told["skipped"]) == ["Far2026-rdm"]
 
 

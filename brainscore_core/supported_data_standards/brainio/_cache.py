@@ -1,18 +1,16 @@
 """Where fetched files lie: the mirrors, the cache folder, its locks; and whether they are what they should be."""
 
-import hashlib
 import logging
 import os
-import shutil
 import time
 import urllib.parse
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest
 
 try:
     import fcntl
@@ -23,23 +21,16 @@ __all__ = [
     "Digest",
     "cache_home",
     "digest_of",
-    "file_digest",
     "in_mirrors",
     "is_digest",
     "locked",
     "mirrors",
     "mismatch",
-    "replacing",
-    "sweep",
 ]
 
-PART_SUFFIX = ".part"
 LOCK_PATIENCE = 600.0  # seconds; afterwards work goes on without the lock, which only guards against doing it twice
-STALE = 24 * 3600.0  # seconds after which an unfinished file belongs to nobody any more
-SETTLED = 2.0  # seconds; a file changed more recently may change again within one tick of its time stamp
 _LENGTHS = {"sha1": 40, "sha256": 64}
 _logger = logging.getLogger(__name__)
-_known_digests: dict[tuple[str, int, int, int, str], str] = {}
 
 
 class Digest(NamedTuple):
@@ -100,19 +91,6 @@ def in_mirrors(url: str) -> list[Path]:
     return [path for path in candidates if os.path.isfile(path)]
 
 
-def file_digest(path: Path, algorithm: str) -> str:
-    """Hexadecimal hash of a file, remembered in this process while the file stays untouched."""
-    with path.open("rb") as stream:
-        status = os.fstat(stream.fileno())
-        key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns, algorithm)
-        if key not in _known_digests:
-            value = hashlib.file_digest(stream, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
-            if time.time() - status.st_mtime < SETTLED:
-                return value
-            _known_digests[key] = value
-    return _known_digests[key]
-
-
 def mismatch(path: Path, expected: tuple[Digest, ...]) -> tuple[Digest, Digest] | None:
     """Return the first (expected, found) pair of hashes that differ, or None where the file is the expected one."""
     for digest in expected:
@@ -148,29 +126,3 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Write a file beside `target` and move it there when the block ends without an error; otherwise remove it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
-    try:
-        with part.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def sweep(folder: Path) -> None:
-    """Remove unfinished files and folders that a process killed long ago left in `folder`."""
-    for part in folder.glob(f".*{PART_SUFFIX}"):
-        if time.time() - part.lstat().st_mtime <= STALE:
-            continue
-        if part.is_dir() and not part.is_symlink():
-            shutil.rmtree(part, ignore_errors=True)
-        else:
-            part.unlink(missing_ok=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import PART_SUFFIX, file_digest
 
-from ._cache import PART_SUFFIX, Digest, cache_home, file_digest, is_digest
+from ._cache import Digest, cache_home, is_digest
 from ._unzip import is_unpacked
 
 __all__ = ["CacheEntry", "CheckedEntry", "cache_entries", "remove_entry", "verify_entry"]

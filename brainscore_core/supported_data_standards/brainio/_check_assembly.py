@@ -1,7 +1,7 @@
 """Checks of an assembly: its dimensions, coordinates and values; and whether it fits a stimulus set."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,17 @@ from brainscore_core.supported_data_standards.brainio._findings import Finding, 
 from brainscore_core.supported_data_standards.brainio._levels import is_missing, walk_coords
 from brainscore_core.supported_data_standards.brainio._loaders import resolve_assembly_class
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.netcdf import _checked_name as checked_name
 
-__all__ = ["NAN_ALLOWED", "check_alignment", "check_class", "check_coordinates", "check_values", "levels_of"]
+__all__ = [
+    "NAN_ALLOWED",
+    "check_alignment",
+    "check_class",
+    "check_coordinates",
+    "check_storable",
+    "check_values",
+    "levels_of",
+]
 
 #: attribute that says why an assembly has missing values
 NAN_ALLOWED = "nan_allowed"
@@ -90,12 +99,29 @@ def check_coordinates(assembly: xr.DataArray) -> list[Finding]:
         findings += _check_neuroids(levels["neuroid_id"][1])
     if "time_bin_start" in levels and "time_bin_end" in levels:
         findings += _check_time_bins(np.ravel(levels["time_bin_start"][1]), np.ravel(levels["time_bin_end"][1]))
-    for name, (_, values) in levels.items():
-        try:
-            encode(f"coordinate {name!r}", values)
-        except UserError as error:
-            findings.append(Finding("coordinate type", error.message, error.remedy or "convert it"))
     return findings
+
+
+def check_storable(assembly: xr.DataArray) -> list[Finding]:
+    """Check that a file can hold the assembly: the names and the types of all its parts."""
+    findings = [_refused("name", checked_name, dim, "dimension") for dim in assembly.dims]
+    for name, (_, values) in levels_of(assembly).items():
+        findings.append(_refused("name", checked_name, name, "coordinate"))
+        findings.append(_refused("coordinate type", encode, f"coordinate {name!r}", values))
+    if "data" in levels_of(assembly):
+        findings.append(Finding("name", "a coordinate is called 'data', as the values are in a file", "rename it"))
+    if assembly.dtype.kind in "fmM":  # objects and rare types are reported by check_values
+        findings.append(_refused("type of the values", encode, "the assembly's values", assembly.values))
+    return [finding for finding in findings if finding is not None]
+
+
+def _refused(check: str, function: Callable[..., Any], *arguments: Any) -> Finding | None:
+    """What the writer of files says against something."""
+    try:
+        function(*arguments)
+    except UserError as error:
+        return Finding(check, error.message, error.remedy or "change it")
+    return None
 
 
 def _missing_coordinate(dim: str, name: str, levels: dict[Any, Any]) -> Finding:

@@ -72,7 +72,7 @@ def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Find
         )
     if not len(stimulus_set):
         findings.append(Finding("empty data", "the stimulus set has no rows", "check where the rows come from"))
-    return findings if twice else findings + _check_storable(stimulus_set)
+    return findings if twice or others else findings + _check_storable(stimulus_set)
 
 
 def check_ids_of(stimulus_set: pd.DataFrame) -> list[Finding]:
@@ -122,7 +122,8 @@ def _known(key: Any, paths: Mapping[Any, Any]) -> bool:
 
 
 def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
-    lacking = [one for one in dict.fromkeys(ids) if not _known(one, paths)]
+    # an id that is missing is reported by itself
+    lacking = [one for one in dict.fromkeys(ids) if not is_missing(one) and one not in paths]
     known = set(ids)
     extra = [key for key in paths if key not in known]
     findings = []

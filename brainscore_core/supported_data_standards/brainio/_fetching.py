@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from brainscore_core import provenance
 from brainscore_core.errors import UserError
+from brainscore_core.files import replacing, sweep
 
-from ._cache import Digest, cache_home, digest_of, in_mirrors, locked, mirrors, mismatch, replacing, sweep
+from ._cache import Digest, cache_home, digest_of, in_mirrors, locked, mirrors, mismatch
 from ._download import MIRROR_REMEDY, download, shown, storage_error
 from ._fetch_errors import FetchError, HashMismatch, NotFound, Offline, SeveralFailures
 from ._progress import BatchMeter, Meter, file_meter

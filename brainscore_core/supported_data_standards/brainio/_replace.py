@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio._cache import STALE, file_digest, locked
+from brainscore_core.files import STALE, file_digest
+from brainscore_core.supported_data_standards.brainio._cache import locked
 from brainscore_core.supported_data_standards.brainio._findings import ValidationWarning
 
 __all__ = ["new_files"]

@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import PART_SUFFIX, sweep
 
-from ._cache import PART_SUFFIX, locked, sweep
+from ._cache import locked
 from ._fetch_errors import StorageError
 
 __all__ = ["is_unpacked", "unpacked_files", "unzip"]

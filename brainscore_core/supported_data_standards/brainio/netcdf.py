@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio._cache import replacing
+from brainscore_core.files import replacing
 from brainscore_core.supported_data_standards.brainio._encoding import RESERVED, Encoded, decode, encode, storable
 from brainscore_core.supported_data_standards.brainio._levels import named_coords
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly

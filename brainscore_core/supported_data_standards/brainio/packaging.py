@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from brainscore_core.supported_data_standards.brainio._cache import file_digest
+from brainscore_core.files import file_digest
 from brainscore_core.supported_data_standards.brainio._check_assembly import (
     NAN_ALLOWED,
     check_alignment,
@@ -153,7 +153,7 @@ def package_data_assembly_locally(
     proto_data_assembly: xr.DataArray,
     assembly_identifier: str,
     stimulus_set_identifier: str | None,
-    assembly_class_name: str,
+    assembly_class_name: str | type[DataAssembly],
     downloads_path: str | Path | None = None,
     *,
     extras: Mapping[str, xr.DataArray] | None = None,
@@ -173,7 +173,7 @@ def package_data_assembly_locally(
         Name of the stimuli that were shown; usually the same. None if there are none. If ``attrs['stimulus_set']`` is
         there, ids are compared with it, and an id that it lacks is an error. If the folder has the packaged table of
         the stimulus set, ids are compared with that too; a difference is a warning, since it may be an older one.
-    assembly_class_name : str
+    assembly_class_name : str or type
         ``'NeuroidAssembly'``, ``'BehavioralAssembly'``, or whatever ``resolve_assembly_class`` knows.
     downloads_path : str or Path, optional
         Folder for the file, made if it is not there; by default ``~/Downloads/brainscore_packages``. A file there of
@@ -235,7 +235,8 @@ def package_data_assembly_locally(
     path = folder / f"assy_{stored_identifier(assembly_identifier)}.nc"
     with new_files([path]) as parts:
         sha1 = write_netcdf(assembly, parts[0], extras=extras)
-    return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": assembly_class_name}
+    cls = assembly_class_name if isinstance(assembly_class_name, str) else assembly_class_name.__name__
+    return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": cls}
 
 
 def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Path) -> str:

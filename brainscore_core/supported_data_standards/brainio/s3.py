@@ -10,7 +10,9 @@ import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
-from ._cache import digest_of, file_digest, mismatch, replacing
+from brainscore_core.files import file_digest, replacing
+
+from ._cache import digest_of, mismatch
 from ._download import shown, storage_error
 from ._fetching import FetchRequest, fetch
 from ._hosted import load_assembly, load_from_requests

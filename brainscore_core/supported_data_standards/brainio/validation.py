@@ -11,6 +11,7 @@ from brainscore_core.supported_data_standards.brainio._check_assembly import (
     check_alignment,
     check_class,
     check_coordinates,
+    check_storable,
     check_values,
     stimulus_ids,
 )
@@ -137,7 +138,7 @@ def validate_assembly(
     cls = _class_of(assembly) if assembly_class_name is None else assembly_class_name
     findings = [] if identifier is None else check_identifier(identifier, what="assembly_identifier")
     findings += check_class(assembly, cls) + check_coordinates(assembly)
-    findings += check_values(assembly, allow_nan=allow_nan)
+    findings += check_storable(assembly) + check_values(assembly, allow_nan=allow_nan)
     shown = assembly.attrs.get("stimulus_set") if stimulus_set is None else stimulus_set
     if isinstance(shown, pd.DataFrame):
         findings += _alignment(assembly, shown, unshown=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from brainscore_core.supported_data_standards.brainio._cache import replacing, sweep
+from brainscore_core.files import replacing, sweep
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 
 __all__ = ["image_folder", "write_images"]

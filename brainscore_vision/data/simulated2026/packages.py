@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.files import replacing
 from brainscore_core.provenance import note
-from brainscore_core.supported_data_standards.brainio._cache import replacing
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.simulated2026.encoding import EncodingModel

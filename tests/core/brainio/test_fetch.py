@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_core import provenance
+from brainscore_core import files, provenance
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.supported_data_standards.brainio import _cache, _download, _progress
 from brainscore_core.supported_data_standards.brainio.fetch import (
@@ -446,12 +446,12 @@ class TestCorruption:
         path = tmp_path / "a"
         path.write_bytes(b"1")
         os.utime(path, (1_000, 1_000))
-        assert _cache.file_digest(path, "sha1") == sha1(b"1")
-        assert _cache.file_digest(path, "sha1") == sha1(b"1")
+        assert files.file_digest(path, "sha1") == sha1(b"1")
+        assert files.file_digest(path, "sha1") == sha1(b"1")
         path.write_bytes(b"2")
-        assert _cache.file_digest(path, "sha1") == sha1(b"2")
+        assert files.file_digest(path, "sha1") == sha1(b"2")
         path.write_bytes(b"3")
-        assert _cache.file_digest(path, "sha1") == sha1(b"3")
+        assert files.file_digest(path, "sha1") == sha1(b"3")
 
     def test_a_large_file_is_hashed_once(self, tmp_path, monkeypatch):
         path = tmp_path / "a"
@@ -461,7 +461,7 @@ class TestCorruption:
         original = hashlib.file_digest
         monkeypatch.setattr(hashlib, "file_digest", lambda *args: calls.append(1) or original(*args))
         for _ in range(3):
-            _cache.file_digest(path, "sha256")
+            files.file_digest(path, "sha256")
         assert len(calls) == 1
 
 

@@ -222,6 +222,11 @@ class TestAssembly:
             package = package_data_assembly_locally(assembly, NAME, NAME, "NeuroidAssembly", tmp_path)
         assert "stimulus_set" not in read_netcdf(package["path"]).attrs
 
+    def test_class_itself(self, assembly, tmp_path):
+        assert (
+            package_data_assembly_locally(assembly, NAME, NAME, NeuroidAssembly, tmp_path)["cls"] == "NeuroidAssembly"
+        )
+
     def test_untouched(self, assembly, tmp_path):
         assembly.attrs["stimulus_set_identifier"] = "mine"
         before = assembly.copy(deep=True)

@@ -461,6 +461,13 @@ class TestAssembly:
         finding = only(validate_assembly(assembly), "coordinate type")
         assert "'session'" in finding.culprit
 
+    @pytest.mark.parametrize("name", ["a/b", "data", " x"])
+    def test_name_of_a_coordinate(self, name):
+        assert errors_among(validate_assembly(neural(**{name: ("presentation", [1, 2, 3])})))[0].check == "name"
+
+    def test_name_of_a_dimension(self):
+        assert "0 cannot be" in only(validate_assembly(DataAssembly(xr.DataArray([1.0], dims=[0]))), "name").culprit
+
     def test_length_of_a_coordinate(self):
         with pytest.raises(ValueError, match="presentation"):
             neural(stimulus_id=("presentation", ["a"]))
@@ -501,6 +508,15 @@ class TestValues:
         finding = only(validate_assembly(neural().astype(object)), "object values")
         assert "float" in finding.culprit
         assert ".astype(float)" in finding.remedy
+
+    def test_long_double(self):
+        assert "float64" in only(validate_assembly(neural().astype(np.longdouble)), "type of the values").remedy
+
+    @pytest.mark.parametrize("values", [[1 + 1j, 2], np.array([b"a", b"b"])])
+    def test_types_that_no_file_holds(self, values):
+        coords = {"stimulus_id": ("presentation", ["a", "b"])}
+        assembly = BehavioralAssembly(values, coords=coords, dims=["presentation"])
+        only(validate_assembly(assembly), "object values")
 
     def test_text_is_fine_but_not_missing_text(self):
         coords = {"stimulus_id": ("presentation", ["a", "b"])}
