@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore.report._view import Group, Row, View
+from brainscore_core.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +50,8 @@ def save_plot(view: View, path: Path) -> None:
         # dates would make two plots of the same scores differ
         dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
         _draw(view, _PALETTE, _COLOURS).savefig(content, format=ending, dpi=170, metadata=dated)
-    write_whole(path, content.getvalue())
+    with replacing(path) as file:
+        file.write(content.getvalue())
 
 
 def svg_of(view: View) -> str:
@@ -70,26 +70,6 @@ def svg_of(view: View) -> str:
         text = text.replace(colour, f"var(--{name})")
     opening = re.sub(r' (?:width|height)="[^"]*"', "", text[: text.index(">")])  # the page gives the size
     return opening + text[text.index(">") :]
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears whole or not at all."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=path.suffix, delete=False) as file:
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, 0o666 & ~_umask())
-            os.replace(file.name, path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager

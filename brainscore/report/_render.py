@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from brainscore.report._plot import save_plot, svg_of, write_whole
+from brainscore.report._plot import save_plot, svg_of
 from brainscore.report._view import View, number
+from brainscore_core.files import replacing
 
 __all__ = ["render_report", "write_report"]
 
@@ -23,7 +24,9 @@ def write_report(view: View, output: Path, *, plot: Path | None = None) -> None:
         A PNG, SVG or PDF file.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(output, render_report(view).encode("utf-8"))
+    content = render_report(view).encode()
+    with replacing(output) as file:
+        file.write(content)
     if plot is not None:
         save_plot(view, plot)
 

@@ -155,7 +155,8 @@ def bound_score(score: Score) -> Score:
     Parameters
     ----------
     score : Score
-        Changed in place; its value before is kept in ``score.attrs['unclamped']``, NaN stays NaN.
+        Changed in place, its interval too. Value and interval before are kept in ``score.attrs['unclamped']`` and
+        ``['unclamped_ci']``; NaN stays NaN.
 
     Returns
     -------
@@ -171,7 +172,11 @@ def bound_score(score: Score) -> Score:
     value = _single(score, "score")
     score.attrs.setdefault("unclamped", value)
     if not math.isnan(value):
-        score.values = np.array(min(1.0, max(0.0, value)))
+        score.values = np.array(_clamped(value))
+    if "ci" in score.attrs:
+        score.attrs.setdefault("unclamped_ci", score.attrs["ci"])
+        low, high = score.attrs["ci"]
+        score.attrs["ci"] = (_clamped(low), _clamped(high))
     return score
 
 
@@ -254,6 +259,10 @@ def _unceiled(score: Score, ceiling: Score) -> Score:
         declare_no_error(result, "the raw score has none")
     result.attrs["raw"], result.attrs["ceiling"], result.attrs["scale"] = score, ceiling, "unceiled"
     return result
+
+
+def _clamped(value: float) -> float:
+    return value if math.isnan(value) else min(1.0, max(0.0, value))
 
 
 def as_score(value: Any, origin: str) -> Score:

@@ -36,8 +36,8 @@ class Score(DataAssembly):
         Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
     ``predictions``, ``targets``
         Out-of-fold predictions and what they predict, from which later comparisons resample.
-    ``unclamped``
-        The value before :func:`bound_score` changed it.
+    ``unclamped``, ``unclamped_ci``
+        Value and interval before :func:`bound_score` changed them.
 
     Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error`` and ``ci``. Any other
     arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would lie.

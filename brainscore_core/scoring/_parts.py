@@ -90,8 +90,8 @@ class Estimate:
         Why there is no interval.
     scale : str or None
         ``'correlation'``, ``'variance'``, ``'similarity'``, ``'accuracy'``, ``'ceiled'`` or ``'unceiled'``.
-    unclamped : float or None
-        The value before it was bounded to [0, 1], where it was.
+    unclamped, unclamped_ci : float and (float, float), or None
+        Value and interval before they were bounded to [0, 1], where they were.
     """
 
     value: float | None
@@ -104,6 +104,7 @@ class Estimate:
     ci_reason: str | None = None
     scale: str | None = None
     unclamped: float | None = None
+    unclamped_ci: tuple[float, float] | None = None
 
     @classmethod
     def from_score(cls, score: Any) -> Self:
@@ -223,6 +224,7 @@ def _fields_of(score: Any) -> dict[str, Any]:
         "ci_reason": None if interval is not None else _text(attrs.get("ci_reason")) or "none was attached",
         "scale": _text(attrs.get("scale")),
         "unclamped": _number(attrs.get("unclamped")),
+        "unclamped_ci": _interval(attrs.get("unclamped_ci")),
     }
 
 

@@ -227,6 +227,8 @@ def _read_score(pair: _Pair, score: Score) -> None:
     pair.raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
     pair.arrays, notes = arrays_of(score)
     pair.notes += notes
+    if comment := score.attrs.get("comment"):
+        pair.notes.append(str(comment))
     if estimate.value is None:
         pair.state = "not applicable"
         reason = score.attrs.get("reason") or score.attrs.get("error_reason")

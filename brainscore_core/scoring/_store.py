@@ -5,12 +5,12 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest
 from brainscore_core.scoring._attachments import Arrays, write_arrays
 from brainscore_core.scoring._errors import ReceiptError
 from brainscore_core.scoring._listing import Listing, Problem
@@ -119,7 +119,7 @@ class ResultsStore:
                     path.unlink(missing_ok=True)
                     continue
                 _sync(path)
-                info = AttachmentInfo(kind=kind, name="", sha256=_hash_file(path), bytes=path.stat().st_size)
+                info = AttachmentInfo(kind=kind, name="", sha256=file_digest(path, "sha256"), bytes=path.stat().st_size)
                 receipt = replace(receipt, attachments=(*receipt.attachments, info))
                 temporary[kind] = path
             receipt = receipt.identified()
@@ -240,7 +240,7 @@ class ResultsStore:
         path = self.path_of(receipt).parent / kinds[kind].name
         if not path.is_file():
             raise ReceiptError(f"{path} is missing", remedy="score the pair again")
-        if _hash_file(path) != kinds[kind].sha256:
+        if file_digest(path, "sha256") != kinds[kind].sha256:
             raise ReceiptError(f"{path} was changed since it was written", remedy="score the pair again")
         return path
 
@@ -298,14 +298,6 @@ def _read(path: Path) -> Receipt:
     if receipt.id != path.stem:
         raise ReceiptError(f"it says that its id is {receipt.id}")
     return receipt
-
-
-def _hash_file(path: Path) -> str:
-    digest = sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _sync(path: Path) -> None:

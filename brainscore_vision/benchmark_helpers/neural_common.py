@@ -44,8 +44,8 @@ class NeuralBenchmark(BenchmarkBase):
     -----
     A correlation is related to a reliability as sign(r) · r² / reliability, any other pair as score / ceiling
     (:func:`~brainscore_core.benchmarks.normalise`); a metric or ceiling that does not declare its scale counts as
-    correlation or reliability. The result is clamped to [0, 1]; ``attrs['unclamped']``, ``error`` and ``ci`` belong to
-    the value before.
+    correlation or reliability. The result and its interval
+    are clamped to [0, 1]; ``attrs['unclamped']`` and ``attrs['unclamped_ci']`` hold them as they were before.
     """
 
     def __init__(

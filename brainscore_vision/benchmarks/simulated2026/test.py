@@ -36,7 +36,7 @@ def test_is_labelled_a_control(identifier, benchmarks):
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_the_truth_reaches_the_ceiling(identifier, scored):
     score = scored(identifier, "simulated-truth")
-    low, high = score.attrs["ci"]
+    low, high = score.attrs["unclamped_ci"]
     assert low < 1 < high
     assert high - low < 0.12  # an interval that holds everything would say nothing
     assert score.attrs["unclamped"] > 0.95

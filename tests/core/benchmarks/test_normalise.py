@@ -128,7 +128,10 @@ def test_bound_score_in_place(value, bounded):
     assert float(score) == bounded
     assert score.attrs["unclamped"] == pytest.approx(value)
     assert score.attrs["error"] == 0.1
+    assert score.attrs["unclamped_ci"] == pytest.approx((value - 0.2, value + 0.2))
+    assert score.attrs["ci"] == pytest.approx(np.clip((value - 0.2, value + 0.2), 0, 1))
     bound_score(score)
+    assert score.attrs["unclamped_ci"] == pytest.approx((value - 0.2, value + 0.2))
     assert score.attrs["unclamped"] == pytest.approx(value)  # the first value, also when bounded twice
 
 

@@ -211,6 +211,16 @@ def test_raw_values_that_cannot_be_stored_do_not_lose_the_score(fakes, tmp_path)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{receipt.id}.json"]
 
 
+def test_what_a_benchmark_remarks_is_kept(fakes):
+    def make():
+        score = fakes.metric_score()
+        score.attrs["comment"] = "on 160 of 1280 stimuli"
+        return score
+
+    fakes.benchmarks["partial"] = fakes.FakeBenchmark(make=make)
+    assert run_pair("model", "partial", **fakes.loaders).receipt.notes == ("on 160 of 1280 stimuli",)
+
+
 def plugin_folder(folder):
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("model_registry['m'] = Model\n")
