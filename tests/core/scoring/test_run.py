@@ -212,12 +212,13 @@ def test_raw_values_that_cannot_be_stored_do_not_lose_the_score(fakes, tmp_path)
 
 
 def test_what_a_benchmark_remarks_is_kept(fakes):
-    def make():
-        score = fakes.metric_score()
-        score.attrs["comment"] = "on 160 of 1280 stimuli"
-        return score
+    class Remarking(fakes.FakeBenchmark):
+        def __call__(self, candidate):
+            score = super().__call__(candidate)
+            score.attrs["comment"] = "on 160 of 1280 stimuli"
+            return score
 
-    fakes.benchmarks["partial"] = fakes.FakeBenchmark(make=make)
+    fakes.benchmarks["partial"] = Remarking(make=fakes.metric_score)
     assert run_pair("model", "partial", **fakes.loaders).receipt.notes == ("on 160 of 1280 stimuli",)
 
 
