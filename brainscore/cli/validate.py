@@ -58,4 +58,10 @@ def _print(by_file: Mapping[str, Sequence["Finding"]], errors: int) -> None:
             remedy = Text(f"→ {finding.remedy}", style="dim")
             console.print(Padding(remedy, (0, 0, 0, 6)) if sys.stdout.isatty() else Text("      ") + remedy)
     warned = sum(map(len, by_file.values())) - errors
-    console.print(f"{errors} errors, {warned} warnings in {len(by_file)} files")
+    console.print(
+        ", ".join([_count(errors, "error"), _count(warned, "warning")]) + f" in {_count(len(by_file), 'file')}"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -195,9 +195,13 @@ def _validate(data: Any) -> None:
             f"written by a newer Brain-Score: schema version {version}, this one reads up to {SCHEMA_VERSION}",
             remedy="upgrade: pip install --upgrade brainscore",
         )
+    from jsonschema.exceptions import best_match
+
     errors = sorted(_validator().iter_errors(data), key=lambda error: error.json_path)
     if errors:
-        shown = "; ".join(f"{error.json_path}: {error.message[:200]}" for error in errors[:5])
+        # an error in one of several alternatives quotes the whole part; what is wrong there lies in its context
+        causes = [best_match([error]) for error in errors[:5]]
+        shown = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
         more = f" (and {len(errors) - 5} more)" if len(errors) > 5 else ""
         raise ReceiptError(f"not a valid receipt: {shown}{more}")
 
