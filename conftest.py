@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 def _home_of_the_tests(tmp_path_factory):
     """Nothing a test does reaches the user's own caches, results or plugins."""
     home = tmp_path_factory.mktemp("home")
+    tempfile.tempdir = str(tmp_path_factory.mktemp("temporary"))  # what examples leave behind goes with the tests' own
     kept = {name: os.environ.pop(name, None) for name in ("BRAINSCORE_RESULTS", "BRAINSCORE_PLUGINS")}
     for name in ("BRAINIO_HOME", "BRAINSCORE_HOME"):
         kept[name] = os.environ.get(name)

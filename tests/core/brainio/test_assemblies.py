@@ -1,6 +1,4 @@
 import copy
-import doctest
-import importlib
 import pickle
 import time
 
@@ -864,9 +862,3 @@ class TestFunctions:
         with pytest.raises(ValueError, match="same dimensions"):
             merge_data_arrays([recordings(), recordings().isel(time_bin=0)])
         assert merge_data_arrays([recordings()]).identical(recordings())
-
-
-@pytest.mark.parametrize("module", ["_assembly", "_levels", "_combine", "_grouping", "stimuli", "transform", "netcdf"])
-def test_examples_in_docstrings(module):
-    found = importlib.import_module(f"brainscore_core.supported_data_standards.brainio.{module}")
-    assert doctest.testmod(found).failed == 0
