@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio import _replace, packaging
+from brainscore_core.supported_data_standards.brainio import _replace, netcdf, packaging
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader, unzip
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
@@ -401,12 +401,13 @@ class TestFailure:
         assert not (tmp_path / "packages").exists()
 
     def test_while_writing_the_assembly(self, assembly, tmp_path, monkeypatch):
-        import netCDF4
+        write = netcdf._write_group
 
-        def fail(*_, **__):
+        def fail(*arguments, **keywords):
+            write(*arguments, **keywords)
             raise OSError("no space left")
 
-        monkeypatch.setattr(netCDF4.Dataset, "setncatts", fail)
+        monkeypatch.setattr(netcdf, "_write_group", fail)
         with pytest.raises(OSError, match="no space left"):
             package_data_assembly_locally(assembly, NAME, NAME, "NeuroidAssembly", tmp_path / "packages")
         assert not (tmp_path / "packages").exists()

@@ -10,7 +10,7 @@ from brainscore_core.numerics import bootstrap_interval, influence_interval, jac
 
 def _scipy(values, statistic, method, seed=0):
     return stats.bootstrap(
-        (values,), statistic, method=method, n_resamples=1000, rng=np.random.default_rng(seed), vectorized=True
+        (values,), statistic, method=method, n_resamples=1000, random_state=np.random.default_rng(seed), vectorized=True
     )
 
 
