@@ -36,7 +36,11 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 def sweep(folder: Path) -> None:
     """Remove unfinished files and folders that a process killed long ago left in `folder`."""
     for part in folder.glob(f".*{PART_SUFFIX}"):
-        if time.time() - part.lstat().st_mtime <= STALE:
+        try:
+            age = time.time() - part.lstat().st_mtime
+        except FileNotFoundError:  # its process finished it just now
+            continue
+        if age <= STALE:
             continue
         if part.is_dir() and not part.is_symlink():
             shutil.rmtree(part, ignore_errors=True)
