@@ -6,7 +6,12 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# a loaded machine is slow; that is no failure
+hypothesis.settings.register_profile("steady", deadline=None)
+hypothesis.settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session", autouse=True)
