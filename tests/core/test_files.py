@@ -15,10 +15,14 @@ def test_a_file_appears_whole(tmp_path):
 
 
 def test_after_an_error_the_file_is_as_before(tmp_path):
+    def fail():
+        with replacing(tmp_path / "a.txt") as stream:
+            stream.write(b"half")
+            raise RuntimeError
+
     (tmp_path / "a.txt").write_text("before")
-    with pytest.raises(RuntimeError), replacing(tmp_path / "a.txt") as stream:
-        stream.write(b"half")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        fail()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "before"
 
