@@ -4,40 +4,70 @@ Everything accumulates in float64, takes seeds as arguments and changes none of 
 """
 
 from brainscore_core.numerics._linear import LinearFit
-from brainscore_core.numerics.correlation import pearson, spearman
+from brainscore_core.numerics.correlation import cross_pearson, pearson, spearman
+from brainscore_core.numerics.dissimilarity import rdm, square_rdm
+from brainscore_core.numerics.effective_dimensionality import Dimensionality, participation_ratio
+from brainscore_core.numerics.factors import FactorDimensions, factor_dimensions
 from brainscore_core.numerics.kappa import KappaCounts, kappa, pairwise_kappa
+from brainscore_core.numerics.kernel_alignment import cka, compare_kernels, linear_kernel, rbf_kernel
+from brainscore_core.numerics.least_squares import LeastSquares
+from brainscore_core.numerics.noise import SignalToNoise, noise_ceiling_fraction, signal_to_noise
+from brainscore_core.numerics.noise_normalisation import crossnobis_rdm, mahalanobis_rdm, noise_precision
+from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
 from brainscore_core.numerics.resampling import Interval, bootstrap_interval, influence_interval, jackknife_interval
 from brainscore_core.numerics.ridge import Ridge
+from brainscore_core.numerics.ridge_cv import RidgeCV
+from brainscore_core.numerics.shape import Shape, shape_similarity
 from brainscore_core.numerics.similarity import (
     NoiseCeiling,
     Similarity,
-    cka,
     compare_rdms,
+    compare_rdms_whitened,
     noise_ceiling,
-    rdm,
 )
 
 __all__ = [
     "PLS",
+    "Dimensionality",
+    "FactorDimensions",
     "Interval",
     "KappaCounts",
+    "LeastSquares",
     "LinearFit",
     "NoiseCeiling",
+    "OneToOne",
     "Ridge",
+    "RidgeCV",
+    "Shape",
+    "SignalToNoise",
     "Similarity",
     "bootstrap_interval",
     "cka",
+    "compare_kernels",
     "compare_rdms",
+    "compare_rdms_whitened",
+    "cross_pearson",
+    "crossnobis_rdm",
+    "factor_dimensions",
     "influence_interval",
     "jackknife_interval",
     "kappa",
+    "linear_kernel",
+    "mahalanobis_rdm",
     "noise_ceiling",
+    "noise_ceiling_fraction",
+    "noise_precision",
     "pairwise_kappa",
+    "participation_ratio",
     "pearson",
+    "rbf_kernel",
     "rdm",
+    "shape_similarity",
+    "signal_to_noise",
     "spearman",
     "spearman_brown",
     "split_half_reliability",
+    "square_rdm",
 ]

@@ -9,7 +9,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, gram, moments, same_rows
 
-__all__ = ["LinearFit", "Solver", "Weights", "cross_predict", "fit"]
+__all__ = [
+    "LinearFit",
+    "Solver",
+    "Weights",
+    "centred_blocks",
+    "centred_features",
+    "cross_predict",
+    "fit",
+    "inputs",
+    "left_out",
+    "predict_dual",
+    "predict_primal",
+    "whole_gram",
+    "whole_moments",
+]
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,8 @@ class LinearFit:
     ----------
     n_components : int or None
         Components in use, for methods that have components.
+    alpha : float or array of float, or None
+        Penalty that was chosen (one a response where each has its own), for methods that choose one.
     """
 
     x_mean: Array
@@ -48,6 +64,7 @@ class LinearFit:
     weights: Array
     features: NDArray | None = None
     n_components: int | None = None
+    alpha: float | Array | None = None
 
     def predict(self, X: ArrayLike) -> Array:
         """Predict the responses (n × q) to features (n × p).
@@ -68,15 +85,32 @@ class LinearFit:
         return _finite(result + self.y_mean, X)
 
 
-def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
-    """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
+def inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
+    """Features and responses as matrices of the same length, the responses finite."""
     X, Y = as_matrix(X, "X"), _responses(Y)
     same_rows(X, Y)
+    return X, Y
+
+
+def whole_gram(X: NDArray, *, mean: Array) -> Array:
+    """(X − mean)(X − mean)ᵀ, which is refused where X is not finite."""
+    return _finite(gram(X, mean=mean), X)
+
+
+def whole_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
+    """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY, which are refused where X is not finite."""
+    C, B, _ = moments(X, Y, mean=mean)
+    return _finite(C, X), B
+
+
+def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
+    """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
+    X, Y = inputs(X, Y)
     n, p = X.shape
     solver.check(n, p)
     x_mean, y_mean = column_means(X), Y.mean(axis=0)
     if p > n:
-        K = _finite(gram(X, mean=x_mean), X)
+        K = whole_gram(X, mean=x_mean)
         found = solver.dual(K, Y - y_mean)
         return LinearFit(x_mean, y_mean, found.values, X, found.n_components)
     centred = Y - y_mean
@@ -89,35 +123,60 @@ def cross_predict(
     X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]], solver: Solver
 ) -> Iterator[Array]:
     """Fit on the training rows of each split and predict its test rows; X is reduced once for all splits."""
-    X, Y = as_matrix(X, "X"), _responses(Y)
-    same_rows(X, Y)
+    X, Y = inputs(X, Y)
     n, p = X.shape
     for train, _ in splits:
         solver.check(len(train), p)
     x_mean = column_means(X)
     if p > n:
-        K = _finite(gram(X, mean=x_mean), X)
+        K = whole_gram(X, mean=x_mean)
         for train, test in splits:
-            yield _predict_dual(K, Y, train, test, solver)
+            yield predict_dual(K, Y, train, test, solver)
         return
-    C, B, _ = moments(X, Y, mean=x_mean)
-    _finite(C, X)
+    whole = whole_moments(X, Y, mean=x_mean)
     for train, test in splits:
-        yield _predict_primal(X, Y, x_mean, (C, B), train, test, solver)
+        yield predict_primal(X, Y, x_mean, whole, train, test, solver)
 
 
-def _predict_dual(K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], solver: Solver) -> Array:
+def centred_features(X: NDArray, *, mean: Array) -> Array:
+    """X − mean in float64, which is refused where X is not finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _finite(np.subtract(X, mean, dtype=np.float64), X)
+
+
+def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Products of training with training rows and of test with training rows, from those of all; centred on training.
+
+    Parameters
+    ----------
+    K : array, n × n
+        (X − m)(X − m)ᵀ for any m.
+    train, test : array of int
+        Rows on either side.
+    """
     inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
     means = inner.mean(axis=0)
     outer -= outer.mean(axis=1, keepdims=True)
     outer -= means - means.mean()
     inner -= means
     inner -= (means - means.mean())[:, None]
+    return inner, outer
+
+
+def left_out(train: NDArray[np.intp], n: int) -> NDArray[np.intp] | None:
+    """Rows that are not trained on; None where they are the larger part, or rows are trained on twice."""
+    rest = np.setdiff1d(np.arange(n), train)
+    return rest if len(rest) < len(train) == n - len(rest) else None
+
+
+def predict_dual(K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], solver: Solver) -> Array:
+    """Fit the training rows and predict the test rows from the Gram matrix of all."""
+    inner, outer = centred_blocks(K, train, test)
     y_mean = Y[train].mean(axis=0)
     return outer @ solver.dual(inner, Y[train] - y_mean).values + y_mean
 
 
-def _predict_primal(
+def predict_primal(
     X: NDArray,
     Y: Array,
     x_mean: Array,
@@ -126,12 +185,15 @@ def _predict_primal(
     test: NDArray[np.intp],
     solver: Solver,
 ) -> Array:
+    """Fit the training rows and predict the test rows; moments of all rows (`whole`) are reduced to the training's."""
+    if len(train) < X.shape[1]:  # moments of more features than stimuli keep too few digits
+        return fit(X[train], Y[train], solver).predict(X[test])
     y_mean = Y[train].mean(axis=0)
-    rest = np.setdiff1d(np.arange(len(X)), train)
-    if len(rest) < len(train) and len(np.unique(train)) == len(train):
-        left_out = moments(X[rest], Y[rest], mean=x_mean)
-        C, B = whole[0] - left_out[0], whole[1] - left_out[1]
-        shift = -left_out[2] / len(train)  # the deviations from the mean over all stimuli sum to 0
+    rest = left_out(train, len(X))
+    if rest is not None:
+        missing = moments(X[rest], Y[rest], mean=x_mean)
+        C, B = whole[0] - missing[0], whole[1] - missing[1]
+        shift = -missing[2] / len(train)  # the deviations from the mean over all stimuli sum to 0
     else:
         C, B, total = moments(X[train], Y[train], mean=x_mean)
         shift = total / len(train)

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._arrays import Array
 
-__all__ = ["pearson", "spearman"]
+__all__ = ["cross_pearson", "pearson", "spearman"]
 
 _ROUNDING = 1e-13
 """A spread below this share of the values' size is rounding, not variation."""
@@ -42,6 +42,37 @@ def pearson(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
         return np.full(x.shape[1:], np.nan)
     x, y = _standardised(x), _standardised(y)
     return np.asarray(np.clip(np.einsum("i...,i...->...", x, y), -1.0, 1.0))
+
+
+def cross_pearson(X: ArrayLike, Y: ArrayLike) -> Array:
+    """Pearson correlation of each column of X with each column of Y, in one product.
+
+    Parameters
+    ----------
+    X, Y : array, n × p and n × q
+        With corresponding rows.
+
+    Returns
+    -------
+    array, p × q
+        In [−1, 1]; NaN as in :func:`pearson`.
+
+    Raises
+    ------
+    ValueError
+        If the two are no matrices of the same length.
+
+    Examples
+    --------
+    >>> cross_pearson([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [[0.0], [1.0], [2.0]]).round(6).tolist()
+    [[1.0], [-1.0]]
+    """
+    x, y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    if x.ndim != 2 or y.ndim != 2 or len(x) != len(y):
+        raise ValueError(f"X has the shape {x.shape} and Y has {y.shape}; two matrices of the same length are needed")
+    if len(x) < 2:
+        return np.full((x.shape[1], y.shape[1]), np.nan)
+    return np.asarray(np.clip(_standardised(x).T @ _standardised(y), -1.0, 1.0))
 
 
 def spearman(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
@@ -82,9 +113,10 @@ def _pair(X: ArrayLike, Y: ArrayLike, *, axis: int) -> tuple[Array, Array]:
 def _standardised(x: Array) -> Array:
     """Columns of mean 0 and length 1; NaN where there is no variation."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        size = np.abs(x).max(axis=0)
-        scaled = x / np.where(size > 0, size, 1.0)  # keeps the squares of huge and of tiny values representable
-        centred = scaled - scaled.mean(axis=0)
-        length = np.sqrt(np.einsum("i...,i...->...", centred, centred))
+        size = np.asarray(np.maximum(x.max(axis=0), -x.min(axis=0)))
+        result = np.asarray(x / np.where(size > 0, size, 1.0))  # keeps squares representable
+        result -= result.mean(axis=0)
+        length = np.sqrt(np.einsum("i...,i...->...", result, result))
         constant = ~(length > _ROUNDING * np.sqrt(len(x)))
-        return np.asarray(centred / np.where(constant, np.nan, length))
+        result /= np.where(constant, np.nan, length)
+        return result

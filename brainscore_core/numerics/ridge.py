@@ -7,10 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics import _linear
-from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._arrays import Array, column_means
+from brainscore_core.numerics._held_out import DualHeldOut, PrimalHeldOut
 from brainscore_core.numerics._linear import LinearFit, Weights
 
 __all__ = ["Ridge"]
+
+
+_WORTH_INVERTING = 3
+"""From this many splits on one inverse of the whole system costs less than a factorisation for each."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class Ridge:
     Notes
     -----
     With more features than stimuli the dual form is solved from the stimuli × stimuli Gram matrix, which is
-    accumulated in float64 over chunks of features. Equal to ``sklearn.linear_model.Ridge`` [1]_.
+    accumulated in float64 over chunks of features. Several splits share one factorisation: predictions for the
+    stimuli that are left out follow from the fit to all. Equal to ``sklearn.linear_model.Ridge`` [1]_.
 
     References
     ----------
@@ -59,7 +65,30 @@ class Ridge:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return _linear.cross_predict(X, Y, splits, self)
+        X, Y = _linear.inputs(X, Y)
+        n, p = X.shape
+        for train, _ in splits:
+            self.check(len(train), p)
+        x_mean = column_means(X)
+        held_out: DualHeldOut | PrimalHeldOut | None = None
+        if p > n:
+            K = _linear.whole_gram(X, mean=x_mean)
+            if len(splits) >= _WORTH_INVERTING:
+                held_out = DualHeldOut(K, Y, self.alpha)
+        else:
+            whole = _linear.whole_moments(X, Y, mean=x_mean)
+            held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
+        for train, test in splits:
+            rows = _linear.left_out(train, n)
+            if held_out is not None and held_out.precise and rows is not None and np.isin(test, rows).all():
+                predicted = held_out.predict(rows)
+                if predicted is not None:
+                    yield predicted[np.searchsorted(rows, test)]
+                    continue
+            if p > n:
+                yield _linear.predict_dual(K, Y, train, test, self)
+            else:
+                yield _linear.predict_primal(X, Y, x_mean, whole, train, test, self)
 
     def check(self, n: int, p: int) -> None:
         """Refuse training sets without stimuli or features."""

@@ -3,15 +3,19 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, gram, same_rows
+from brainscore_core.numerics._arrays import Array, as_matrix
 from brainscore_core.numerics._ranks import Ranks, ranks
 
-__all__ = ["NoiseCeiling", "Similarity", "cka", "compare_rdms", "noise_ceiling", "number_of_stimuli", "rdm"]
-
-_FLAT = 1e-13
-"""A stimulus whose features differ by less than this share of their size has no pattern."""
+__all__ = [
+    "NoiseCeiling",
+    "Similarity",
+    "compare_rdms",
+    "compare_rdms_whitened",
+    "noise_ceiling",
+    "number_of_stimuli",
+]
 
 
 class Similarity(NamedTuple):
@@ -26,11 +30,15 @@ class Similarity(NamedTuple):
         (:func:`~brainscore_core.numerics.influence_interval`).
     reason : str or None
         Why the value is NaN.
+    bias : float
+        By how much the value is too high because stimuli are finitely many, as the jackknife estimates it; 0 where it
+        is negligible. An interval belongs around ``value - bias``.
     """
 
     value: float
     influence: Array
     reason: str | None = None
+    bias: float = 0.0
 
 
 class NoiseCeiling(NamedTuple):
@@ -48,46 +56,6 @@ class NoiseCeiling(NamedTuple):
     upper: float
     lower_values: Array
     upper_values: Array
-
-
-def rdm(X: ArrayLike) -> Array:
-    """Representational dissimilarities: 1 − Pearson correlation of the features of each pair of stimuli.
-
-    Parameters
-    ----------
-    X : array, stimuli × features
-        Accumulated in float64 over chunks of features.
-
-    Returns
-    -------
-    array, stimuli · (stimuli − 1) / 2
-        In [0, 2]; row-major upper triangle, as ``scipy.spatial.distance.pdist`` orders it. NaN for pairs with a
-        stimulus to which all features respond alike, or with a NaN.
-
-    References
-    ----------
-    Kriegeskorte, Mur & Bandettini (2008). Frontiers in Systems Neuroscience 2, 4.
-    https://doi.org/10.3389/neuro.06.004.2008
-
-    Examples
-    --------
-    >>> rdm([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 2.0, 1.0]]).round(6).tolist()
-    [0.0, 2.0, 2.0]
-    """
-    X = as_matrix(X, "X")
-    n, p = X.shape
-    products = np.zeros((n, n))
-    mean = X.mean(axis=1, dtype=np.float64, keepdims=True)
-    largest = np.zeros(n)
-    for columns in chunks(p, n):
-        block = np.subtract(X[:, columns], mean, dtype=np.float64)
-        largest = np.maximum(largest, np.abs(X[:, columns]).max(axis=1, initial=0.0))
-        products += block @ block.T
-    length = np.sqrt(np.diag(products))
-    length = np.where(length > _FLAT * np.sqrt(p) * largest, length, np.nan)
-    products /= length
-    products /= length[:, None]
-    return np.asarray(1 - np.clip(products[np.triu_indices(n, k=1)], -1.0, 1.0))
 
 
 def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
@@ -119,21 +87,68 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
     >>> compare_rdms([0.1, 0.2, 0.3], [1.0, 4.0, 9.0]).value
     1.0
     """
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(
-            f"the RDMs have the shapes {first.shape} and {second.shape}; two equal upper triangles are needed"
-        )
-    n = number_of_stimuli(len(first))
+    first, second, n = _pair(a, b)
     for which, values in (("first", first), ("second", second)):
         if np.isnan(values).any():
             return Similarity(np.nan, np.full(n, np.nan), f"the {which} RDM holds NaN")
         if len(values) < 2 or (values == values[0]).all():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
     value, influence = _spearman(ranks(first), ranks(second))
-    rows, columns = np.triu_indices(n, k=1)
-    per_stimulus = np.bincount(rows, influence, n) + np.bincount(columns, influence, n)
-    return Similarity(value, 2 * per_stimulus / (n - 1))
+    return Similarity(value, 2 * _sums_of_stimuli(influence, n) / (n - 1))
+
+
+def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
+    """Whitened cosine similarity of two condensed RDMs of squared distances of the same stimuli.
+
+    Estimated distances that share a stimulus are correlated; the cosine aᵀV⁻¹b / √(aᵀV⁻¹a · bᵀV⁻¹b) takes account of
+    it [1]_. V is the covariance of distances whose true value is 0, with independent noise of equal size for each
+    stimulus: 4 on the diagonal, 1 for two pairs that share a stimulus, 0 elsewhere (up to a factor).
+
+    Parameters
+    ----------
+    a, b : array, pairs
+        Upper triangles in the same order; squared distances, biased or cross-validated. Their zero has a meaning: no
+        mean is subtracted.
+
+    Returns
+    -------
+    Similarity
+        In [−1, 1]; of cross-validated distances the "whitened unbiased cosine" of [1]_. NaN with a reason where an RDM
+        holds NaN or is 0 everywhere. The influence is the jackknife over stimuli, exact, in O(stimuli²).
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or are none of an upper triangle, or there are fewer than 3 stimuli.
+
+    Notes
+    -----
+    V's three eigenvalues 2n, n and 2 make V⁻¹ a matter of row sums. The result equals plain linear CKA of the centred
+    inner products that belong to the distances, which is how it is computed.
+
+    References
+    ----------
+    .. [1] Diedrichsen et al. (2021). Neurons, Behavior, Data Analysis, and Theory 5(3).
+       https://doi.org/10.51628/001c.27664
+
+    Examples
+    --------
+    >>> round(compare_rdms_whitened([1.0, 4.0, 1.0], [2.0, 8.0, 2.0]).value, 6)
+    1.0
+    """
+    from scipy.spatial.distance import squareform
+
+    from brainscore_core.numerics.kernel_alignment import compare_kernels
+
+    first, second, n = _pair(a, b)
+    if n < 3:
+        raise ValueError(f"{n} stimuli: a comparison of RDMs needs at least 3")
+    for which, values in (("first", first), ("second", second)):
+        if np.isnan(values).any():
+            return Similarity(np.nan, np.full(n, np.nan), f"the {which} RDM holds NaN")
+        if not values.any():
+            return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are 0")
+    return compare_kernels(*(squareform(values * -0.5) for values in (first, second)), unbiased=False)
 
 
 def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
@@ -186,63 +201,6 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     return NoiseCeiling(float(lower.mean()), float(upper.mean()), lower, upper)
 
 
-def cka(X: ArrayLike, Y: ArrayLike, *, unbiased: bool = True) -> Similarity:
-    """Centred kernel alignment with linear kernels.
-
-    Parameters
-    ----------
-    X, Y : array, stimuli × features
-        Accumulated in float64 over chunks of features.
-    unbiased : bool
-        Whether HSIC is estimated without bias [2]_ (needs 4 stimuli; may fall below 0), which keeps CKA of wide
-        representations from approaching 1 whatever they hold [3]_; otherwise the plain estimate [1]_ in [0, 1].
-
-    Returns
-    -------
-    Similarity
-        NaN with a reason where a representation does not vary, or its unbiased self-similarity is not positive. The
-        influence is the jackknife over stimuli, exact, in O(stimuli²).
-
-    Raises
-    ------
-    ValueError
-        If there are too few stimuli, or values are not finite, or lengths differ.
-
-    References
-    ----------
-    .. [1] Kornblith et al. (2019). ICML. https://doi.org/10.48550/arXiv.1905.00414
-    .. [2] Song et al. (2012). Journal of Machine Learning Research 13, 1393–1434.
-       https://www.jmlr.org/papers/v13/song12a.html
-    .. [3] Murphy, Zylberberg & Fyshe (2024). https://doi.org/10.48550/arXiv.2405.01012
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((20, 5))
-    >>> round(cka(X, 3 * X @ np.linalg.qr(rng.standard_normal((5, 5)))[0]).value, 6)
-    1.0
-    """
-    X, Y = as_matrix(X, "X"), as_matrix(Y, "Y")
-    same_rows(X, Y)
-    n, fewest = len(X), 4 if unbiased else 2
-    if n < fewest:
-        raise ValueError(f"{n} stimuli: {'unbiased ' if unbiased else ''}CKA needs at least {fewest}")
-    K, L = _kernel(X, "X", unbiased=unbiased), _kernel(Y, "Y", unbiased=unbiased)
-    parts = [_hsic(K, L, unbiased=unbiased), _hsic(K, K, unbiased=unbiased), _hsic(L, L, unbiased=unbiased)]
-    values = np.array([part[0] for part in parts])
-    nothing = np.full(n, np.nan)
-    for name, own in (("first", values[1]), ("second", values[2])):
-        if not own > 1e-12 / n**2:  # kernels have unit norm
-            return Similarity(np.nan, nothing, f"the {name} representation does not vary consistently over stimuli")
-    value = float(values[0] / np.sqrt(values[1] * values[2]))
-    if n <= fewest:
-        return Similarity(value, nothing)
-    left_out = np.array([part[1] for part in parts])
-    with np.errstate(invalid="ignore"):
-        replicates = left_out[0] / np.sqrt(np.where((left_out[1:] > 0).all(axis=0), left_out[1] * left_out[2], np.nan))
-    return Similarity(value, (n - 1) * (replicates.mean() - replicates))
-
-
 def number_of_stimuli(pairs: int) -> int:
     """Number of stimuli of a condensed RDM with so many pairs."""
     n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
@@ -251,53 +209,37 @@ def number_of_stimuli(pairs: int) -> int:
     return n
 
 
-def _kernel(X: NDArray, name: str, *, unbiased: bool) -> Array:
-    K = gram(X, mean=column_means(X))
-    if not np.isfinite(K).all():
-        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        raise ValueError(f"{name} is not finite{f' in row {rows[0]}' if len(rows) else ''}; features need to be finite")
-    if unbiased:
-        np.fill_diagonal(K, 0.0)
-    size = float(np.linalg.norm(K))
-    return K / size if size > 0 else K
+def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(
+            f"the RDMs have the shapes {first.shape} and {second.shape}; two equal upper triangles are needed"
+        )
+    return first, second, number_of_stimuli(len(first))
 
 
-def _hsic(K: Array, L: Array, *, unbiased: bool) -> tuple[float, Array]:
-    """HSIC of all stimuli, and with each one left out."""
-    n = len(K)
-    a, b = K.sum(axis=1), L.sum(axis=1)
-    own_K, own_L = np.diag(K), np.diag(L)
-    products = np.einsum("ij,ij->i", K, L)
-    inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
-    whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)
-    inner_left = inner - K @ b - L @ a + products - (a - own_K) * (b - own_L)
-    left = _hsic_of_sums(
-        products.sum() - 2 * products + own_K * own_L,
-        inner_left,
-        (sum_a - 2 * a + own_K) * (sum_b - 2 * b + own_L),
-        n - 1,
-        unbiased=unbiased,
-    )
-    return float(whole), np.asarray(left)
-
-
-def _hsic_of_sums(
-    trace: float | Array, inner: float | Array, outer: float | Array, n: int, *, unbiased: bool
-) -> float | Array:
-    if not unbiased:
-        return (trace - 2 * inner / n + outer / n**2) / n**2
-    if n < 4:
-        return np.full_like(np.asarray(trace), np.nan)
-    return (trace + outer / ((n - 1) * (n - 2)) - 2 * inner / (n - 2)) / (n * (n - 3))
+def _sums_of_stimuli(pairs: Array, n: int) -> Array:
+    """Sum of the values of all pairs of each stimulus."""
+    sums = np.zeros(n)
+    start = 0
+    for row in range(n - 1):
+        values = pairs[start : start + n - 1 - row]
+        sums[row] += values.sum()
+        sums[row + 1 :] += values
+        start += len(values)
+    return sums
 
 
 def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
     """Spearman's rho of observations and its derivative by the weight of each (times their number)."""
-    cross = float(x.cdf @ y.cdf) / len(x.cdf)
-    spread_x, spread_y = (float(r.cdf @ r.cdf) / len(r.cdf) - 0.25 for r in (x, y))
-    rho = (cross - 0.25) / np.sqrt(spread_x * spread_y)
-    by_cross = x.cdf * y.cdf + x.mean_from(y.cdf) + y.mean_from(x.cdf) - 3 * cross
-    by_x = x.cdf**2 + 2 * x.mean_from(x.cdf) - 3 * (spread_x + 0.25)
-    by_y = y.cdf**2 + 2 * y.mean_from(y.cdf) - 3 * (spread_y + 0.25)
-    influence = by_cross / np.sqrt(spread_x * spread_y) - rho / 2 * (by_x / spread_x + by_y / spread_y)
-    return float(np.clip(rho, -1.0, 1.0)), influence
+    n = len(x.cdf)
+    cross = float(x.cdf @ y.cdf) / n
+    spread_x, spread_y = (float(r.cdf @ r.cdf) / n - 0.25 for r in (x, y))
+    size = np.sqrt(spread_x * spread_y)
+    rho = (cross - 0.25) / size
+    # what weight one observation adds to the ranks of those above it
+    in_x = x.mean_from(y.cdf / size - (rho / spread_x) * x.cdf)
+    in_y = y.mean_from(x.cdf / size - (rho / spread_y) * y.cdf)
+    own = x.cdf * y.cdf / size - (rho / 2) * (x.cdf**2 / spread_x + y.cdf**2 / spread_y)
+    constant = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
+    return float(np.clip(rho, -1.0, 1.0)), own + in_x + in_y - constant

@@ -85,7 +85,13 @@ class XarrayRegression:
         source = as_table(source, self._dims, role="source")
         values = np.asarray(self._fitted.predict(finite_values(source, role="source")))
         coords = coords_for_dim(source, self._dims[0]) | self._target_coords
-        return NeuroidAssembly(values.reshape(len(values), -1), coords=coords, dims=[self._dims[0], self._neuroid_dim])
+        dims = [self._dims[0], self._neuroid_dim]
+        return _with_alpha(NeuroidAssembly(values.reshape(len(values), -1), coords=coords, dims=dims), self.alpha)
+
+    @property
+    def alpha(self) -> Any:
+        """Penalty that the last fit chose; None where the regression chooses none."""
+        return getattr(self._fitted, "alpha", getattr(self._fitted, "alpha_", None))
 
     def cross_predict(
         self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -102,28 +108,37 @@ class XarrayRegression:
         Yields
         ------
         NeuroidAssembly
-            Predictions for the test rows, in their order.
+            Predictions for the test rows, in their order; ``attrs['alpha']`` is the penalty, where one was chosen.
         """
         X, Y, order = self._pair(source, target)
+        neuroids = coords_for_dim(target, self._neuroid_dim)
+        for (_, test), (values, alpha) in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
+            stimuli = coords_for_dim(target.isel({self._dims[0]: test}), self._dims[0])
+            dims = [self._dims[0], self._neuroid_dim]
+            predicted = NeuroidAssembly(values.reshape(len(test), -1), coords=stimuli | neuroids, dims=dims)
+            yield _with_alpha(predicted, alpha)
+
+    def _cross_fit(
+        self, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.intp], splits: Sequence[Any]
+    ) -> Iterator[tuple[NDArray[Any], Any]]:
+        """Predictions of each split's test rows, and the penalty; splits are rows of Y, `order` those rows of X."""
         for train, _ in splits:
             self._check(len(train), X.shape[1])
-        if hasattr(self._regression, "cross_predict"):
-            # X stays as it is, however large; the few responses are put into its order
-            in_source_order = np.empty_like(Y)
-            in_source_order[order] = Y
-            moved = [(order[train], order[test]) for train, test in splits]
-            predictions: Iterator[NDArray[Any]] = self._regression.cross_predict(X, in_source_order, moved)
-        else:
-            predictions = (
-                np.asarray(self._regression.fit(X[order[train]], Y[train]).predict(X[order[test]]))
-                for train, test in splits
-            )
-        neuroids = coords_for_dim(target, self._neuroid_dim)
-        for (_, test), values in zip(splits, predictions, strict=True):
-            stimuli = coords_for_dim(target.isel({self._dims[0]: test}), self._dims[0])
-            yield NeuroidAssembly(
-                values.reshape(len(test), -1), coords=stimuli | neuroids, dims=[self._dims[0], self._neuroid_dim]
-            )
+        choose, predict = (getattr(self._regression, name, None) for name in ("cross_choose", "cross_predict"))
+        if choose is None and predict is None:
+            for train, test in splits:
+                fitted = self._regression.fit(X[order[train]], Y[train])
+                yield np.asarray(fitted.predict(X[order[test]])), getattr(fitted, "alpha_", None)
+            return
+        # X stays as it is, however large; the few responses are put into its order
+        in_source_order = np.empty_like(Y)
+        in_source_order[order] = Y
+        moved = [(order[train], order[test]) for train, test in splits]
+        if choose is not None:
+            yield from choose(X, in_source_order, moved)
+        elif predict is not None:
+            for values in predict(X, in_source_order, moved):
+                yield values, None
 
     def _pair(self, source: DataAssembly, target: DataAssembly) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
         source, target = as_table(source, self._dims, role="source"), as_table(target, self._dims, role="target")
@@ -137,9 +152,10 @@ class XarrayRegression:
             try:
                 check(n, p)
             except ValueError as error:
-                raise MetricInputError(
-                    str(error), remedy="set it with load_metric('pls', regression_kwargs=dict(n_components=…))"
-                ) from error
+                remedy = "use more stimuli to fit on"
+                if hasattr(self._regression, "n_components"):
+                    remedy = "set it with load_metric('pls', regression_kwargs=dict(n_components=…))"
+                raise MetricInputError(str(error), remedy=remedy) from error
 
 
 class XarrayCorrelation:
@@ -202,3 +218,9 @@ class XarrayCorrelation:
         else:
             values = np.array([np.ravel(self._correlation(a, b))[0] for a, b in zip(x.T, y.T, strict=True)])
         return Score(values, coords=coords_for_dim(target, "neuroid"), dims=["neuroid"])
+
+
+def _with_alpha(prediction: NeuroidAssembly, alpha: Any) -> NeuroidAssembly:
+    if alpha is not None:
+        prediction.attrs["alpha"] = np.asarray(alpha, dtype=np.float64).tolist()
+    return prediction

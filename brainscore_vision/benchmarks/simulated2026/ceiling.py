@@ -6,9 +6,7 @@ import numpy as np
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
-from brainscore_core.numerics.reliability import spearman_brown
-from brainscore_core.numerics.resampling import influence_interval
-from brainscore_core.numerics.similarity import compare_rdms, rdm
+from brainscore_core.numerics import compare_rdms, influence_interval, rdm, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.neural_common import average_repetition
 

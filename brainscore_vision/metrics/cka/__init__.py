@@ -1,11 +1,26 @@
 """Centred kernel alignment."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from brainscore_vision import metric_registry
+from brainscore_vision.metric_helpers.geometry import CrossValidatedGeometry
 
 from .metric import CKAMetric
 
+
+def _cross_validated(
+    *, crossvalidation_kwargs: Mapping[str, Any] | None = None, **kwargs: Any
+) -> CrossValidatedGeometry:
+    return CrossValidatedGeometry(CKAMetric(**kwargs), crossvalidation_kwargs=crossvalidation_kwargs)
+
+
 metric_registry["cka"] = CKAMetric
+metric_registry["cka_cv"] = _cross_validated
 metric_registry["cka_biased"] = lambda: CKAMetric(unbiased=False)
+metric_registry["cka_rbf"] = lambda *, unbiased=True, bandwidth=0.8: CKAMetric(
+    unbiased=unbiased, kernel="rbf", bandwidth=bandwidth
+)
 
 BIBTEX = """@inproceedings{kornblith2019similarity,
   title={Similarity of neural network representations revisited},

@@ -54,11 +54,19 @@ def test_equals_the_definition_in_any_order(data, name, reference):
         score = load_metric(name)(_assembly(X, order), _assembly(Y))
         assert float(score) == pytest.approx(reference(X, Y), abs=1e-12)
         assert score.attrs["scale"] == "similarity"
-        assert score.attrs["ci"][0] < float(score) < score.attrs["ci"][1]
+        assert score.attrs["ci"][0] < float(score) - score.attrs["bias"] < score.attrs["ci"][1]
         assert score.attrs["influence"].values.std(ddof=1) / np.sqrt(40) == pytest.approx(score.attrs["error"])
     first = score.attrs["influence"].sortby("stimulus_id").values
     straight = load_metric(name)(_assembly(X), _assembly(Y)).attrs["influence"].values
     np.testing.assert_allclose(first, straight, atol=1e-10)
+
+
+def test_bias_is_the_jackknifes(data):
+    X, Y = data
+    left_out = [_biased(np.delete(X, i, 0), np.delete(Y, i, 0)) for i in range(40)]
+    expected = 39 * (np.mean(left_out) - _biased(X, Y))
+    assert load_metric("cka_biased")(_assembly(X), _assembly(Y)).attrs["bias"] == pytest.approx(expected, abs=1e-8)
+    assert load_metric("cka")(_assembly(X), _assembly(Y)).attrs["bias"] == 0
 
 
 def test_constant_side_gives_nan_with_a_reason(data):
@@ -86,3 +94,66 @@ def test_what_cannot_be_compared_is_refused(data):
     Y[3, 2] = np.inf
     with pytest.raises(MetricInputError, match="target holds NaN or infinity"):
         load_metric("cka")(_assembly(X), _assembly(Y))
+
+
+def _cross_validated_pair():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 30))
+    return X, X[:, :20] + rng.standard_normal((60, 20))
+
+
+def test_cross_validated_equals_the_existing_platform():
+    """Values of brainscore-vision 2.4.2 on the same assemblies, one a split."""
+    X, Y = _cross_validated_pair()
+    expected = [
+        0.4289083840734031, 0.4162407388387481, 0.42879588363795496, 0.40621607289878947, 0.40847858886655647,
+        0.4322370144105843, 0.4130549312411507, 0.40045835594956464, 0.4187590859361759, 0.38388663186593264,
+    ]  # fmt: skip
+    for order in (None, np.random.default_rng(1).permutation(60)):
+        score = load_metric("cka_cv")(_assembly(X, order), _assembly(Y))
+        np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-9)
+        assert float(score) == pytest.approx(0.4137035687718861, abs=1e-9)
+        assert score.attrs["error"] == pytest.approx(0.00445277, abs=1e-8)
+    whole = load_metric("cka")(_assembly(X), _assembly(Y))
+    # every stimulus is tested in nine of ten splits or so: the intervals over stimuli are alike
+    assert np.ptp(score.attrs["ci"]) == pytest.approx(np.ptp(whole.attrs["ci"]), rel=0.15)
+    assert np.corrcoef(score.attrs["influence"], whole.attrs["influence"])[0, 1] > 0.95
+    assert score.attrs["scale"] == "similarity"
+
+
+def test_cross_validation_can_be_changed_and_needs_enough_stimuli():
+    X, Y = map(_assembly, _cross_validated_pair())
+    kfold = load_metric("cka_cv", crossvalidation_kwargs={"kfold": True, "splits": 5, "stratification_coord": None})
+    score = kfold(X, Y)
+    assert score.attrs["raw"].sizes == {"split": 5}
+    few = load_metric("cka_cv", crossvalidation_kwargs={"test_size": 3, "stratification_coord": None})
+    with pytest.raises(MetricInputError, match="a split tests 3 stimuli"):
+        few(X, Y)
+    constant = load_metric("cka_cv")(_assembly(np.ones((60, 2))), Y)
+    assert np.isnan(float(constant))
+    assert constant.attrs["undefined"] == 10
+    assert "undefined in every split: the source does not vary" in constant.attrs["error_reason"]
+
+
+def test_rbf(data):
+    from scipy.spatial.distance import pdist, squareform
+
+    X, Y = data
+    kernels = [
+        np.exp(-(squareform(pdist(values)) ** 2) / (2 * (0.4 * np.median(pdist(values))) ** 2)) for values in (X, Y)
+    ]
+    H = np.eye(40) - 1 / 40
+    K, L = (H @ kernel @ H for kernel in kernels)
+    expected = (K * L).sum() / np.sqrt((K * K).sum() * (L * L).sum())
+    score = load_metric("cka_rbf", unbiased=False, bandwidth=0.4)(_assembly(X, np.arange(40)[::-1]), _assembly(Y))
+    assert float(score) == pytest.approx(expected, abs=1e-12)
+    assert score.attrs["ci"][0] < expected - score.attrs["bias"] < score.attrs["ci"][1]
+    assert float(load_metric("cka_rbf")(_assembly(X), _assembly(X))) == pytest.approx(1)
+    with pytest.raises(ValueError, match="bandwidth is -1"):
+        load_metric("cka_rbf", bandwidth=-1)
+
+
+@pytest.mark.parametrize("name", ["cka", "cka_biased", "cka_rbf"])
+def test_one_neuroid(data, name):
+    score = load_metric(name)(_assembly(data[0][:, :1]), _assembly(data[1][:, :1]))
+    assert np.isfinite(float(score))

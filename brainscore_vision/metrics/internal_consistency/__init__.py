@@ -3,8 +3,10 @@
 from brainscore_vision import metric_registry
 
 from .ceiling import InternalConsistency
+from .temporal import TemporalInternalConsistency
 
 metric_registry["internal_consistency"] = InternalConsistency
+metric_registry["internal_consistency_temporal"] = TemporalInternalConsistency
 
 BIBTEX = """@article{brown1910some,
   title={Some experimental results in the correlation of mental abilities},

@@ -151,3 +151,50 @@ def test_nothing_varies():
     ceiling = InternalConsistency()(assembly)
     assert np.isnan(float(ceiling))
     assert "undefined everywhere" in ceiling.attrs["error_reason"]
+
+
+def _over_time(factors=(3.0, 1.0, 0.5), **options):
+    flat = _recordings(**options)
+    rng = np.random.default_rng(3)
+    signal = flat.values[: len(np.unique(flat["stimulus_id"].values))]
+    repeated = np.tile(signal, (len(flat) // len(signal), 1))
+    values = repeated[:, :, None] + rng.standard_normal((*flat.shape, len(factors))) * factors
+    coords = {name: (flat[name].dims, flat[name].values) for name in ("stimulus_id", "repetition", "neuroid_id")}
+    starts = 10 * np.arange(len(factors))
+    times = {"time_bin_start": ("time_bin", starts), "time_bin_end": ("time_bin", starts + 10)}
+    return NeuroidAssembly(values, coords=coords | times, dims=["presentation", "neuroid", "time_bin"])
+
+
+def test_each_time_bin_is_a_ceiling_of_its_own():
+    assembly = _over_time()
+    ceiling = load_ceiling("internal_consistency_temporal")(assembly)
+    assert ceiling.attrs["raw"].dims == ("time_bin", "split", "neuroid")
+    assert ceiling["time_bin_start"].values.tolist() == [0, 10, 20]
+    for i in range(3):
+        one = NeuroidAssembly(
+            assembly.values[:, :, i],
+            coords={n: (assembly[n].dims, assembly[n].values) for n in ("stimulus_id", "repetition", "neuroid_id")},
+            dims=["presentation", "neuroid"],
+        )
+        np.testing.assert_allclose(ceiling.attrs["raw"].values[i], _reference(one, 6), atol=1e-12)
+        alone = InternalConsistency()(one)
+        assert float(ceiling[i]) == float(alone)
+        assert float(ceiling.attrs["error"][i]) == alone.attrs["error"]
+        assert tuple(float(limit[i]) for limit in ceiling.attrs["ci"]) == alone.attrs["ci"]
+    assert "each time bin" in ceiling.attrs["ci_estimates"]
+    assert ceiling.values[0] < ceiling.values[1] < ceiling.values[2]
+
+
+def test_a_silent_time_bin_is_nan_and_the_others_stay():
+    assembly = _over_time()
+    assembly.values[:, :, 1] = 0.0
+    ceiling = load_ceiling("internal_consistency_temporal")(assembly)
+    assert np.isnan(ceiling.values).tolist() == [False, True, False]
+    assert np.isnan(ceiling.attrs["error"].values).tolist() == [False, True, False]
+    assert "undefined everywhere" in ceiling.attrs["error_reason"]
+    assert ceiling.attrs["undefined"] == 250
+
+
+def test_no_time_bins():
+    with pytest.raises(MetricInputError, match=r"no time bins(.|\n)*'internal_consistency'"):
+        load_ceiling("internal_consistency_temporal")(_recordings())

@@ -1,20 +1,42 @@
 """Compare which stimuli evoke similar patterns of responses."""
 
-import numpy as np
+from typing import Literal, get_args
 
-from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import compare_rdms, influence_interval, rdm
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Score
+from brainscore_core.numerics import Similarity, compare_rdms, compare_rdms_whitened, influence_interval, square_rdm
+from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.alignment import as_table, finite_values
+from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
-__all__ = ["RDM", "RDMMetric", "RDMSimilarity"]
+__all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]
 
-_DIMS = ("presentation", "neuroid")
+Comparison = Literal["spearman", "whitened"]
+
+NAMES = {
+    "the first RDM": "the RDM of the source",
+    "the second RDM": "the RDM of the target",
+    "first representation": "source",
+    "second representation": "target",
+}
+
+
+def compare(first: Array, second: Array, *, comparison: Comparison) -> Similarity:
+    """Similarity of two condensed RDMs."""
+    return compare_rdms(first, second) if comparison == "spearman" else compare_rdms_whitened(first, second)
 
 
 class RDM:
-    """Turns recordings into their representational dissimilarity matrix: 1 − Pearson correlation of stimuli.
+    """Turns recordings into their representational dissimilarity matrix.
+
+    Parameters
+    ----------
+    dissimilarity : ``'correlation'``, ``'cosine'``, ``'euclidean'`` or ``'sqeuclidean'``
+        See :func:`brainscore_core.numerics.rdm`.
 
     Examples
     --------
@@ -28,6 +50,9 @@ class RDM:
     [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
     """
 
+    def __init__(self, dissimilarity: Dissimilarity = "correlation") -> None:
+        self._dissimilarity = _known(dissimilarity)
+
     def __call__(self, assembly: DataAssembly) -> DataAssembly:
         """Dissimilarities of all pairs of presentations.
 
@@ -37,10 +62,8 @@ class RDM:
             presentation × presentation_other; the levels of the second have the prefix ``other_``. NaN in rows and
             columns of presentations to which all neuroids respond alike.
         """
-        from scipy.spatial.distance import squareform
-
-        assembly = as_table(assembly, _DIMS, role="assembly")
-        values = squareform(rdm(finite_values(assembly, role="assembly")), checks=False)
+        assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
+        values = square_rdm(finite_values(assembly, role="assembly"), dissimilarity=self._dissimilarity)
         coords = coords_for_dim(assembly, "presentation")
         other = {f"other_{name}": ("presentation_other", np.asarray(assembly[name].values)) for name in coords}
         return DataAssembly(values, coords=coords | other, dims=["presentation", "presentation_other"])
@@ -57,16 +80,28 @@ class RDMSimilarity:
         Score
             In [−1, 1], with ``error`` and ``ci`` over stimuli.
         """
-        from scipy.spatial.distance import squareform
+        similarity = compare_rdms(*(condensed(np.asarray(m.values, dtype=np.float64)) for m in (first, second)))
+        score = Score(similarity.value)
+        score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
+        score.attrs["influence"] = similarity.influence
+        interval = influence_interval(similarity.value, similarity.influence, correlation=True)
+        if similarity.reason is not None:
+            interval = interval._replace(reason=similarity.reason)
+        return attach_interval(score, interval, estimates="correlation of the RDMs; stimuli vary, neuroids are kept")
 
-        return _score(*(squareform(np.asarray(m.values), checks=False) for m in (first, second)), names=None)
 
-
-class RDMMetric(Metric):
+class RDMMetric(GeometryMetric):
     """Representational similarity: whether the same pairs of stimuli evoke similar responses in model and brain.
 
-    Spearman correlation of the upper triangles of the two representational dissimilarity matrices, each 1 − Pearson
-    correlation between the responses to two stimuli [1]_.
+    Similarity of the upper triangles of the two representational dissimilarity matrices [1]_; by default Spearman's
+    correlation, and 1 − Pearson correlation between the responses to two stimuli.
+
+    Parameters
+    ----------
+    dissimilarity : ``'correlation'``, ``'cosine'``, ``'euclidean'`` or ``'sqeuclidean'``
+        See :func:`brainscore_core.numerics.rdm`.
+    comparison : ``'spearman'`` or ``'whitened'``
+        The second is the whitened cosine similarity of [3]_, made for ``'sqeuclidean'``.
 
     Notes
     -----
@@ -74,13 +109,16 @@ class RDMMetric(Metric):
     independent units: what a bootstrap over stimuli that leaves out pairs of a stimulus with itself estimates [2]_,
     without its random numbers. Recordings are taken as they are; the neuroids' own sampling is not in it.
     ``attrs['influence']`` keeps it (presentation), so that two models' difference can be tested on the same stimuli.
-    A stimulus to which all neuroids (or features) respond alike has no dissimilarities: the score is NaN with a
-    reason. NaN in the input is an error.
+    A stimulus to which all neuroids (or features) respond alike has no ``'correlation'`` dissimilarities, one to which
+    none responds no ``'cosine'`` ones: the score is NaN with a reason. NaN in the input is an error. Spearman
+    correlations of ``'euclidean'`` and ``'sqeuclidean'`` are the same.
 
     References
     ----------
     .. [1] Kriegeskorte et al. (2008). Frontiers in Systems Neuroscience 2, 4. https://doi.org/10.3389/neuro.06.004.2008
     .. [2] Nili et al. (2014). PLOS Computational Biology 10, e1003553. https://doi.org/10.1371/journal.pcbi.1003553
+    .. [3] Diedrichsen et al. (2021). Neurons, Behavior, Data Analysis, and Theory 5(3).
+       https://doi.org/10.51628/001c.27664
 
     Examples
     --------
@@ -94,58 +132,34 @@ class RDMMetric(Metric):
     1.0
     """
 
-    scale = "similarity"
+    fewest = 3
+    what = "a geometry"
+    estimates = "similarity of the RDMs"
+    names = NAMES
 
-    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
-        """Compare the geometries of `source` and `target`.
+    def __init__(self, *, dissimilarity: Dissimilarity = "correlation", comparison: Comparison = "spearman") -> None:
+        self._dissimilarity = _known(dissimilarity)
+        self._comparison = known_comparison(comparison)
+        self.estimates = "correlation of the RDMs" if comparison == "spearman" else "whitened cosine of the RDMs"
 
-        Parameters
-        ----------
-        source, target : NeuroidAssembly, presentation × neuroid
-            With the same ``stimulus_id``, in any order, each once.
+    def geometry(self, X: NDArray) -> Array:
+        """Dissimilarity matrix of the stimuli."""
+        return square_rdm(X, dissimilarity=self._dissimilarity)
 
-        Returns
-        -------
-        Score
-            In [−1, 1]; NaN with a reason where undefined.
-
-        Raises
-        ------
-        MetricInputError
-            If the two hold different stimuli or NaN, or fewer than three stimuli.
-        """
-        source, target = (as_table(a, _DIMS, role=role) for a, role in ((source, "source"), (target, "target")))
-        order = match_rows(source, target)
-        if len(order) < 3:
-            raise MetricInputError(f"{len(order)} stimuli have no geometry to compare", remedy="use at least 3 stimuli")
-        ours = rdm(finite_values(target, role="target"))
-        theirs = rdm(finite_values(source, role="source"))
-        if not np.array_equal(order, np.arange(len(order))):
-            theirs = _reordered(theirs, order)
-        score = _score(theirs, ours, names=("source", "target"))
-        score.attrs["influence"] = DataAssembly(
-            score.attrs["influence"], coords={"stimulus_id": ("presentation", target["stimulus_id"].values)},
-            dims=["presentation"],
-        )  # fmt: skip
-        score.attrs["scale"] = self.scale
-        return score
+    def compare(self, first: Array, second: Array) -> Similarity:
+        """Similarity of two dissimilarity matrices."""
+        return compare(condensed(first), condensed(second), comparison=self._comparison)
 
 
-def _score(first: np.ndarray, second: np.ndarray, *, names: tuple[str, str] | None) -> Score:
-    similarity = compare_rdms(first, second)
-    score = Score(similarity.value)
-    score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
-    score.attrs["influence"] = similarity.influence
-    interval = influence_interval(similarity.value, similarity.influence, correlation=True)
-    if similarity.reason is not None:
-        reason = similarity.reason
-        for which, name in zip(("first", "second"), names or (), strict=False):
-            reason = reason.replace(f"the {which} RDM", f"the RDM of the {name}")
-        interval = interval._replace(reason=reason)
-    return attach_interval(score, interval, estimates="correlation of the RDMs; stimuli vary, neuroids are kept")
+def known_comparison(comparison: Comparison) -> Comparison:
+    """`comparison`, or a ValueError that lists the known ones."""
+    if comparison not in get_args(Comparison):
+        raise ValueError(f"unknown comparison {comparison!r}; known: {', '.join(map(repr, get_args(Comparison)))}")
+    return comparison
 
 
-def _reordered(condensed: np.ndarray, order: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import squareform
-
-    return np.asarray(squareform(squareform(condensed, checks=False)[np.ix_(order, order)], checks=False))
+def _known(dissimilarity: Dissimilarity) -> Dissimilarity:
+    if dissimilarity not in get_args(Dissimilarity):
+        known = ", ".join(map(repr, get_args(Dissimilarity)))
+        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; known: {known}")
+    return dissimilarity

@@ -4,7 +4,7 @@ import scipy.io
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
-from brainscore_core.numerics import compare_rdms
+from brainscore_core.numerics import compare_rdms, compare_rdms_whitened
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -76,6 +76,164 @@ def test_what_cannot_be_compared_is_refused(data):
     X[0, 0] = np.nan
     with pytest.raises(MetricInputError, match="source holds NaN"):
         load_metric("rdm")(_assembly(X), _assembly(Y))
+
+
+def test_cross_validated_equals_the_existing_platform():
+    """Values of brainscore-vision 2.4.2 on the same assemblies, one a split."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 30))
+    Y = X[:, :20] + rng.standard_normal((60, 20))
+    expected = [
+        0.40673521341804253, 0.4001244700043055, 0.4097460525256456, 0.3924930848405076, 0.39329775198859207,
+        0.4254178641708946, 0.39415813272142985, 0.37702927467341923, 0.3969408716905291, 0.37765236590471124,
+    ]  # fmt: skip
+    for order in (None, np.random.default_rng(1).permutation(60)):
+        score = load_metric("rdm_cv")(_assembly(X, order), _assembly(Y))
+        np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-12)
+        assert float(score) == pytest.approx(0.3973595081938077, abs=1e-12)
+        assert score.attrs["error"] == pytest.approx(0.00434573, abs=1e-8)
+    whole = load_metric("rdm")(_assembly(X), _assembly(Y))
+    assert np.ptp(score.attrs["ci"]) == pytest.approx(np.ptp(whole.attrs["ci"]), rel=0.15)
+    assert np.corrcoef(score.attrs["influence"], whole.attrs["influence"])[0, 1] > 0.95
+
+
+def test_split_with_a_flat_stimulus_is_left_out_and_counted(data):
+    X, Y = data[0].copy(), data[1]
+    X[4] = 1
+    options = {"test_size": 0.5, "stratification_coord": None}
+    score = load_metric("rdm_cv", crossvalidation_kwargs=options)(_assembly(X), _assembly(Y))
+    raw = score.attrs["raw"].values
+    assert 0 < score.attrs["undefined"] == np.isnan(raw).sum() < 10
+    assert float(score) == pytest.approx(np.nanmean(raw))
+    assert np.isfinite(score.attrs["ci"]).all()
+
+
+@pytest.mark.parametrize(("name", "kind"), [("rdm_cosine", "cosine"), ("rdm_euclidean", "euclidean")])
+def test_other_dissimilarities_equal_scipy(data, name, kind):
+    X, Y = data
+    order = np.random.default_rng(0).permutation(40)
+    score = load_metric(name)(_assembly(X, order), _assembly(Y))
+    assert float(score) == pytest.approx(spearmanr(pdist(X, kind), pdist(Y, kind))[0], abs=1e-12)
+    low, high = score.attrs["ci"]
+    assert low < float(score) < high
+    assert score.attrs["scale"] == "similarity"
+
+
+def test_whitened_comparison_is_linear_cka(data):
+    X, Y = map(_assembly, data)
+    assert float(load_metric("rdm_whitened")(X, Y)) == pytest.approx(float(load_metric("cka_biased")(X, Y)), abs=1e-12)
+    constant = load_metric("rdm_whitened")(_assembly(np.ones((40, 3))), Y)
+    assert np.isnan(float(constant))
+    assert "RDM of the source are 0" in constant.attrs["ci_reason"]
+
+
+def test_one_neuroid(data):
+    one = _assembly(data[0][:, :1])
+    assert "holds NaN" in load_metric("rdm")(one, _assembly(data[1])).attrs["error_reason"]
+    assert np.isfinite(float(load_metric("rdm_euclidean")(one, _assembly(data[1]))))
+
+
+def test_unknown_options_are_refused_early():
+    with pytest.raises(ValueError, match="unknown dissimilarity 'manhattan'"):
+        load_metric("rdm", dissimilarity="manhattan")
+    with pytest.raises(ValueError, match="unknown comparison 'kendall'"):
+        load_metric("rdm_crossnobis", comparison="kendall")
+
+
+def _repeated(folds, order=None):
+    """Repetitions × stimuli × neuroids, as presentations."""
+    r, n, p = folds.shape
+    stimuli, repetition = np.tile(np.arange(n), r), np.repeat(np.arange(r), n)
+    order = np.arange(r * n) if order is None else order
+    return NeuroidAssembly(
+        folds.reshape(r * n, p)[order],
+        coords={
+            "stimulus_id": ("presentation", [f"s{i:03}" for i in stimuli[order]]),
+            "repetition": ("presentation", repetition[order]),
+            "neuroid_id": ("neuroid", np.arange(p)),
+            "region": ("neuroid", ["IT"] * p),
+        },
+        dims=["presentation", "neuroid"],
+    )
+
+
+@pytest.fixture
+def folds():
+    rng = np.random.default_rng(0)
+    signal, mix = rng.standard_normal((12, 7)), rng.standard_normal((7, 7))
+    return signal + rng.standard_normal((4, 12, 7)) @ mix, signal
+
+
+def _literal(folds, *, crossvalidated):
+    from sklearn.covariance import ledoit_wolf
+
+    r, n, p = folds.shape
+    residuals = (folds - folds.mean(axis=0)).reshape(-1, p)
+    inverse = np.linalg.inv(ledoit_wolf(residuals, assume_centered=True)[0] * r / (r - 1))
+    i, j = np.triu_indices(n, k=1)
+    deltas = folds[:, i] - folds[:, j]
+    if not crossvalidated:
+        deltas = deltas.mean(axis=0, keepdims=True)
+    products = np.einsum("ack,kl,bcl->abc", deltas, inverse, deltas)
+    if not crossvalidated:
+        return products[0, 0] / p
+    return products[~np.eye(r, dtype=bool)].mean(axis=0) / p
+
+
+@pytest.mark.parametrize("crossvalidated", [True, False])
+def test_noise_normalised_equals_the_definition_in_any_order(folds, crossvalidated):
+    measured, signal = folds
+    name = "rdm_crossnobis" if crossvalidated else "rdm_mahalanobis"
+    literal = _literal(measured, crossvalidated=crossvalidated)
+    expected = spearmanr(pdist(signal, "sqeuclidean"), literal)[0]
+    rng = np.random.default_rng(1)
+    for source_order, target_order in ((None, None), (rng.permutation(12), rng.permutation(48))):
+        target = _repeated(measured, target_order)
+        score = load_metric(name)(_assembly(signal, source_order), target)
+        assert float(score) == pytest.approx(expected, abs=1e-12)
+        found = score.attrs["rdm"]
+        by_name = np.argsort(found["stimulus_id"].values)
+        np.testing.assert_allclose(
+            squareform(found.values[np.ix_(by_name, by_name)], checks=False), literal, atol=1e-12
+        )
+        low, high = score.attrs["ci"]
+        assert low < expected < high
+        influence = score.attrs["influence"].sortby("stimulus_id").values
+        straight = compare_rdms(pdist(signal, "sqeuclidean"), literal).influence
+        np.testing.assert_allclose(influence, straight, atol=1e-9)
+
+
+def test_whitened_crossnobis(folds):
+    measured, signal = folds
+    score = load_metric("rdm_crossnobis_whitened")(_assembly(signal), _repeated(measured))
+    expected = compare_rdms_whitened(pdist(signal, "sqeuclidean"), _literal(measured, crossvalidated=True)).value
+    assert float(score) == pytest.approx(expected, abs=1e-12)
+    assert np.isfinite(score.attrs["error"])
+    assert np.isnan(score.attrs["ci"]).all()
+    assert "12 stimuli: at least 20" in score.attrs["ci_reason"]
+
+
+def test_noise_normalisation_refuses_what_has_no_repetitions(folds):
+    measured, signal = folds
+    metric, source, target = load_metric("rdm_crossnobis"), _assembly(signal), _repeated(measured)
+    with pytest.raises(MetricInputError, match="1 value of 'repetition'"):
+        metric(source, target.isel(presentation=slice(0, 12)))
+    with pytest.raises(MetricInputError, match=r"'s011' is missing in repetition 3"):
+        metric(source, target.isel(presentation=slice(0, -1)))
+    with pytest.raises(MetricInputError, match="'s000' occurs 2 times in repetition 0"):
+        metric(source, target.isel(presentation=[0, *range(48)]))
+    with pytest.raises(MetricInputError, match="no coordinate 'run'"):
+        load_metric("rdm_crossnobis", repetition_coord="run")(source, target)
+    with pytest.raises(MetricInputError, match=r"noise cannot be estimated.*do not differ"):
+        metric(source, _repeated(np.stack([signal, signal])))
+    with pytest.raises(MetricInputError, match="1 only in the target"):
+        metric(source.isel(presentation=slice(1, None)), target)
+    with pytest.raises(MetricInputError, match="more than once in the source"):
+        metric(target, target)
+    measured = measured.copy()
+    measured[2, 3, 4] = np.nan
+    with pytest.raises(MetricInputError, match="target holds NaN"):
+        metric(source, _repeated(measured))
 
 
 FOLDER = "raw.githubusercontent.com/rsagroup/rsatoolbox/f1f83cadb7243492a1aae7460466e0f0140b20ac/demos/92imageData"

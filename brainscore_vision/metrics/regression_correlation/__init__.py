@@ -1,6 +1,6 @@
 """Linear maps from a model's features to neural responses, and how well they predict."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from brainscore_vision import metric_registry
@@ -9,26 +9,64 @@ from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 from .metric import (
     CrossRegressedCorrelation,
     SplitRegressedCorrelation,
+    dual_ridge_cv_regression,
+    dual_ridge_regression,
+    linear_regression,
+    neuron_to_neuron_regression,
     pearsonr_correlation,
     pls_regression,
+    ridge_cv_regression,
     ridge_regression,
 )
+from .variants import (
+    ReverseCrossRegressedCorrelation,
+    ReverseSplitRegressedCorrelation,
+    SpanTimeCrossRegressedCorrelation,
+)
 
-_Regression = Callable[[Mapping[str, Any] | None], XarrayRegression]
+_Options = Mapping[str, Any] | None
+_Regression = Callable[[_Options], XarrayRegression]
 
 
-def _cross_validated(regression: _Regression) -> Callable[..., CrossRegressedCorrelation]:
-    def make(*, regression_kwargs: Mapping[str, Any] | None = None, **kwargs: Any) -> CrossRegressedCorrelation:
-        return CrossRegressedCorrelation(
-            regression=regression(regression_kwargs), correlation=pearsonr_correlation(), **kwargs
-        )
+def _cross_validated(
+    regression: _Regression, metric: type[CrossRegressedCorrelation] = CrossRegressedCorrelation
+) -> Callable[..., CrossRegressedCorrelation]:
+    def make(*, regression_kwargs: _Options = None, **kwargs: Any) -> CrossRegressedCorrelation:
+        return metric(regression=regression(regression_kwargs), correlation=pearsonr_correlation(), **kwargs)
 
     return make
 
 
-def _split(regression: _Regression) -> Callable[..., SplitRegressedCorrelation]:
-    def make(*, regression_kwargs: Mapping[str, Any] | None = None) -> SplitRegressedCorrelation:
-        return SplitRegressedCorrelation(regression=regression(regression_kwargs), correlation=pearsonr_correlation())
+def _split(
+    regression: _Regression, metric: type[SplitRegressedCorrelation] = SplitRegressedCorrelation
+) -> Callable[..., SplitRegressedCorrelation]:
+    def make(*, regression_kwargs: _Options = None) -> SplitRegressedCorrelation:
+        return metric(regression=regression(regression_kwargs), correlation=pearsonr_correlation())
+
+    return make
+
+
+def _reverse(regression: _Regression) -> Callable[..., CrossRegressedCorrelation]:
+    return _cross_validated(regression, ReverseCrossRegressedCorrelation)
+
+
+def _reverse_split(regression: _Regression) -> Callable[..., SplitRegressedCorrelation]:
+    return _split(regression, ReverseSplitRegressedCorrelation)
+
+
+def _with_alphas(make_metric: Callable[..., Any]) -> Callable[..., Any]:
+    """`alphas` and `alpha_per_target` may be given directly."""
+
+    def make(
+        *,
+        alphas: Sequence[float] | None = None,
+        alpha_per_target: bool | None = None,
+        regression_kwargs: _Options = None,
+        **kwargs: Any,
+    ) -> Any:
+        given = {"alphas": alphas, "alpha_per_target": alpha_per_target}
+        options = dict(regression_kwargs or {}) | {name: value for name, value in given.items() if value is not None}
+        return make_metric(regression_kwargs=options, **kwargs)
 
     return make
 
@@ -39,6 +77,38 @@ metric_registry["pls_split"] = _split(pls_regression)
 metric_registry["ridge"] = _cross_validated(ridge_regression)
 metric_registry["ridge_cv"] = _cross_validated(ridge_regression)
 metric_registry["ridge_split"] = _split(ridge_regression)
+metric_registry["linear_predictivity"] = _cross_validated(linear_regression)
+metric_registry["linear_predictivity_cv"] = _cross_validated(linear_regression)
+metric_registry["linear_predictivity_split"] = _split(linear_regression)
+metric_registry["neuron_to_neuron"] = _cross_validated(neuron_to_neuron_regression)
+metric_registry["neuron_to_neuron_cv"] = _cross_validated(neuron_to_neuron_regression)
+metric_registry["neuron_to_neuron_split"] = _split(neuron_to_neuron_regression)
+metric_registry["dual_ridge"] = _cross_validated(dual_ridge_regression)
+metric_registry["dual_ridge_cv"] = _cross_validated(dual_ridge_regression)
+metric_registry["dual_ridge_split"] = _split(dual_ridge_regression)
+metric_registry["ridgecv"] = _with_alphas(_cross_validated(ridge_cv_regression))
+metric_registry["ridgecv_cv"] = _with_alphas(_cross_validated(ridge_cv_regression))
+metric_registry["ridgecv_split"] = _with_alphas(_split(ridge_cv_regression))
+metric_registry["dual_ridgecv"] = _with_alphas(_cross_validated(dual_ridge_cv_regression))
+metric_registry["dual_ridgecv_cv"] = _with_alphas(_cross_validated(dual_ridge_cv_regression))
+metric_registry["dual_ridgecv_split"] = _with_alphas(_split(dual_ridge_cv_regression))
+metric_registry["reverse_pls"] = _reverse(pls_regression)
+metric_registry["reverse_pls_cv"] = _reverse(pls_regression)
+metric_registry["reverse_pls_split"] = _reverse_split(pls_regression)
+metric_registry["reverse_ridge"] = _reverse(ridge_regression)
+metric_registry["reverse_ridge_cv"] = _reverse(ridge_regression)
+metric_registry["reverse_ridge_split"] = _reverse_split(ridge_regression)
+metric_registry["reverse_linear_predictivity"] = _reverse(linear_regression)
+metric_registry["reverse_linear_predictivity_cv"] = _reverse(linear_regression)
+metric_registry["reverse_linear_predictivity_split"] = _reverse_split(linear_regression)
+metric_registry["reverse_neuron_to_neuron"] = _reverse(neuron_to_neuron_regression)
+metric_registry["reverse_neuron_to_neuron_cv"] = _reverse(neuron_to_neuron_regression)
+metric_registry["reverse_neuron_to_neuron_split"] = _reverse_split(neuron_to_neuron_regression)
+metric_registry["reverse_ridgecv"] = _with_alphas(_reverse(ridge_cv_regression))
+metric_registry["reverse_ridgecv_cv"] = _with_alphas(_reverse(ridge_cv_regression))
+metric_registry["reverse_ridgecv_split"] = _with_alphas(_reverse_split(ridge_cv_regression))
+metric_registry["spantime_pls"] = _cross_validated(pls_regression, SpanTimeCrossRegressedCorrelation)
+metric_registry["spantime_ridge"] = _cross_validated(ridge_regression, SpanTimeCrossRegressedCorrelation)
 
 BIBTEX = """@article{schrimpf2018brainscore,
   title={Brain-Score: Which Artificial Neural Network for Object Recognition is most Brain-Like?},

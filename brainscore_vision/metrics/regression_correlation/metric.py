@@ -7,35 +7,39 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import PLS, Ridge, pearson
+from brainscore_core.numerics import pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import as_table, listed
 from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
 from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
 
+from .regressions import (
+    ALPHA_LIST,
+    DualRidgeCVRegression,
+    dual_ridge_cv_regression,
+    dual_ridge_regression,
+    linear_regression,
+    neuron_to_neuron_regression,
+    pls_regression,
+    ridge_cv_regression,
+    ridge_regression,
+)
+
 __all__ = [
     "ALPHA_LIST",
     "CrossRegressedCorrelation",
+    "DualRidgeCVRegression",
     "SplitRegressedCorrelation",
+    "dual_ridge_cv_regression",
+    "dual_ridge_regression",
+    "linear_regression",
+    "neuron_to_neuron_regression",
     "pearsonr_correlation",
     "pls_regression",
+    "ridge_cv_regression",
     "ridge_regression",
 ]
-
-ALPHA_LIST: list[float] = [
-    0.01,
-    0.1,
-    0.5,
-    1.0,
-    *np.linspace(1e1, 1e2, 4, endpoint=False).tolist(),
-    *np.linspace(1e2, 1e3, 18, endpoint=False).tolist(),
-    *np.linspace(1e3, 1e4, 18, endpoint=False).tolist(),
-    *np.linspace(1e4, 1e5, 18, endpoint=False).tolist(),
-    *np.linspace(1e5, 1e6, 18, endpoint=False).tolist(),
-    *np.linspace(1e6, 1e7, 19).tolist(),
-]
-"""Penalties that a cross-validated ridge regression chooses from."""
 
 _WHAT = "the correlation of predicted and measured responses"
 
@@ -62,7 +66,8 @@ class CrossRegressedCorrelation(Metric):
     there: NaN in ``raw``. As on the existing platform the median leaves it out; ``attrs['undefined']`` counts such
     values, and the score is NaN where nothing is left. NaN in the input is an error.
 
-    ``attrs`` of the score: ``raw`` (split × neuroid); ``error``, the standard deviation over splits (ddof 0) divided by
+    ``attrs`` of the score: ``raw`` (split × neuroid; its ``attrs['alpha']`` lists the penalty of each split, where the
+    regression chooses one); ``error``, the standard deviation over splits (ddof 0) divided by
     √splits, as published; ``ci`` with neuroids resampled; ``scale``; ``predictions`` and ``targets``: the test stimuli
     of all splits, with the level ``split``.
 
@@ -87,6 +92,7 @@ class CrossRegressedCorrelation(Metric):
     """
 
     scale = "correlation"
+    _dims: tuple[str, ...] = Defaults.expected_dims
 
     def __init__(
         self,
@@ -116,8 +122,8 @@ class CrossRegressedCorrelation(Metric):
         MetricInputError
             If the two hold different stimuli or NaN, or there are too few stimuli.
         """
-        source = as_table(source, Defaults.expected_dims, role="source")
-        target = as_table(target, Defaults.expected_dims, role="target")
+        source = as_table(source, self._dims, role="source")
+        target = as_table(target, self._dims, role="target")
         if type(self).apply is not CrossRegressedCorrelation.apply or not isinstance(self.regression, XarrayRegression):
             score = self.cross_validation(source, target, apply=self.apply, aggregate=self.aggregate)
             return self._finish(score)
@@ -127,7 +133,10 @@ class CrossRegressedCorrelation(Metric):
             self.correlation(prediction, target.isel(presentation=split.test))
             for prediction, split in zip(predictions, rows, strict=True)
         ]
-        score = self._finish(self.cross_validation.aggregate(merge_splits(values), self.aggregate))
+        raw = merge_splits(values)
+        if all("alpha" in prediction.attrs for prediction in predictions):
+            raw.attrs["alpha"] = [prediction.attrs["alpha"] for prediction in predictions]
+        score = self._finish(self.cross_validation.aggregate(raw, self.aggregate))
         tested = target.isel(presentation=np.concatenate([split.test for split in rows]))
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
         tested = tested.assign_coords(split=("presentation", split_of))
@@ -156,7 +165,7 @@ class CrossRegressedCorrelation(Metric):
     def _finish(self, score: Score) -> Score:
         raw = score.attrs[Score.RAW_VALUES_KEY]
         score.attrs["scale"] = self.scale
-        if "neuroid" in raw.dims and type(self).aggregate is CrossRegressedCorrelation.aggregate:
+        if score.ndim == 0 and "neuroid" in raw.dims and type(self).aggregate is CrossRegressedCorrelation.aggregate:
             attach_neuroid_interval(score, raw, error=score.attrs["error"])
         return note_undefined(score, raw.values, what=_WHAT)
 
@@ -173,7 +182,8 @@ class SplitRegressedCorrelation(Metric):
 
     Notes
     -----
-    As :class:`CrossRegressedCorrelation`, without splits: ``raw`` has one value a neuroid. No error is published for
+    As :class:`CrossRegressedCorrelation`, without splits: ``raw`` has one value a neuroid; its ``attrs['alpha']`` is
+    the penalty, where the regression chooses one. No error is published for
     these metrics; ``error`` and ``ci`` are those of the median when neuroids are resampled.
     """
 
@@ -211,6 +221,8 @@ class SplitRegressedCorrelation(Metric):
         self.regression.fit(source_train, target_train)
         prediction = self.regression.predict(source_test)
         raw = self.correlation(prediction, target_test)
+        if "alpha" in prediction.attrs:
+            raw.attrs["alpha"] = prediction.attrs.pop("alpha")
         score = Score(_median_neuroid(raw))
         tested = as_table(target_test, Defaults.expected_dims, role="target_test").copy()
         tested.attrs = {}
@@ -221,20 +233,6 @@ class SplitRegressedCorrelation(Metric):
 def pearsonr_correlation(xarray_kwargs: Mapping[str, Any] | None = None) -> XarrayCorrelation:
     """Pearson correlation of each neuroid; `xarray_kwargs` go to :class:`XarrayCorrelation`."""
     return XarrayCorrelation(pearson, columnwise=True, **(xarray_kwargs or {}))
-
-
-def pls_regression(
-    regression_kwargs: Mapping[str, Any] | None = None, xarray_kwargs: Mapping[str, Any] | None = None
-) -> XarrayRegression:
-    """PLS with 25 components, unscaled; `regression_kwargs` go to :class:`~brainscore_core.numerics.PLS`."""
-    return XarrayRegression(PLS(**({"n_components": 25} | dict(regression_kwargs or {}))), **(xarray_kwargs or {}))
-
-
-def ridge_regression(
-    regression_kwargs: Mapping[str, Any] | None = None, xarray_kwargs: Mapping[str, Any] | None = None
-) -> XarrayRegression:
-    """Ridge regression with alpha 1; `regression_kwargs` go to :class:`brainscore_core.numerics.Ridge`."""
-    return XarrayRegression(Ridge(**({"alpha": 1.0} | dict(regression_kwargs or {}))), **(xarray_kwargs or {}))
 
 
 def _median_neuroid(scores: Score) -> Score:

@@ -1,0 +1,247 @@
+"""Discriminability (d′) of images and objects from choices between two objects."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri  # at the top, as nothing imports this module but the metrics that need it
+
+from brainscore_core.numerics._arrays import Array
+
+__all__ = [
+    "MaskedCorrelation",
+    "choice_rates",
+    "class_means",
+    "less_class_means",
+    "masked_correlation",
+    "nanmean_rows",
+    "object_dprimes",
+    "pairwise_probabilities",
+    "stimulus_dprimes",
+]
+
+LIMIT = 5.0
+"""d′ is clipped at ± this: a rate of 0 or 1 from a few trials would make it infinite."""
+
+
+class MaskedCorrelation(NamedTuple):
+    """Pearson correlation over the entries that both have.
+
+    Attributes
+    ----------
+    value : float
+        NaN where fewer than two entries are left or one side does not vary.
+    influence : array (rows,)
+        What each row does to it (see :func:`brainscore_core.numerics.influence_interval`); sums to 0.
+    n : int
+        Number of entries.
+    """
+
+    value: float
+    influence: Array
+    n: int
+
+
+def choice_rates(
+    stimuli: ArrayLike, chosen: ArrayLike, distractors: ArrayLike, *, truth: ArrayLike, n_objects: int
+) -> Array:
+    """How often each distractor was chosen among the trials that offered it.
+
+    Parameters
+    ----------
+    stimuli, chosen, distractors : array of int (trials,)
+        Codes of the stimulus, of the chosen object and of the offered wrong object.
+    truth : array of int (stimuli,)
+        Code of each stimulus' own object.
+    n_objects : int
+        Number of objects.
+
+    Returns
+    -------
+    array, stimuli × objects
+        False-alarm rates; NaN where a distractor was never offered and for the stimulus' own object.
+
+    Examples
+    --------
+    >>> choice_rates([0, 0, 0], [1, 0, 2], [1, 1, 2], truth=[0], n_objects=3).tolist()
+    [[nan, 0.5, 1.0]]
+    """
+    rows, picked, offered = (np.asarray(part, dtype=np.intp) for part in (stimuli, chosen, distractors))
+    own = np.asarray(truth, dtype=np.intp)
+    cell = rows * n_objects + offered
+    size = len(own) * n_objects
+    asked = np.bincount(cell, minlength=size)
+    alarms = np.bincount(cell[picked == offered], minlength=size)
+    rates = np.where(asked > 0, alarms / np.maximum(asked, 1), np.nan).reshape(len(own), n_objects)
+    rates[np.arange(len(own)), own] = np.nan
+    return rates
+
+
+def pairwise_probabilities(probabilities: ArrayLike, truth: ArrayLike) -> Array:
+    """Probability of a distractor in a choice between it and the stimulus' own object, p_d / (p_d + p_own).
+
+    Parameters
+    ----------
+    probabilities : array, stimuli × objects
+        Not negative; need not sum to 1.
+    truth : array of int (stimuli,)
+        Code of each stimulus' own object.
+
+    Returns
+    -------
+    array, stimuli × objects
+        NaN for the own object, and where both probabilities are 0.
+
+    Examples
+    --------
+    >>> pairwise_probabilities([[0.6, 0.2, 0.2]], [0]).round(2).tolist()
+    [[nan, 0.25, 0.25]]
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    own = np.asarray(truth, dtype=np.intp)
+    rows = np.arange(len(p))
+    total = p + p[rows, own][:, None]
+    result = np.where(total > 0, p / np.where(total > 0, total, 1), np.nan)
+    result[rows, own] = np.nan
+    return result
+
+
+def class_means(values: ArrayLike, truth: ArrayLike, *, n_objects: int) -> Array:
+    """Mean over the stimuli of each object, NaN left out.
+
+    Parameters
+    ----------
+    values : array, stimuli × columns
+        NaN where not measured.
+    truth : array of int (stimuli,)
+        Code of each stimulus' own object.
+    n_objects : int
+        Number of objects.
+
+    Returns
+    -------
+    array, objects × columns
+        NaN where nothing was measured.
+
+    Examples
+    --------
+    >>> class_means([[1.0], [3.0], [5.0]], [0, 0, 1], n_objects=3).tolist()
+    [[2.0], [5.0], [nan]]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    member = (np.arange(n_objects)[:, None] == np.asarray(truth, dtype=np.intp)[None, :]).astype(np.float64)
+    defined = ~np.isnan(array)
+    count = member @ defined
+    return np.asarray(np.where(count > 0, member @ np.where(defined, array, 0.0) / np.maximum(count, 1), np.nan))
+
+
+def less_class_means(values: ArrayLike, truth: ArrayLike, *, n_objects: int) -> Array:
+    """Values minus the mean over all stimuli of the same object, column by column; NaN stays NaN."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.asarray(array - class_means(array, truth, n_objects=n_objects)[np.asarray(truth, dtype=np.intp)])
+
+
+def stimulus_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
+    """d′ of each stimulus against each distractor [1]_.
+
+    z(1 − the stimulus' false-alarm rate) − z(mean false-alarm rate of the inverse), the inverse being the stimuli of
+    the distractor with this stimulus' object offered; clipped at ±5.
+
+    Parameters
+    ----------
+    rates : array, stimuli × objects
+        False-alarm rates; NaN where not measured.
+    truth : array of int (stimuli,)
+        Code of each stimulus' own object.
+
+    Returns
+    -------
+    array, stimuli × objects
+        NaN where either rate is missing, or where both terms are infinite with the same sign (a stimulus always
+        mistaken for an object that is never mistaken).
+
+    References
+    ----------
+    .. [1] Rajalingham et al. (2018). Journal of Neuroscience 38, 7255–7269.
+       https://doi.org/10.1523/JNEUROSCI.0388-18.2018
+
+    Examples
+    --------
+    >>> stimulus_dprimes([[np.nan, 0.1], [0.1, np.nan]], [0, 1]).round(3).tolist()
+    [[nan, 2.563], [2.563, nan]]
+    """
+    array, own = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
+    inverse = class_means(array, own, n_objects=array.shape[1])[:, own].T
+    return _dprimes(array, inverse)
+
+
+def object_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
+    """d′ of each pair of objects, from the false-alarm rates averaged over the stimuli of each object.
+
+    Parameters
+    ----------
+    rates, truth
+        As in :func:`stimulus_dprimes`.
+
+    Returns
+    -------
+    array, objects × objects
+        Symmetric, clipped at ±5; NaN on the diagonal and where a rate is missing.
+
+    Examples
+    --------
+    >>> object_dprimes([[np.nan, 0.1], [0.1, np.nan]], [0, 1]).round(3).tolist()
+    [[nan, 2.563], [2.563, nan]]
+    """
+    array = np.asarray(rates, dtype=np.float64)
+    means = class_means(array, truth, n_objects=array.shape[1])
+    return _dprimes(means, means.T)
+
+
+def nanmean_rows(values: Array) -> Array:
+    """Mean of each row, NaN left out; NaN for a row without values."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=1)
+    return np.asarray(np.where(count > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan))
+
+
+def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
+    """Pearson correlation over all entries that neither side lacks, and each row's influence on it.
+
+    Parameters
+    ----------
+    x, y : array (rows,) or rows × columns
+        NaN where not measured.
+
+    Returns
+    -------
+    MaskedCorrelation
+
+    Examples
+    --------
+    >>> masked_correlation([1.0, 2.0, 3.0, np.nan], [1.0, 3.0, 4.0, 9.0]).n
+    3
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.shape != b.shape:
+        raise ValueError(f"x has the shape {a.shape}, y {b.shape}; they must be the same")
+    both: NDArray[np.bool_] = ~(np.isnan(a) | np.isnan(b))
+    n = int(both.sum())
+    undefined = MaskedCorrelation(np.nan, np.full(len(a), np.nan), n)
+    if n < 2:
+        return undefined
+    deviations = [np.where(both, side - side[both].mean(), 0.0) for side in (a, b)]
+    spreads = [np.sqrt((deviation**2).sum()) for deviation in deviations]
+    if any(
+        spread <= 1e-13 * np.sqrt(n) * np.abs(side[both]).max() for spread, side in zip(spreads, (a, b), strict=True)
+    ):
+        return undefined
+    zx, zy = (deviation / spread for deviation, spread in zip(deviations, spreads, strict=True))
+    value = float((zx * zy).sum())
+    each = (zx * zy - value / 2 * (zx**2 + zy**2)).reshape(len(a), -1).sum(axis=1)
+    return MaskedCorrelation(min(max(value, -1.0), 1.0), len(a) * each, n)
+
+
+def _dprimes(rates: Array, inverse: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.clip(ndtri(1 - rates) - ndtri(inverse), -LIMIT, LIMIT))

@@ -1,0 +1,105 @@
+"""How many directions a representation uses."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from brainscore_core.numerics._arrays import Array, as_matrix, column_means, moments
+from brainscore_core.numerics._gram import FLAT, centred_gram
+
+__all__ = ["Dimensionality", "participation_ratio"]
+
+
+class Dimensionality(NamedTuple):
+    """Effective dimensionality of a representation.
+
+    Attributes
+    ----------
+    value : float
+        NaN where undefined.
+    log_influence : array, stimuli
+        Derivative of its logarithm by each stimulus's weight, times the number of stimuli.
+    reason : str or None
+        Why the value is NaN.
+    log_bias : float
+        By how much its logarithm is off because stimuli are finitely many, as the jackknife estimates it.
+    """
+
+    value: float
+    log_influence: Array
+    reason: str | None = None
+    log_bias: float = 0.0
+
+
+def participation_ratio(X: ArrayLike) -> Dimensionality:
+    """Participation ratio (Σλ)² / Σλ² of the covariance's eigenvalues λ.
+
+    d if d directions have equal variance and the others none; 1 if only one varies.
+
+    Parameters
+    ----------
+    X : array, stimuli × features
+        The smaller of the features × features and the stimuli × stimuli matrix is made, in float64 and in chunks; no
+        eigenvalues are computed.
+
+    Returns
+    -------
+    Dimensionality
+        Between 1 and min(stimuli − 1, features). It is biased downwards where stimuli are not many more than it. NaN
+        with a reason where nothing varies.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 stimuli, or values are not finite.
+
+    References
+    ----------
+    Gao et al. (2017). bioRxiv 214262. https://doi.org/10.1101/214262
+
+    Examples
+    --------
+    >>> X = np.vstack([np.eye(3), -np.eye(3)])
+    >>> round(participation_ratio(X).value, 6)
+    3.0
+    """
+    matrix = as_matrix(X, "X")
+    n, p = matrix.shape
+    if n < 2:
+        raise ValueError(f"{n} stimulus: dimensionality needs at least 2")
+    if p < n:
+        own, along, square = _from_features(matrix)
+    else:
+        K = centred_gram(matrix, "X")
+        own = np.diag(K).copy()
+        along = np.einsum("ij,ij->i", K, K) / n
+        square = float(along.sum()) / n
+    mean = float(own.mean())
+    if not mean > 0 or not square > 0:
+        return Dimensionality(np.nan, np.full(n, np.nan), "does not vary over stimuli")
+    influence = 2 * (own - mean) / mean - 2 * (along - square) / square
+    value = mean**2 / square
+    # without stimulus i, the sum of outer products x xᵀ lacks n / (n − 1) times its own
+    factor = n / (n - 1)
+    length = n * mean - factor * own
+    squares = n**2 * square - 2 * factor * n * along + factor**2 * own**2
+    if not ((length > FLAT * n * mean).all() and (squares > FLAT * n**2 * square).all()):
+        return Dimensionality(value, np.asarray(influence))
+    bias = (n - 1) * float(np.mean(np.log(length**2 / squares)) - np.log(value))
+    return Dimensionality(value, np.asarray(influence), log_bias=bias)
+
+
+def _from_features(X: np.ndarray) -> tuple[Array, Array, float]:
+    """Per stimulus: squared length and variance along it; and the sum of the covariance's squares."""
+    n = len(X)
+    mean = column_means(X)
+    C = moments(X, np.zeros((n, 0)), mean=mean)[0] / n
+    if not np.isfinite(C).all():
+        row = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        raise ValueError(f"X is not finite{f' in row {row[0]}' if len(row) else ''}; features need to be finite")
+    centred = np.subtract(X, mean, dtype=np.float64)
+    own = np.einsum("ij,ij->i", centred, centred)
+    if float(own.sum()) <= FLAT**2 * n * float(mean @ mean):
+        own[:] = 0.0
+    return own, np.einsum("ij,ij->i", centred @ C, centred), float(np.einsum("ij,ij->", C, C))

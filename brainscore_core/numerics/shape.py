@@ -1,0 +1,168 @@
+"""Distance of the shapes that stimuli make in two spaces."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, same_rows
+from brainscore_core.numerics._gram import FLAT
+from brainscore_core.numerics.similarity import Similarity
+
+__all__ = ["Shape", "shape_similarity"]
+
+_GROUPS = 20
+"""Groups of stimuli that are left out in turn to estimate the bias."""
+
+
+class Shape(NamedTuple):
+    """How well one representation, rotated, reflected and scaled, falls onto another.
+
+    Attributes
+    ----------
+    similarity : Similarity
+        Cosine of the angle.
+    angle : float
+        Riemannian shape distance in radians, in [0, π/2]: a metric in the mathematical sense.
+    """
+
+    similarity: Similarity
+    angle: float
+
+
+def shape_similarity(X: ArrayLike, Y: ArrayLike) -> Shape:
+    """Procrustes similarity and the shape distance of two representations.
+
+    Both are centred and scaled to unit norm; the best rotation or reflection Q gives max tr(Xᵀ Y Q), the sum of the
+    singular values of Xᵀ Y. A representation with fewer features is padded with zeros, which changes nothing.
+
+    Parameters
+    ----------
+    X, Y : array, stimuli × features
+        Worked on in float64, wide ones in chunks of features.
+
+    Returns
+    -------
+    Shape
+        Similarity in [0, 1]. It is biased upwards where features are many and stimuli few, as a rotation is fitted.
+        NaN with a reason where a representation does not vary. The influence is the derivative by each stimulus's
+        weight; the bias is estimated by leaving out every twentieth stimulus, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 stimuli, or values are not finite, or lengths differ.
+
+    Notes
+    -----
+    Wide representations are reduced to stimuli × stimuli by a QR decomposition of their features, never by the Gram
+    matrix, which would lose half of the digits.
+
+    References
+    ----------
+    Williams, Kunz, Kornblith & Linderman (2021). NeurIPS 34. https://doi.org/10.48550/arXiv.2110.14739
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20, 5))
+    >>> shape = shape_similarity(X, 3 * X @ np.linalg.qr(rng.standard_normal((5, 5)))[0] + 1)
+    >>> round(shape.similarity.value, 6), round(shape.angle, 6)
+    (1.0, 0.0)
+    """
+    first, second = as_matrix(X, "X"), as_matrix(Y, "Y")
+    same_rows(first, second)
+    n = len(first)
+    if n < 2:
+        raise ValueError(f"{n} stimulus: a shape needs at least 2")
+    wide, narrow = (first, second) if first.shape[1] >= second.shape[1] else (second, first)
+    names = ("first", "second") if wide is first else ("second", "first")
+    A = _unit(wide, "X" if wide is first else "Y", other=narrow.shape[1])
+    B = _unit(narrow, "Y" if wide is first else "X", other=wide.shape[1])
+    for side, name in zip((A, B), names, strict=True):
+        if not side.size > 0:
+            undefined = Similarity(np.nan, np.full(n, np.nan), f"the {name} representation does not vary over stimuli")
+            return Shape(undefined, np.nan)
+    right = np.hstack([block for _, block in B.blocks()])
+    cross = np.empty((A.matrix.shape[1], right.shape[1]))
+    for columns, block in A.blocks():
+        cross[columns] = block.T @ right
+    U, singular, Vt = np.linalg.svd(cross, full_matrices=False)
+    turned = right @ Vt.T
+    left, own, gap = np.zeros((n, len(singular))), np.einsum("ij,ij->i", right, right), 0.0
+    for columns, block in A.blocks():
+        left += block @ U[columns]
+        own += np.einsum("ij,ij->i", block, block)
+        # near 0 the arc cosine would lose half of the digits; the distance of the aligned unit vectors does not
+        gap += float(np.linalg.norm(block - turned @ U[columns].T) ** 2)
+    aligned = np.einsum("ij,ij->i", left, turned)
+    influence = n * (aligned - singular.sum() * own / 2)
+    value, angle = min(float(singular.sum()), 1.0), 2 * np.arcsin(min(np.sqrt(gap) / 2, np.sqrt(0.5)))
+    return Shape(Similarity(value, np.asarray(influence), bias=_bias(A, right, cross, value)), float(angle))
+
+
+def _bias(A: "_Unit", right: Array, cross: Array, value: float) -> float:
+    """Jackknife of up to 20 groups of stimuli, each taken out together."""
+    n = len(A.matrix)
+    groups = min(n, _GROUPS)
+    if n - -(-n // groups) < 2:
+        return 0.0
+    left = [np.arange(group, n, groups) for group in range(groups)]
+    squares = np.zeros((groups, right.shape[1], right.shape[1]))
+    lengths = np.zeros(groups)
+    for columns, block in A.blocks():
+        for group, rows in enumerate(left):
+            out, factor = block[rows], 1 / (n - len(rows))
+            mean = factor * out.sum(axis=0)  # minus the mean of what is left, which sums to 0 with these rows
+            part = (
+                cross[columns]
+                - out.T @ right[rows]
+                - (n - len(rows)) * np.outer(mean, factor * right[rows].sum(axis=0))
+            )
+            squares[group] += part.T @ part
+            lengths[group] += np.sum(block**2) - np.sum(out**2) - (n - len(rows)) * float(mean @ mean)
+    values = []
+    for rows, square, length in zip(left, squares, lengths, strict=True):
+        kept = np.delete(right, rows, axis=0)
+        size = float(np.linalg.norm(kept - kept.mean(axis=0)))
+        if not (length > 0 and size > 0):
+            return 0.0
+        values.append(np.sqrt(np.maximum(np.linalg.eigvalsh(square), 0.0)).sum() / (np.sqrt(length) * size))
+    return float((groups - 1) * (np.mean(values) - value))
+
+
+class _Unit(NamedTuple):
+    """A representation that is centred and of unit norm once it is read."""
+
+    matrix: NDArray
+    mean: Array
+    size: float
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for columns in chunks(self.matrix.shape[1], 4 * len(self.matrix)):
+            block = np.subtract(self.matrix[:, columns], self.mean[columns], dtype=np.float64)
+            if self.size > 0:
+                block /= self.size
+            yield columns, block
+
+
+def _unit(X: NDArray, name: str, *, other: int) -> _Unit:
+    """X, rotated into as many features as stimuli where that makes the product with `other` features cheaper."""
+    n, p = X.shape
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = column_means(X)
+    if not np.isfinite(mean).all():
+        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        raise ValueError(f"{name} is not finite{f' in row {rows[0]}' if len(rows) else ''}; features need to be finite")
+    offset = float(np.linalg.norm(mean))
+    if p > n and 2 * other > n:
+        factor = np.empty((0, n))
+        for start in range(0, p, n):  # not narrower than the factor, which is decomposed with each block again
+            columns = slice(start, start + n)
+            block = np.subtract(X[:, columns], mean[columns], dtype=np.float64)
+            factor = np.asarray(np.linalg.qr(np.vstack([factor, block.T]), mode="r"))
+        X, mean = factor.T, np.zeros(len(factor))
+    side = _Unit(X, mean, 0.0)
+    size = float(np.sqrt(sum(np.linalg.norm(block) ** 2 for _, block in side.blocks())))
+    return side._replace(size=size if size > FLAT * np.sqrt(n) * offset else 0.0)

@@ -1,0 +1,75 @@
+"""What metrics of choices have in common."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+
+__all__ = ["Choices", "choices_of", "matched_choices"]
+
+
+class Choices(NamedTuple):
+    """Choices of one or several observers, one a trial."""
+
+    values: NDArray[Any]
+    columns: dict[str, NDArray[Any]]
+    """The coordinates that were asked for."""
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether a choice equals ``truth``; a missing choice is wrong."""
+        return np.asarray(self.values == self.columns["truth"], dtype=bool)
+
+    def codes(self, name: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Code of each trial's value of a coordinate, and the values, sorted."""
+        codes, values = pd.factorize(self.columns[name], sort=True)
+        return np.asarray(codes, dtype=np.intp), np.asarray(values)
+
+
+def choices_of(assembly: DataAssembly, *coords: str, role: str) -> Choices:
+    """Choices and the coordinates named.
+
+    Raises
+    ------
+    MetricInputError
+        If there are none, or a coordinate is missing or has missing values.
+    """
+    assembly = as_table(assembly, ("presentation",), role=role)
+    if assembly.sizes["presentation"] == 0:
+        raise MetricInputError(f"the {role} has no trials", remedy="check the selection before it")
+    columns = {name: coord_values(assembly, name, role=role) for name in coords}
+    for name, values in columns.items():
+        if pd.isna(values).any():
+            raise MetricInputError(
+                f"coordinate {name!r} of the {role} has missing values", remedy="fill them in, or drop these trials"
+            )
+    return Choices(np.asarray(assembly.values), columns)
+
+
+def matched_choices(source: DataAssembly, stimuli: NDArray[Any]) -> NDArray[Any]:
+    """The source's choice for each of `stimuli`.
+
+    Raises
+    ------
+    MetricInputError
+        If the source has several choices for a stimulus, or none.
+    """
+    source = as_table(source, ("presentation",), role="source")
+    index = pd.Index(coord_values(source, "stimulus_id", role="source"))
+    if not index.is_unique:
+        raise MetricInputError(
+            f"the source has several choices for {listed(index[index.duplicated()][:1])}",
+            remedy="keep one choice a stimulus: average the probabilities over trials before choosing",
+        )
+    rows = index.get_indexer(pd.Index(stimuli))
+    if (rows < 0).any():
+        missing = pd.unique(pd.Series(stimuli[rows < 0]))
+        raise MetricInputError(
+            f"the source has no choice for {len(missing)} stimuli of the target, such as {listed(missing)}",
+            remedy="show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
+        )
+    return np.asarray(source.values)[rows]

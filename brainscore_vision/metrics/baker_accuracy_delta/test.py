@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_vision import load_metric
+from brainscore_vision.metric_helpers.alignment import MetricInputError
+
+N = 60
+TYPE, ANIMAL = np.array(["w", "f"])[np.arange(N) % 2], np.array(["a", "b", "c"])[np.arange(N) % 3]
+
+
+def _assembly(values, **columns):
+    coords = {name: ("presentation", column) for name, column in columns.items()}
+    return BehavioralAssembly(values, coords=coords, dims=["presentation"])
+
+
+def _data(subjects=7, seed=0):
+    rng = np.random.default_rng(seed)
+    right = rng.random(N * subjects) < np.where(np.tile(TYPE, subjects) == "w", 0.85, 0.6)
+    model = rng.random(N) < np.where(TYPE == "w", 0.9, 0.75)
+    source = _assembly(np.where(model, ANIMAL, "z"), image_type=TYPE, animal=ANIMAL)
+    names = np.repeat([f"p{i:02d}" for i in range(subjects)], N)
+    return source, _assembly(right.astype(int), image_type=np.tile(TYPE, subjects), subject=names)
+
+
+def _delta(correct, kind):
+    return correct[kind == "w"].mean() - correct[kind == "f"].mean()
+
+
+def test_is_the_mean_over_halves_of_the_subjects():
+    source, target = _data()
+    score = load_metric("baker_accuracy_delta", image_types=["w", "f"])(source, target)
+    ours = _delta(source.values == ANIMAL, TYPE)
+    rng, expected = np.random.default_rng(0), []
+    for order in rng.permuted(np.tile(np.arange(7), (100, 1)), axis=1):
+        chosen = np.isin(target["subject"].values, [f"p{i:02d}" for i in order[:3]])
+        theirs = _delta(target.values[chosen], target["image_type"].values[chosen])
+        expected.append(max(1 - abs(theirs - ours) / theirs, 0))
+    np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-12)
+    assert float(score) == pytest.approx(np.mean(expected))
+    assert score.attrs["std"] == pytest.approx(np.std(expected))
+    assert score.attrs["delta"] == pytest.approx(ours)
+    # pooled over all subjects, as brainscore-vision 2.4.2 has it for the same people
+    assert score.attrs["human_delta"] == pytest.approx(0.22857142857142865, abs=1e-12)
+
+
+def test_every_subject_is_drawn():
+    source, target = _data(4)
+    metric = load_metric("baker_accuracy_delta", image_types=["w", "f"])
+    before = metric(source, target).attrs["raw"].values
+    for subject in np.unique(target["subject"].values):
+        values = np.where(target["subject"].values == subject, target["image_type"].values == "w", target.values)
+        changed = _assembly(values, image_type=target["image_type"].values, subject=target["subject"].values)
+        assert not np.allclose(metric(source, changed).attrs["raw"].values, before)
+
+
+def test_choices_and_a_row_of_choices_are_read():
+    source, target = _data()
+    chosen = np.where(target.values == 1, np.tile(ANIMAL, 7), "z")
+    choices = _assembly(
+        chosen, image_type=target["image_type"].values, subject=target["subject"].values, animal=np.tile(ANIMAL, 7)
+    )
+    metric = load_metric("baker_accuracy_delta", image_types=["w", "f"])
+    assert float(metric(source, choices)) == float(metric(source, target))
+    row = source.expand_dims("choice")
+    assert float(metric(row, target)) == float(metric(source, target))
+
+
+def test_error_is_that_of_other_subjects():
+    source, _ = _data()
+    metric = load_metric("baker_accuracy_delta", image_types=["w", "f"])
+    scores = [metric(source, _data(40, seed)[1]) for seed in range(1, 40)]
+    pooled = [1 - abs(s.attrs["human_delta"] - s.attrs["delta"]) / s.attrs["human_delta"] for s in scores]
+    assert np.median([s.attrs["error"] for s in scores]) == pytest.approx(np.std(pooled), rel=0.35)
+    low, high = scores[0].attrs["ci"]
+    assert low < pooled[0] < high
+
+
+def test_people_without_a_loss_give_nan_and_a_reason():
+    source, target = _data()
+    flat = _assembly(np.ones(N * 7), image_type=target["image_type"].values, subject=target["subject"].values)
+    score = load_metric("baker_accuracy_delta", image_types=["w", "f"])(source, flat)
+    assert np.isnan(float(score))
+    assert score.attrs["undefined"] == 100
+    assert "people lose no accuracy" in score.attrs["error_reason"]
+
+
+def test_what_does_not_fit_is_refused():
+    source, target = _data()
+    with pytest.raises(MetricInputError, match="no trials of image_type 'o'; it has 'f', 'w'"):
+        load_metric("baker_accuracy_delta", image_types=["w", "o"])(source, target)
+    metric = load_metric("baker_accuracy_delta", image_types=["w", "f"])
+    with pytest.raises(MetricInputError, match="no coordinate 'animal'"):
+        metric(source.drop_vars("animal"), target)
+    with pytest.raises(MetricInputError, match=r"numbers other than 0 and 1, such as 2\.0"):
+        metric(source, target * 2)
+    with pytest.raises(MetricInputError, match="1 subject in the target"):
+        metric(source, target.isel(presentation=slice(0, N)))
+    with pytest.raises(ValueError, match="two are needed"):
+        load_metric("baker_accuracy_delta", image_types=["w"])

@@ -1,0 +1,267 @@
+"""Similarity of the distributions of a property."""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.metrics import Ceiling, Metric, Score, attach_uncertainty
+from brainscore_core.numerics.resampling import SMALL
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
+
+__all__ = ["BootstrapDistributionSimilarity", "NeuronalPropertyCeiling", "ks_similarity"]
+
+MAX_UNDEFINED = 0.1
+"""Share of empty samples above which the published score is 0."""
+
+Similarity = Callable[[Any, Any], Any]
+
+
+def ks_similarity(p: ArrayLike, q: ArrayLike) -> Any:
+    """One minus the Kolmogorov–Smirnov distance of two histograms, relative to the largest that `q` allows.
+
+    Parameters
+    ----------
+    p : array, … × bins
+        Histograms that each sum to 1 (a model's).
+    q : array, bins
+        Histogram that sums to 1 (the recordings').
+
+    Returns
+    -------
+    float, or array of p's shape without bins
+        1 − KS / KS_max, in [0, 1], with KS = max |P − Q| over cumulative sums and KS_max = max(1 − q₁, 1 − q_last),
+        which all mass in the first or in the last bin reaches. NaN with a single bin.
+
+    Examples
+    --------
+    >>> float(round(ks_similarity([0.2, 0.3, 0.5], [0.1, 0.1, 0.8]), 4))  # 1 − 0.3 / 0.9
+    0.6667
+    """
+    ours, theirs = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    distance = np.abs(ours.cumsum(axis=-1) - theirs.cumsum(axis=-1)).max(axis=-1)
+    largest = max(1 - theirs[0], 1 - theirs[-1])
+    result = 1 - distance / largest if largest > 0 else distance * math.nan
+    return result if np.ndim(result) else float(result)
+
+
+class BootstrapDistributionSimilarity(Metric):
+    """How similarly a neuronal property is distributed in a model and in recordings [1]_.
+
+    As many neuroids as were recorded are drawn from the model with replacement, `ns` times; each sample's histogram is
+    compared with that of the recordings. The score is the mean over samples.
+
+    Parameters
+    ----------
+    property_name : str
+        Value of the coordinate ``neuronal_property``. The recordings' ``attrs['<property_name>_bins']`` hold the edges
+        of the histogram's bins.
+    similarity_func : callable
+        ``similarity_func(model_histogram, data_histogram)``, histograms summing to 1.
+    ns : int
+        Number of samples.
+    seed : int
+        Seed of NumPy's default generator.
+
+    Notes
+    -----
+    Values outside of the bins count in the nearest one. NaN stands for neuroids to which the property does not apply:
+    they are drawn with the others, then left out of the histogram. Where more than 10 % of the samples are empty, the
+    score is 0, as published, with a warning; ``attrs['undefined']`` counts them.
+
+    ``attrs``: ``raw`` (sample); ``error``: standard deviation over samples (ddof 0), as published: how much a sample of
+    the recordings' size varies; ``ci``: percentiles of the samples, with at least 20 neuroids on both sides; ``scale``:
+    ``'similarity'``. The recordings are held fixed.
+
+    References
+    ----------
+    .. [1] Marques, Schrimpf & DiCarlo (2021). https://doi.org/10.1101/2021.03.01.433495
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import PropertyAssembly
+    >>> def sizes(values):
+    ...     return PropertyAssembly(
+    ...         values.reshape(-1, 1),
+    ...         coords={"neuroid_id": ("neuroid", np.arange(len(values))),
+    ...                 "neuronal_property": ("neuronal_property", ["size"])},
+    ...         dims=["neuroid", "neuronal_property"])
+    >>> rng = np.random.default_rng(0)
+    >>> recorded, model = sizes(rng.uniform(0, 2, 80)), sizes(rng.uniform(1, 3, 500))
+    >>> recorded.attrs["size_bins"] = np.linspace(0, 3, 13)
+    >>> score = BootstrapDistributionSimilarity("size")(model, recorded)
+    >>> float(score.round(1)), round(score.attrs["error"], 2)
+    (0.4, 0.04)
+    """
+
+    scale = "similarity"
+
+    def __init__(
+        self, property_name: str, similarity_func: Similarity = ks_similarity, ns: int = 1000, *, seed: int = 0
+    ) -> None:
+        if ns < 1:
+            raise MetricInputError(f"ns is {ns}", remedy="draw at least one sample, such as ns=1000")
+        self.property_name = property_name
+        self.similarity_func = similarity_func
+        self.ns = ns
+        self.seed = seed
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare the model's property with the recordings'.
+
+        Parameters
+        ----------
+        source, target : PropertyAssembly, neuroid × neuronal_property
+            The model's and the recordings'; the latter with the bins.
+
+        Returns
+        -------
+        Score
+            In [0, 1].
+
+        Raises
+        ------
+        MetricInputError
+            If the property or its bins are missing, or no neuroid was recorded.
+        """
+        edges = self._edges(target)
+        model = _property_values(source, self.property_name, role="source")
+        data = _property_values(target, self.property_name, role="target")
+        bins = len(edges) - 1
+        codes = _bin_codes(model, edges)  # NaN is the bin after the last
+        measured = np.bincount(_bin_codes(data, edges), minlength=bins + 1)[:bins]
+        if not measured.any():
+            raise MetricInputError(
+                f"the target has no value of {self.property_name!r}", remedy="pass the recordings' property"
+            )
+        if not len(codes):
+            raise MetricInputError("the source has no neuroids", remedy="record the model before the comparison")
+        values = self._samples(codes, measured / measured.sum(), size=len(data))
+        undefined = int(np.isnan(values).sum())
+        coords = {"sample": ("sample", np.arange(self.ns))}
+        raw = Score(values, coords=coords, dims=["sample"])
+        if undefined > MAX_UNDEFINED * self.ns:
+            reason = f"{undefined} of {self.ns} samples of the model's neuroids have no {self.property_name!r}"
+            warnings.warn(f"{reason}; the score is 0", stacklevel=2)
+            score = attach_uncertainty(Score(0.0), reason=reason)
+        else:
+            score = Score(float(np.nanmean(values)))
+            units = min(int(measured.sum()), int((codes < bins).sum()))
+            enough = units >= SMALL
+            attach_uncertainty(
+                score,
+                error=float(np.nanstd(values)),
+                ci=tuple(np.nanquantile(values, [0.025, 0.975]).tolist()) if enough else None,
+                estimates=f"similarity of a sample of {len(data)} model neuroids; model neuroids were resampled, "
+                "recordings kept",
+                method="bootstrap",
+                reason=None if enough else f"{units} neuroids: at least {SMALL} are needed for percentiles",
+            )
+        score.attrs |= {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "undefined": undefined}
+        return score
+
+    def _samples(self, codes: NDArray[np.intp], data: NDArray[np.float64], *, size: int) -> NDArray[np.float64]:
+        """Similarity of each sample; NaN where a sample is empty."""
+        bins = len(data)
+        drawn = codes[np.random.default_rng(self.seed).integers(0, len(codes), (self.ns, size))]
+        cells = drawn + (bins + 1) * np.arange(self.ns)[:, None]
+        counts = np.bincount(cells.ravel(), minlength=self.ns * (bins + 1)).reshape(self.ns, -1)[:, :bins]
+        filled = counts.any(axis=1)
+        histograms = counts[filled] / counts[filled].sum(axis=1, keepdims=True)
+        values = np.full(self.ns, np.nan)
+        if self.similarity_func is ks_similarity:
+            values[filled] = ks_similarity(histograms, data)
+        else:
+            values[filled] = [float(self.similarity_func(histogram, data)) for histogram in histograms]
+        return values
+
+    def _edges(self, target: DataAssembly) -> NDArray[np.float64]:
+        key = f"{self.property_name}_bins"
+        if key not in target.attrs:
+            raise MetricInputError(
+                f"the target has no attrs[{key!r}]: the bins of {self.property_name!r} are unknown",
+                remedy=f"add their edges, such as target.attrs[{key!r}] = np.linspace(low, high, 13)",
+            )
+        edges = np.asarray(target.attrs[key], dtype=np.float64).ravel()
+        if len(edges) < 3 or not (np.diff(edges) > 0).all():
+            raise MetricInputError(
+                f"attrs[{key!r}] are {listed(edges)}; the edges of at least two bins are needed, in ascending order",
+                remedy="sort them, or add some",
+            )
+        return edges
+
+
+class NeuronalPropertyCeiling(Ceiling):
+    """How similar the recordings are to samples of themselves, by the same metric as models [1]_.
+
+    Parameters
+    ----------
+    similarity_metric : Metric or str
+        Such as ``load_metric('ks_similarity', property_name='surround_suppression_index')``; or the property's name,
+        for this metric.
+
+    Notes
+    -----
+    ``attrs`` are those of the metric (``raw``, ``error``, ``ci``), and ``meaning``: ``'upper bound'``.
+
+    References
+    ----------
+    .. [1] Marques, Schrimpf & DiCarlo (2021). https://doi.org/10.1101/2021.03.01.433495
+    """
+
+    meaning = "upper bound"
+
+    def __init__(self, similarity_metric: Metric | str) -> None:
+        if isinstance(similarity_metric, str):
+            similarity_metric = BootstrapDistributionSimilarity(similarity_metric)
+        self.similarity_metric = similarity_metric
+
+    def __call__(self, assembly: DataAssembly) -> Score:
+        """Compare `assembly` with samples of itself.
+
+        Parameters
+        ----------
+        assembly : PropertyAssembly, neuroid × neuronal_property
+            The recordings' property, with its bins.
+
+        Returns
+        -------
+        Score
+            In [0, 1].
+        """
+        score = self.similarity_metric(assembly, assembly)
+        score.attrs["meaning"] = self.meaning
+        return score
+
+
+def _property_values(assembly: DataAssembly, name: str, *, role: str) -> NDArray[np.float64]:
+    """One value a neuroid."""
+    coord = "neuronal_property"
+    if coord not in assembly.coords:
+        raise MetricInputError(
+            f"the {role} has no coordinate {coord!r}",
+            remedy=f"build it with the dimensions neuroid × {coord}, the latter holding {name!r}",
+        )
+    names = np.atleast_1d(assembly[coord].values)
+    found = np.flatnonzero(names == name)
+    if len(found) != 1:
+        raise MetricInputError(
+            f"the {role} has {len(found)} properties {name!r}; it has {listed(names)}",
+            remedy="pass property_name=… of one of them",
+        )
+    (values,) = [assembly.values] if not assembly[coord].dims else [assembly.isel({assembly[coord].dims[0]: found[0]})]
+    try:
+        return np.asarray(values, dtype=np.float64).ravel()
+    except ValueError as error:
+        raise MetricInputError(f"{name!r} of the {role} is not numeric", remedy="pass numbers, or NaN") from error
+
+
+def _bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Bin of each value, the last bin with its right edge; values outside are in the nearest; NaN after the last."""
+    bins = len(edges) - 1
+    codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
+    return np.asarray(np.where(np.isnan(values), bins, codes), dtype=np.intp)

@@ -1,0 +1,93 @@
+"""Compare how many directions two representations use."""
+
+import math
+
+import numpy as np
+
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import influence_interval, participation_ratio
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.geometry import matched
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+
+__all__ = ["EffectiveDimensionality"]
+
+
+class EffectiveDimensionality(Metric):
+    """Ratio of the smaller to the larger effective dimensionality of source and target.
+
+    Effective dimensionality is the participation ratio (Σλ)² / Σλ² of the eigenvalues λ of the covariance between
+    neuroids [1]_: d where d directions have equal variance.
+
+    Notes
+    -----
+    In (0, 1]; 1 where both use equally many directions, which need not be the same ones. ``raw`` holds the two
+    participation ratios (``side``: source, target). The participation ratio cannot exceed the number of neuroids or of
+    stimuli − 1, and measurement noise raises it: a difference between 100 recorded neuroids and 10,000 features may be
+    one of sampling. ``error`` and ``ci`` come from each stimulus's influence on the logarithm of the ratio, stimuli as
+    the independent units; an interval that contains equal dimensionalities ends at 1. Few stimuli bias the ratio, so
+    the interval is around the value minus the jackknife's estimate of its bias and need not contain the score.
+    ``attrs['influence']`` has that of the logarithm of source over target. NaN with a reason where a side does not
+    vary.
+
+    References
+    ----------
+    .. [1] Gao et al. (2017). bioRxiv 214262. https://doi.org/10.1101/214262
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> assembly = NeuroidAssembly(
+    ...     np.vstack([np.eye(4), -np.eye(4)]),
+    ...     coords={"stimulus_id": ("presentation", list("abcdefgh")), "neuroid_id": ("neuroid", list(range(4)))},
+    ...     dims=["presentation", "neuroid"],
+    ... )
+    >>> score = EffectiveDimensionality()(assembly.isel(neuroid=[0, 1, 2]), assembly)
+    >>> round(float(score), 2), score.attrs["raw"].values.round(2).tolist()
+    (0.75, [3.0, 4.0])
+    """
+
+    scale = "similarity"
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare `source` and `target`.
+
+        Parameters
+        ----------
+        source, target : NeuroidAssembly, presentation × neuroid
+            With the same ``stimulus_id``, in any order, each once; any numbers of neuroids.
+
+        Returns
+        -------
+        Score
+            In (0, 1]; NaN with a reason where undefined.
+
+        Raises
+        ------
+        MetricInputError
+            If the two hold different stimuli, a stimulus twice, NaN, or fewer than 3 stimuli.
+        """
+        pair = matched(source, target, fewest=3, what="dimensionality")
+        sides = {"source": participation_ratio(pair.X), "target": participation_ratio(pair.Y)}
+        values = [side.value for side in sides.values()]
+        log_ratio = math.log(values[0] / values[1])
+        score = Score(math.exp(-abs(log_ratio)))
+        score.attrs[Score.RAW_VALUES_KEY] = Score(values, coords={"side": list(sides)}, dims=["side"])
+        score.attrs["scale"] = self.scale
+        influence = (sides["source"].log_influence - sides["target"].log_influence)[pair.order]
+        score.attrs["influence"] = DataAssembly(
+            influence,
+            coords={"stimulus_id": ("presentation", pair.target["stimulus_id"].values)},
+            dims=["presentation"],
+        )
+        bias = sides["source"].log_bias - sides["target"].log_bias
+        interval = influence_interval(log_ratio - bias, influence)
+        reasons = [f"the {name} {side.reason}" for name, side in sides.items() if side.reason is not None]
+        if reasons:
+            interval = interval._replace(reason=" and ".join(reasons))
+        ends = np.exp(-np.abs([interval.low, interval.high]))
+        high = 1.0 if interval.low <= 0 <= interval.high else float(ends.max())
+        interval = interval._replace(low=float(ends.min()), high=high, error=interval.error * float(score))
+        return attach_interval(
+            score, interval, estimates="ratio of the dimensionalities; stimuli vary, neuroids are kept"
+        )

@@ -1,0 +1,293 @@
+"""Behavioural consistency of images and objects (Rajalingham 2018)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Metric, Score, declare_no_error
+from brainscore_core.numerics import influence_interval
+from brainscore_core.numerics.discrimination import (
+    choice_rates,
+    less_class_means,
+    masked_correlation,
+    nanmean_rows,
+    object_dprimes,
+    pairwise_probabilities,
+    stimulus_dprimes,
+)
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+
+from .trials import Trials, probabilities, trials_of
+
+__all__ = ["I1", "I2", "O1", "O2", "I1n", "I2n"]
+
+
+class _Consistency(Metric):
+    scale = "correlation"
+    by_object: ClassVar[bool] = False
+    normalised: ClassVar[bool] = False
+    one_versus_all: ClassVar[bool] = False
+
+    def __init__(self, *, repetitions: int = 2, seed: int = 0) -> None:
+        if repetitions < 1:
+            raise ValueError(f"repetitions is {repetitions}; at least 1 is needed")
+        self._repetitions = repetitions
+        self._seed = seed
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare a model's probabilities with people's choices.
+
+        Parameters
+        ----------
+        source : BehavioralAssembly, presentation × choice
+            The model's probabilities, one row a stimulus, with ``stimulus_id`` and ``choice``. It is not changed.
+            Stimuli and choices that the target does not have are left aside.
+        target : BehavioralAssembly, presentation
+            What people chose, one a trial, with ``stimulus_id``, ``sample_obj`` (the object shown) and ``dist_obj``
+            (the other one offered). ``truth``, where there is one, must equal ``sample_obj``.
+
+        Returns
+        -------
+        Score
+            In [−1, 1].
+
+        Raises
+        ------
+        MetricInputError
+            If coordinates, stimuli or choices are missing, or a trial's choice was not on offer.
+        """
+        trials = trials_of(target)
+        ours = self._signature(pairwise_probabilities(probabilities(source, trials), trials.truth), trials)
+        pairs = [(ours, self._measured(trials, first)) for first, _ in self._halves(trials)]
+        score = self._score(pairs, trials, names=("predictions", "targets"))
+        score.attrs["undefined"] = sum(int((np.isnan(a) & ~np.isnan(b)).sum()) for a, b in pairs)
+        return score
+
+    def ceiling(self, assembly: DataAssembly, skipna: bool = False) -> Score:
+        """Correlate two random halves of the trials.
+
+        Parameters
+        ----------
+        assembly : BehavioralAssembly, presentation
+            As the target of the metric.
+        skipna : bool
+            Leave out d′ that only one half has. Otherwise they are an error.
+
+        Returns
+        -------
+        Score
+            With ``meaning`` ``'reliability'``: the correlation of two halves, without correction, as published. A score
+            is compared with its square root.
+
+        Raises
+        ------
+        MetricInputError
+            As for the metric; and without `skipna` if a half lacks a d′ that the other half has.
+        """
+        trials = trials_of(assembly)
+        pairs = [
+            (self._measured(trials, first), self._measured(trials, second)) for first, second in self._halves(trials)
+        ]
+        lacking = sum(int((np.isnan(a) != np.isnan(b)).sum()) for a, b in pairs)
+        if lacking and not skipna:
+            raise MetricInputError(
+                f"{lacking} d′ of {sum(a.size for a, _ in pairs)} can be computed from one half of the trials only",
+                remedy="leave them out with ceiling(assembly, skipna=True), or collect more trials",
+            )
+        score = self._score(pairs, trials, names=("first_halves", "second_halves"))
+        score.attrs.update(meaning="reliability", undefined=lacking)
+        return score
+
+    def ceil_score(self, score: Score, ceiling: Score) -> Score:
+        """Divide by the square root of the ceiling, half by half [1]_.
+
+        Parameters
+        ----------
+        score, ceiling : Score
+            From this metric and its :meth:`ceiling`, with the same ``repetitions`` and ``seed``.
+
+        Returns
+        -------
+        Score
+            Mean over halves; its error is that of the score, the ceiling taken as known. NaN with a reason where a
+            ceiling is not positive.
+
+        References
+        ----------
+        .. [1] Rajalingham et al. (2018). https://doi.org/10.1523/JNEUROSCI.0388-18.2018
+        """
+        ours, limits = (np.asarray(part.attrs[Score.RAW_VALUES_KEY].values) for part in (score, ceiling))
+        if ours.shape != limits.shape:
+            raise MetricInputError(
+                f"the score has {ours.size} halves, the ceiling {limits.size}",
+                remedy="compute both with the same number of repetitions",
+            )
+        if (limits > 0).all():
+            result = score * (float((ours / np.sqrt(limits)).mean()) / float(score)) if float(score) else score * 0.0
+        else:
+            result = declare_no_error(Score(np.nan), "the halves of the measurements do not correlate positively")
+        result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": ceiling, "scale": "ceiled"})
+        return result
+
+    def _halves(self, trials: Trials) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        # the legacy generator, because published values rest on its order
+        random, n = np.random.RandomState(self._seed), len(trials.chosen)
+        for _ in range(self._repetitions):
+            order = random.permutation(n)
+            yield order[: n // 2], order[n // 2 :]
+
+    def _measured(self, trials: Trials, which: NDArray[np.intp]) -> NDArray[np.float64]:
+        columns = (part[which] for part in (trials.stimulus, trials.chosen, trials.distractor))
+        rates = choice_rates(*columns, truth=trials.truth, n_objects=len(trials.objects))
+        return self._signature(rates, trials)
+
+    def _signature(self, rates: NDArray[np.float64], trials: Trials) -> NDArray[np.float64]:
+        values = object_dprimes(rates, trials.truth) if self.by_object else stimulus_dprimes(rates, trials.truth)
+        if self.normalised:
+            values = less_class_means(values, trials.truth, n_objects=len(trials.objects))
+        return nanmean_rows(values) if self.one_versus_all else values
+
+    def _score(
+        self, pairs: Sequence[tuple[NDArray[np.float64], ...]], trials: Trials, *, names: tuple[str, str]
+    ) -> Score:
+        results = [masked_correlation(*pair) for pair in pairs]
+        values = np.array([result.value for result in results])
+        score = Score(values.mean())
+        units = "objects" if self.by_object else "stimuli"
+        influence = np.mean([result.influence for result in results], axis=0)
+        if self.by_object and not self.one_versus_all:
+            influence = 2 * influence  # a pair of objects belongs to both of them
+        reason = None
+        if not self.by_object:  # the objects' means were estimated from the same images (HC1's correction)
+            free = len(trials.stimuli) - len(trials.objects)
+            influence = influence * np.sqrt(len(trials.stimuli) / free) if free > 0 else influence * np.nan
+            reason = None if free > 0 else f"{len(trials.stimuli)} images of {len(trials.objects)} objects are too few"
+        interval = influence_interval(float(score), influence, correlation=True, units=units)
+        if reason:
+            interval = interval._replace(reason=reason)
+        if np.isnan(float(score)):
+            interval = interval._replace(reason="one side's d′ do not vary, or fewer than two are measured by both")
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(values, coords={"split": np.arange(len(values))}, dims=["split"]),
+            "scale": self.scale,
+            "std": float(values.std()),
+            "influence": DataAssembly(influence, coords=self._rows(trials), dims=[self._dim]),
+        }
+        for name, side in zip(names, zip(*pairs, strict=True), strict=True):
+            score.attrs[name] = self._record(np.stack(side), trials)
+        estimates = (
+            f"correlation of d′, mean over {len(values)} random halves of the trials; {units} vary, trials are kept"
+        )
+        return attach_interval(score, interval, estimates=estimates)
+
+    @property
+    def _dim(self) -> str:
+        return "truth" if self.by_object else "presentation"
+
+    def _rows(self, trials: Trials) -> dict[str, Any]:
+        if self.by_object:
+            return {"truth": ("truth", trials.objects)}
+        return {
+            "stimulus_id": ("presentation", trials.stimuli),
+            "truth": ("presentation", trials.objects[trials.truth]),
+        }
+
+    def _record(self, values: NDArray[np.float64], trials: Trials) -> DataAssembly:
+        coords = self._rows(trials) | {"split": np.arange(len(values))}
+        dims = ["split", self._dim]
+        if not self.one_versus_all:
+            coords, dims = coords | {"choice": ("choice", trials.objects)}, [*dims, "choice"]
+        return DataAssembly(values, coords=coords, dims=dims)
+
+
+class I2n(_Consistency):
+    """Image-level consistency, one object against another, without the objects' own differences (I2n) [1]_.
+
+    From the rates of choosing a distractor comes d′ of each image against each distractor; the mean over the images of
+    the same object is taken off; Pearson correlation of the model's and people's d′ over all images and distractors.
+
+    Parameters
+    ----------
+    repetitions : int
+        How often the trials are halved at random. The metric compares with the first half each.
+    seed : int
+        Of the halves.
+
+    Notes
+    -----
+    A model's rate is p(distractor) / (p(distractor) + p(truth)); people's is the share of trials with this image and
+    distractor in which the distractor was chosen. d′ = z(1 − rate) − z(mean rate of choosing this image's object for
+    the distractor's images), clipped at ±5. A pair without trials is NaN and left out, and so is a d′ with two infinite
+    terms of the same sign. Where a model gives both objects the probability 0, its d′ is left out too;
+    ``attrs['undefined']`` counts these.
+
+    ``attrs``: ``raw`` (split), one correlation a half; ``std``, their standard deviation (ddof 0), which the existing
+    platform publishes as the error; ``error`` and ``ci`` from each image's influence on the correlation, images being
+    the independent units (widened by √(images / (images − objects)), as the objects' means come from the same images);
+    ``influence`` (presentation); ``predictions`` and ``targets``, the d′.
+
+    References
+    ----------
+    .. [1] Rajalingham et al. (2018). Journal of Neuroscience 38, 7255–7269.
+       https://doi.org/10.1523/JNEUROSCI.0388-18.2018
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    >>> rng = np.random.default_rng(0)
+    >>> image, names = np.tile(np.arange(8), 400), np.array(["cat", "dog"])
+    >>> shown = names[image % 2]
+    >>> other = names[1 - image % 2]
+    >>> people = BehavioralAssembly(
+    ...     np.where(rng.random(len(image)) < 0.6 + 0.04 * image, shown, other),
+    ...     coords={"stimulus_id": ("presentation", image), "sample_obj": ("presentation", shown),
+    ...             "dist_obj": ("presentation", other)}, dims=["presentation"])
+    >>> right = 0.6 + 0.04 * np.arange(8)
+    >>> model = BehavioralAssembly(
+    ...     np.where(np.arange(8)[:, None] % 2 == np.arange(2), right[:, None], 1 - right[:, None]),
+    ...     coords={"stimulus_id": ("presentation", np.arange(8)), "choice": ("choice", names)},
+    ...     dims=["presentation", "choice"])
+    >>> bool(I2n()(model, people) > 0.9)
+    True
+    """
+
+    normalised = True
+
+
+class I2(_Consistency):
+    """Image-level consistency, one object against another; as :class:`I2n`, the objects' own differences kept."""
+
+
+class I1(_Consistency):
+    """Image-level consistency, one object against all others: d′ as in :class:`I2`, averaged over distractors."""
+
+    one_versus_all = True
+
+
+class I1n(_Consistency):
+    """Image-level consistency, one against all others: d′ as in :class:`I2n`, averaged over distractors."""
+
+    normalised = True
+    one_versus_all = True
+
+
+class O2(_Consistency):
+    """Object-level consistency, one object against another.
+
+    As :class:`I2`, but the rates are averaged over each object's images before they become d′. Errors and intervals
+    have objects as the independent units.
+    """
+
+    by_object = True
+
+
+class O1(_Consistency):
+    """Object-level consistency, one object against all others: d′ as in :class:`O2`, averaged over distractors."""
+
+    by_object = True
+    one_versus_all = True

@@ -1,0 +1,257 @@
+"""How much of the averaged responses is signal, and how well subjects predict each other."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Ceiling, Score
+from brainscore_core.numerics import jackknife_interval, pearson
+from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise
+from brainscore_core.numerics.resampling import mean, median
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_vision.metric_helpers.alignment import (
+    MetricInputError,
+    as_table,
+    coord_values,
+    finite_values,
+    listed,
+    match_rows,
+)
+from brainscore_vision.metric_helpers.uncertainty import (
+    attach_interval,
+    attach_neuroid_interval,
+    clipped,
+    note_undefined,
+)
+
+__all__ = ["InterSubjectConsistency", "NoiseCeilingSNR"]
+
+
+class NoiseCeilingSNR(Ceiling):
+    """Noise ceiling from the signal-to-noise ratio of single presentations (ncsnr) [1]_.
+
+    The value is the median over neuroids of ncsnr² / (ncsnr² + 1/n): the share of variance that is signal in responses
+    averaged over n presentations. Times 100 it is the published noise ceiling in percent.
+
+    Parameters
+    ----------
+    repetitions : int, optional
+        n. By default what the assembly has; where stimuli differ, 1/n is averaged over stimuli, as published.
+    stimulus_coord : str
+        Coordinate that names the stimulus of a presentation.
+
+    Notes
+    -----
+    Noise is the variance over a stimulus' presentations (ddof 1), averaged over stimuli; signal is the variance of all
+    presentations minus noise, 0 where that is negative. The published responses were z-scored in each session before;
+    do so where sessions differ in offset or gain, else this counts as noise. NaN counts as not measured; a neuroid
+    that does not vary, or without a stimulus that was measured twice, is NaN.
+
+    ``attrs``: ``raw`` (neuroid, shares), ``ncsnr`` (neuroid), ``rectified`` (how many neuroids have no signal),
+    ``error`` and ``ci`` from a bootstrap over neuroids (no error was published), ``meaning``: ``'reliability'``.
+
+    References
+    ----------
+    .. [1] Allen et al. (2022). Nature Neuroscience 25, 116–126. https://doi.org/10.1038/s41593-021-00962-x
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> rng = np.random.default_rng(0)
+    >>> stimuli = np.tile(np.arange(300), 3)
+    >>> assembly = NeuroidAssembly(
+    ...     rng.standard_normal((300, 40))[stimuli] + 2 * rng.standard_normal((900, 40)),
+    ...     coords={"stimulus_id": ("presentation", stimuli), "neuroid_id": ("neuroid", np.arange(40))},
+    ...     dims=["presentation", "neuroid"])
+    >>> ceiling = NoiseCeilingSNR()(assembly)
+    >>> float(ceiling.round(1)), float(ceiling.attrs["ncsnr"].median().round(1))  # 1 / (1 + 4 / 3) = 0.43
+    (0.4, 0.5)
+    """
+
+    meaning = "reliability"
+
+    def __init__(self, repetitions: int | None = None, *, stimulus_coord: str = "stimulus_id") -> None:
+        if repetitions is not None and repetitions < 1:
+            raise MetricInputError(
+                f"repetitions is {repetitions}", remedy="pass the number of presentations that are averaged, 1 or more"
+            )
+        self._repetitions = repetitions
+        self._stimulus_coord = stimulus_coord
+
+    def __call__(self, assembly: DataAssembly) -> Score:
+        """Estimate the share of signal in `assembly`.
+
+        Parameters
+        ----------
+        assembly : NeuroidAssembly, presentation × neuroid
+            Single presentations.
+
+        Returns
+        -------
+        Score
+            Between 0 and 1.
+
+        Raises
+        ------
+        MetricInputError
+            If no stimulus was presented twice.
+        """
+        assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
+        stimuli = coord_values(assembly, self._stimulus_coord, role="assembly")
+        values = np.asarray(assembly.values)
+        if values.dtype.kind not in "fiub":
+            raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
+        if not values.shape[1]:
+            raise MetricInputError("the assembly has no neuroids", remedy="check the selection before it")
+        codes = pd.factorize(stimuli, use_na_sentinel=False)[0]
+        if not len(codes) or np.bincount(codes).max() < 2:
+            raise MetricInputError(
+                f"no stimulus of {self._stimulus_coord!r} was presented twice, so there is no estimate of noise",
+                remedy="pass the recordings before repetitions were averaged "
+                "(for example load_assembly(average_repetitions=False))",
+            )
+        parts = signal_to_noise(values, codes)
+        inverse = parts.inverse_repetitions if self._repetitions is None else 1 / self._repetitions
+        coords = coords_for_dim(assembly, "neuroid")
+        raw = Score(noise_ceiling_fraction(parts.ncsnr, inverse), coords=coords, dims=["neuroid"])
+        score = Score(float(median(raw.values, 0)))
+        score.attrs = {
+            Score.RAW_VALUES_KEY: raw,
+            "ncsnr": Score(parts.ncsnr, coords=coords, dims=["neuroid"]),
+            "rectified": int((parts.unrectified < 0).sum()),
+            "meaning": self.meaning,
+        }
+        return note_undefined(attach_neuroid_interval(score, raw), raw.values, what="the signal-to-noise ratio")
+
+
+class InterSubjectConsistency(Ceiling):
+    """How well a subject's responses correlate with the mean of the other subjects' (leave one subject out) [1]_.
+
+    The value is the mean over subjects of the median over neuroids of the Pearson correlation over stimuli.
+
+    Parameters
+    ----------
+    subject_coord : str
+        Coordinate of ``presentation`` that tells subjects apart.
+    stimulus_coord : str
+        Coordinate by which subjects' stimuli are matched.
+
+    Notes
+    -----
+    Neuroids must mean the same in all subjects: parcels, electrodes of a cap, voxels in a common space, or the columns
+    of a behavioural measure. It is a lower bound on what the best model reaches in a subject, since the others' mean is
+    noisy; a model of the group can exceed it.
+
+    A neuroid that does not vary in a subject, or in the others' mean, is NaN there, is left out by the median and
+    counted in ``attrs['undefined']``; NaN in the input is an error.
+
+    ``attrs``: ``raw`` (subject × neuroid); ``error`` and ``ci`` from the jackknife over subjects (Student's t), in
+    which the others' mean is formed anew; ``meaning``: ``'human-human'``.
+
+    References
+    ----------
+    .. [1] Nili et al. (2014). PLOS Computational Biology 10, e1003553. https://doi.org/10.1371/journal.pcbi.1003553
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> rng = np.random.default_rng(0)
+    >>> stimuli, subjects = np.tile(np.arange(200), 5), np.repeat(list("abcde"), 200)
+    >>> assembly = NeuroidAssembly(
+    ...     rng.standard_normal((200, 30))[stimuli] + rng.standard_normal((1000, 30)),
+    ...     coords={"stimulus_id": ("presentation", stimuli), "subject": ("presentation", subjects),
+    ...             "neuroid_id": ("neuroid", np.arange(30))},
+    ...     dims=["presentation", "neuroid"])
+    >>> float(InterSubjectConsistency()(assembly).round(1))  # 1 / sqrt((1 + 1) * (1 + 1 / 4)) = 0.63
+    0.6
+    """
+
+    meaning = "human-human"
+
+    def __init__(self, subject_coord: str = "subject", *, stimulus_coord: str = "stimulus_id") -> None:
+        self._subject_coord = subject_coord
+        self._stimulus_coord = stimulus_coord
+
+    def __call__(self, assembly: DataAssembly) -> Score:
+        """Correlate each subject of `assembly` with the others.
+
+        Parameters
+        ----------
+        assembly : NeuroidAssembly, presentation × neuroid
+            Each subject's responses to the same stimuli, repetitions averaged.
+
+        Returns
+        -------
+        Score
+            In [−1, 1].
+
+        Raises
+        ------
+        MetricInputError
+            If there are fewer than two subjects, they saw different stimuli, or values are missing.
+        """
+        assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
+        responses, subjects = self._cube(assembly)
+        values = _leave_one_out(responses)
+        coords: dict[str, Any] = {"subject": ("subject", subjects)} | coords_for_dim(assembly, "neuroid")
+        score = Score(_center(values))
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(values, coords=coords, dims=["subject", "neuroid"]),
+            "meaning": self.meaning,
+        }
+        m = len(responses)
+        left_out = [_center(_leave_one_out(np.delete(responses, i, axis=0))) for i in range(m)] if m > 2 else []
+        interval = clipped(jackknife_interval(float(score), left_out, units="subjects"))
+        if not left_out:
+            interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
+        elif math.isnan(float(score)):
+            interval = interval._replace(reason="the correlation of subjects is undefined: their responses do not vary")
+        attach_interval(
+            score,
+            interval,
+            estimates="mean over subjects of the median over neuroids; subjects vary, stimuli and neuroids kept",
+        )
+        score.attrs["undefined"] = int(np.isnan(values).sum())
+        return score
+
+    def _cube(self, assembly: DataAssembly) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Responses, subjects × stimuli × neuroids, and the subjects."""
+        coord = self._subject_coord
+        if coord in assembly.coords and assembly[coord].dims == ("neuroid",):
+            raise MetricInputError(
+                f"{coord!r} is a coordinate of the neuroids, so that no neuroid is measured in two subjects",
+                remedy="map the subjects to common neuroids and stack them along 'presentation', or compare their "
+                "geometry with the ceiling 'rsa_ceiling'",
+            )
+        labels = coord_values(assembly, coord, role="assembly")
+        if pd.isna(labels).any():
+            raise MetricInputError(f"coordinate {coord!r} has missing values", remedy="name the subject of each row")
+        subjects = pd.unique(pd.Series(labels))
+        if len(subjects) < 2:
+            raise MetricInputError(
+                f"the assembly has {len(subjects)} subject; at least two are compared",
+                remedy="pass the responses of all subjects, before they are averaged",
+            )
+        names = [f"responses of subject {listed([subject])}" for subject in subjects]
+        parts = [assembly.isel(presentation=np.flatnonzero(labels == subject)) for subject in subjects]
+        rows = []
+        for part, name in zip(parts, names, strict=True):
+            order = match_rows(part, parts[0], self._stimulus_coord, roles=(name, names[0]))
+            rows.append(finite_values(part, role=name)[order].astype(np.float64))
+        return np.stack(rows), np.asarray(subjects)
+
+
+def _leave_one_out(responses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correlation over stimuli of each subject with the mean of the others: subjects × neuroids."""
+    others = (responses.sum(axis=0) - responses) / (len(responses) - 1)
+    return np.asarray(pearson(responses, others, axis=1))
+
+
+def _center(values: NDArray[np.float64]) -> float:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
+        return float(mean(median(values, 1), 0))

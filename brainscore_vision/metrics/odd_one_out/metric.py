@@ -1,0 +1,146 @@
+"""Match of odd-one-out choices."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Metric, Score, attach_uncertainty
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metrics.accuracy.metric import Accuracy
+
+__all__ = ["OddOneOutMatch"]
+
+_TARGET = ("image_1", "image_2", "image_3")
+_SOURCE = ("stimulus_id_0", "stimulus_id_1", "stimulus_id_2")
+
+
+class OddOneOutMatch(Metric):
+    """Share of triplets of which a model takes the same image for the odd one as people [1]_.
+
+    Notes
+    -----
+    People's choice is the coordinate ``image_3`` of the target. One of three is right by chance:
+    :meth:`ceil_score` maps chance to 0 and the ceiling to 1. ``attrs`` as those of the metric ``accuracy``: ``raw``,
+    one boolean a triplet; ``error`` and ``ci`` with triplets as the independent units, the images that they share
+    notwithstanding; ``std``.
+
+    References
+    ----------
+    .. [1] Hebart et al. (2023). eLife 12, e82580. https://doi.org/10.7554/eLife.82580
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+    >>> people = BehavioralAssembly(
+    ...     ["c", "d"], coords={"image_1": ("presentation", ["a", "b"]), "image_2": ("presentation", ["b", "c"]),
+    ...                         "image_3": ("presentation", ["c", "d"])}, dims=["presentation"])
+    >>> metric = OddOneOutMatch()
+    >>> float(metric(BehavioralAssembly([2, 0], dims=["presentation"]), people))
+    0.5
+    """
+
+    scale = "accuracy"
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare a model's choices with people's.
+
+        Parameters
+        ----------
+        source : BehavioralAssembly, presentation
+            One choice a triplet, in the target's order: its position (0, 1 or 2), or the ``stimulus_id`` chosen. Where
+            it has the coordinates ``stimulus_id_0`` … ``stimulus_id_2``, these must be the target's triplets.
+        target : BehavioralAssembly, presentation
+            Triplets, with the coordinates ``image_1``, ``image_2`` and ``image_3``, the last of which people chose.
+
+        Returns
+        -------
+        Score
+            In [0, 1].
+
+        Raises
+        ------
+        MetricInputError
+            If the triplets differ in number or kind, or a choice is not in its triplet.
+        """
+        target = as_table(target, ("presentation",), role="target")
+        source = as_table(source, ("presentation",), role="source")
+        triplets = np.stack([coord_values(target, name, role="target") for name in _TARGET], axis=1)
+        if len(source) != len(triplets) or not len(triplets):
+            raise MetricInputError(
+                f"{len(source)} choices, but {len(triplets)} triplets", remedy="pass one choice for each triplet"
+            )
+        if all(name in source.coords for name in _SOURCE):
+            shown = np.stack([coord_values(source, name, role="source") for name in _SOURCE], axis=1)
+            differing = (shown != triplets).any(axis=1)
+            if differing.any():
+                first = int(differing.argmax())
+                raise MetricInputError(
+                    f"{int(differing.sum())} triplets of the source are not the target's, the first at {first}: "
+                    f"{listed(shown[first])}, not {listed(triplets[first])}",
+                    remedy="show the model image_1, image_2 and image_3 of each row of the target, in this order",
+                )
+        chosen = _chosen(np.asarray(source.values), triplets)
+        score = Accuracy()(DataAssembly(chosen, dims=["presentation"]), list(triplets[:, 2]))
+        score.attrs["ci_estimates"] = "share of matching choices; triplets vary"
+        return score
+
+    def ceil_score(self, score: Score, ceiling: Score | float, *, chance: float = 1 / 3) -> Score:
+        """(score − chance) / (ceiling − chance).
+
+        Parameters
+        ----------
+        score : Score
+            From this metric.
+        ceiling : Score or float
+            Share of choices that the best model would match; 0.6767 for Hebart et al. (2023).
+        chance : float
+            Share that a random model matches.
+
+        Returns
+        -------
+        Score
+            Not clipped: below 0 the model does worse than chance. ``error`` and ``ci`` are those of the score, the
+            ceiling taken as known.
+
+        Raises
+        ------
+        MetricInputError
+            If the ceiling is not above chance.
+        """
+        span = float(ceiling) - chance
+        if not span > 0:
+            raise MetricInputError(
+                f"the ceiling {float(ceiling):.4f} is not above chance {chance:.4f}", remedy="check the ceiling"
+            )
+        result = Score((float(score) - chance) / span)
+        result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": ceiling, "scale": "ceiled"})
+        if "ci" not in score.attrs:
+            return attach_uncertainty(result, reason="the score has no error")
+        low, high = ((limit - chance) / span for limit in score.attrs["ci"])
+        return attach_uncertainty(
+            result,
+            error=score.attrs["error"] / span,
+            ci=(low, high),
+            estimates=f"{score.attrs.get('ci_estimates')}; the ceiling is taken as known",
+            method=score.attrs.get("ci_method"),
+            reason=score.attrs.get("ci_reason"),
+        )
+
+
+def _chosen(values: NDArray[Any], triplets: NDArray[Any]) -> NDArray[Any]:
+    rows = np.arange(len(triplets))
+    if values.dtype.kind in "iu" and triplets.dtype.kind not in "iu":
+        wrong = (values < 0) | (values > 2)
+        chosen = triplets[rows, np.clip(values, 0, 2)]
+    else:
+        chosen, wrong = values, ~(triplets == values[:, None]).any(axis=1)
+    if wrong.any():
+        first = int(wrong.argmax())
+        raise MetricInputError(
+            f"{int(wrong.sum())} choices are not in their triplet, the first at {first}: {listed(values[[first]])}, of "
+            f"{listed(triplets[first])}",
+            remedy="pass positions 0, 1, 2 or the stimulus_id chosen",
+        )
+    return np.asarray(chosen)

@@ -1,0 +1,270 @@
+"""Correlation of object solution times."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import bootstrap_interval, spearman
+from brainscore_core.numerics.discrimination import nanmean_rows, pairwise_probabilities, stimulus_dprimes
+from brainscore_core.numerics.resampling import mean
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import (
+    MetricInputError,
+    as_table,
+    coord_values,
+    finite_values,
+    match_rows,
+)
+from brainscore_vision.metric_helpers.transformations import CrossValidation
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, note_undefined, over_splits
+from brainscore_vision.metrics.ost.readout import Readout, make_readout
+
+__all__ = ["OSTCorrelation", "solution_times"]
+
+Floats = NDArray[np.float64]
+
+
+class OSTCorrelation(Metric):
+    """Spearman correlation of a model's object solution times with measured ones [1]_.
+
+    In each time bin a readout is trained to name the object; its probabilities for test images give each image's
+    discriminability (I1: d′ against each other object, averaged). An image is solved when I1 reaches the threshold that
+    the target holds for it; the time is interpolated linearly between this bin and the best one before.
+
+    Parameters
+    ----------
+    readout : ``'softmax'``, ``'logistic'`` or callable
+        ``'softmax'``: as published, 40 epochs of Adam, with PyTorch. ``'logistic'``: the optimum of the same
+        objective, by scikit-learn. A callable makes an object with ``fit(X, y)`` and ``predict_proba(X)``.
+    label_coord : str
+        Coordinate of the source that names the object of an image.
+    threshold_coord : str
+        Coordinate of the target with the I1 at which an image counts as solved.
+    splits : int
+        Number of random divisions into 90 % training and 10 % test images, not stratified.
+    random_state : int
+        Seed of the divisions.
+    seed : int
+        Seed of the readout.
+    device : str
+        Where PyTorch computes.
+
+    Notes
+    -----
+    Times are the starts of time bins. An image solved in the first bin has this bin's start; one that is never solved,
+    and one whose measured time is NaN, is left out. A split in which fewer than two images are left, or all have the
+    same time, is NaN and left out of the mean; ``attrs['undefined']`` counts them.
+
+    ``attrs``: ``raw`` (split); ``error``: standard deviation over splits (ddof 0) divided by √splits, as published;
+    ``ci``: images resampled, readouts kept; ``scale``: ``'correlation'``; ``predictions`` and ``targets``: the times of
+    the test images of all splits. The published ceiling is 0.79.
+
+    References
+    ----------
+    .. [1] Kar et al. (2019). Nature Neuroscience 22, 974–983. https://doi.org/10.1038/s41593-019-0392-5
+    """
+
+    scale = "correlation"
+
+    def __init__(
+        self,
+        readout: str | Callable[[], Readout] = "softmax",
+        *,
+        label_coord: str = "image_label",
+        threshold_coord: str = "i1",
+        splits: int = 10,
+        random_state: int = 1,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        if not callable(readout):
+            make_readout(readout, seed=seed, device=device)  # an unknown name fails before anything is recorded
+        self._readout = readout
+        self._label_coord = label_coord
+        self._threshold_coord = threshold_coord
+        self._seed = seed
+        self._device = device
+        self._cross_validation = CrossValidation(
+            splits=splits, train_size=0.9, random_state=random_state, stratification_coord=None
+        )
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare the model's solution times with the measured ones.
+
+        Parameters
+        ----------
+        source : NeuroidAssembly, presentation × neuroid × time_bin
+            The model's responses, one presentation an image, with `label_coord`.
+        target : DataAssembly, presentation
+            Solution times in ms, with `threshold_coord`.
+
+        Returns
+        -------
+        Score
+            In [−1, 1].
+
+        Raises
+        ------
+        MetricInputError
+            If the two hold different images, the source has no time bins or a single object, or values are missing.
+        """
+        target = as_table(target, ("presentation",), role="target")
+        if "time_bin" not in source.dims:
+            raise MetricInputError(
+                "the source has no time bins", remedy="record the model in several time bins: start_recording('IT', …)"
+            )
+        source = as_table(source, ("presentation", "neuroid", "time_bin"), role="source")
+        source = source.isel(presentation=match_rows(source, target))
+        labels = coord_values(source, self._label_coord, role="source")
+        if pd.isna(labels).any():
+            raise MetricInputError(f"coordinate {self._label_coord!r} has missing values", remedy="name every object")
+        objects, truth = np.unique(labels, return_inverse=True)
+        if len(objects) < 2:
+            raise MetricInputError(
+                f"all images show the same {self._label_coord!r}", remedy="use images of at least two objects"
+            )
+        thresholds = np.asarray(coord_values(target, self._threshold_coord, role="target"), dtype=np.float64)
+        starts = coord_values(source, "time_bin_start", role="source", dim="time_bin").astype(np.float64)
+        bins = [
+            finite_values(source.isel(time_bin=i, drop=True), role="source").astype(np.float64)
+            for i in np.argsort(starts, kind="stable")
+        ]
+        measured = np.asarray(target.values, dtype=np.float64)
+        rows = self._cross_validation.split_rows(source, target)
+        predicted = [
+            solution_times(
+                np.stack([self._discriminability(values, truth, part.train, part.test) for values in bins]),
+                thresholds[part.test],
+                np.sort(starts),
+            )
+            for part in rows
+        ]
+        tests = [part.test for part in rows]
+        raw = np.array([_spearman(times, measured[test]) for times, test in zip(predicted, tests, strict=True)])
+        return self._score(raw, predicted, tests, target)
+
+    def _discriminability(
+        self, values: Floats, truth: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> Floats:
+        """I1 of the test images in one time bin."""
+        if callable(self._readout):
+            readout = self._readout()
+        else:
+            readout = make_readout(self._readout, seed=self._seed, device=self._device)
+        fitted, codes = np.unique(truth[train], return_inverse=True)
+        readout.fit(values[train], codes)
+        probabilities = np.zeros((len(test), int(truth.max()) + 1))
+        probabilities[:, fitted] = np.asarray(readout.predict_proba(values[test]))
+        rates = pairwise_probabilities(probabilities, truth[test])
+        return nanmean_rows(stimulus_dprimes(rates, truth[test]))
+
+    def _score(
+        self, raw: Floats, predicted: list[Floats], tests: list[NDArray[np.intp]], target: DataAssembly
+    ) -> Score:
+        value, error = over_splits(raw)
+        score = Score(value)
+        pairs = np.full((2, len(tests), target.sizes["presentation"]), np.nan)
+        for i, (times, test) in enumerate(zip(predicted, tests, strict=True)):
+            pairs[0, i, test], pairs[1, i, test] = times, target.values[test]
+        tested = np.flatnonzero(~np.isnan(pairs).any(axis=0).all(axis=0))
+        interval = bootstrap_interval(np.arange(len(tested)), _resampled(*pairs[:, :, tested]), units="images")
+        rows = np.concatenate(tests)
+        coords: dict[str, Any] = {
+            "stimulus_id": ("presentation", target["stimulus_id"].values[rows]),
+            "split": ("presentation", np.repeat(np.arange(len(tests)), [len(test) for test in tests])),
+        }
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(raw, coords={"split": np.arange(len(raw))}, dims=["split"]),
+            "scale": self.scale,
+            "predictions": DataAssembly(np.concatenate(predicted), coords=coords, dims=["presentation"]),
+            "targets": DataAssembly(np.asarray(target.values)[rows], coords=coords, dims=["presentation"]),
+        }
+        attach_interval(
+            score,
+            interval,
+            estimates="Spearman correlation over images (mean over splits); images were resampled, readouts kept",
+            error=error,
+        )
+        return note_undefined(score, raw, what="the correlation of solution times")
+
+
+def solution_times(discriminability: Floats, thresholds: Floats, starts: Floats) -> Floats:
+    """When each image is first discriminated as well as its threshold asks.
+
+    Parameters
+    ----------
+    discriminability : array, time bins × images
+        NaN counts as not solved.
+    thresholds : array, images
+        Discriminability at which an image is solved; NaN is never reached.
+    starts : array, time bins
+        Start of each bin, ascending.
+
+    Returns
+    -------
+    array, images
+        Time, linearly interpolated from the best bin before (the earliest of equally good ones); the bin's start where
+        no bin before is defined; NaN where the threshold is never reached.
+
+    Examples
+    --------
+    >>> solution_times(np.array([[0.1, 0.9], [0.3, 0.9], [0.6, 0.9]]), np.array([0.5, 0.5]), np.array([70.0, 80, 95]))
+    array([90., 70.])
+    """
+    solved = np.full(len(thresholds), np.nan)
+    best, when = np.full(len(thresholds), -np.inf), np.full(len(thresholds), np.nan)
+    for values, start in zip(discriminability, starts, strict=True):
+        now = np.isnan(solved) & (values >= thresholds)
+        solved[now] = start
+        rising = now & ~np.isnan(when)
+        share = (thresholds[rising] - best[rising]) / (values[rising] - best[rising])
+        solved[rising] = when[rising] + share * (start - when[rising])
+        better = values > best
+        best, when = np.where(better, values, best), np.where(better, start, when)
+    return solved
+
+
+def _spearman(x: Floats, y: Floats) -> float:
+    both = ~(np.isnan(x) | np.isnan(y))
+    return float(spearman(x[both], y[both])) if both.sum() > 1 else np.nan
+
+
+def _resampled(predicted: Floats, measured: Floats) -> Callable[[Floats, int], Floats]:
+    """Mean over splits of the correlation of drawn images, as a statistic of their numbers.
+
+    Both arguments are splits × images, NaN where an image is not in a split.
+    """
+    there = ~(np.isnan(predicted) | np.isnan(measured))
+
+    def statistic(numbers: Floats, axis: int) -> Floats:
+        drawn = numbers.astype(np.intp)
+        resamples, n = len(drawn), there.shape[1]
+        cells = drawn + n * np.arange(resamples)[:, None]
+        times = np.bincount(cells.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+        parts = zip(predicted, measured, there, strict=True)
+        return mean(np.array([_repeated_spearman(x[rows], y[rows], times[:, rows]) for x, y, rows in parts]), 0)
+
+    return statistic
+
+
+def _repeated_spearman(x: Floats, y: Floats, times: Floats) -> Floats:
+    """Spearman correlation with each pair repeated as often as a row of `times` says; one a row."""
+    if len(x) < 2:
+        return np.full(len(times), np.nan)
+    total = times.sum(axis=1, keepdims=True)
+    deviations = [ranks - (total + 1) / 2 for ranks in (_repeated_ranks(side, times) for side in (x, y))]
+    a, b = deviations
+    spread = np.sqrt((times * a * a).sum(axis=1) * (times * b * b).sum(axis=1))
+    return np.asarray((times * a * b).sum(axis=1) / np.where(spread > 0, spread, np.nan))
+
+
+def _repeated_ranks(x: Floats, times: Floats) -> Floats:
+    """Mean ranks of values that are repeated."""
+    _, groups = np.unique(x, return_inverse=True)
+    order = np.argsort(groups, kind="stable")
+    sizes = np.add.reduceat(times[:, order], np.flatnonzero(np.diff(groups[order], prepend=-1)), axis=1)
+    return np.asarray((sizes.cumsum(axis=1) - sizes + (sizes + 1) / 2)[:, groups])

@@ -1,0 +1,99 @@
+"""Predictivity in the other direction, and over time."""
+
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.metrics import Score
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.temporal import TIME_DIM, PerTime, SpanTimeRegression
+from brainscore_vision.metric_helpers.uncertainty import over_splits
+from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayRegression
+
+from .metric import CrossRegressedCorrelation, SplitRegressedCorrelation
+
+__all__ = [
+    "ReverseCrossRegressedCorrelation",
+    "ReverseSplitRegressedCorrelation",
+    "SpanTimeCrossRegressedCorrelation",
+]
+
+
+class ReverseCrossRegressedCorrelation(CrossRegressedCorrelation):
+    """Cross-validated predictivity of the source (a model's features) from the target (responses) [1]_.
+
+    As :class:`CrossRegressedCorrelation` with the two exchanged: what is fitted, predicted and correlated are the
+    source's neuroids. Splits are made on the order of the source, and stratified where the source has the coordinate.
+
+    References
+    ----------
+    .. [1] Muzellec & Kar (2025). Reverse predictivity: going beyond one-way mapping to compare artificial neural
+       network models and brains. bioRxiv.
+    """
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Predict `source` from `target`; arguments, result and errors as for :class:`CrossRegressedCorrelation`."""
+        _check(source, target)
+        return super().__call__(target, source)
+
+
+class ReverseSplitRegressedCorrelation(SplitRegressedCorrelation):
+    """Predictivity of the source (a model's features) from the target, with fixed training and test stimuli.
+
+    As :class:`SplitRegressedCorrelation` with source and target exchanged.
+    """
+
+    def __call__(
+        self,
+        source_train: DataAssembly,
+        source_test: DataAssembly,
+        target_train: DataAssembly,
+        target_test: DataAssembly,
+    ) -> Score:
+        """Fit the source's training part from the target's, correlate predictions with the source's test part."""
+        _check(source_train, target_train)
+        _check(source_test, target_test)
+        return super().__call__(target_train, target_test, source_train, source_test)
+
+
+class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
+    """Cross-validated predictivity over time: one map for all time bins, correlations in each.
+
+    The map is fitted on the presentations of all time bins together; responses are predicted and correlated bin by
+    bin.
+
+    Parameters
+    ----------
+    regression : XarrayRegression
+        Maps features to responses.
+    correlation : callable
+        ``correlation(prediction, target) -> Score`` with one value a neuroid.
+    **kwargs : dict
+        Further arguments of :class:`CrossRegressedCorrelation`.
+
+    Notes
+    -----
+    The score has one value a time bin: mean over splits of the median over neuroids. ``raw`` is split × neuroid ×
+    time_bin. ``attrs['time_bin_error']`` has each bin's standard error over splits; ``error`` is NaN with a reason, as
+    there is no single value.
+    """
+
+    _dims = (*Defaults.expected_dims, TIME_DIM)
+
+    def __init__(self, regression: XarrayRegression, correlation: Any, **kwargs: Any) -> None:
+        super().__init__(SpanTimeRegression(regression), PerTime(correlation), **kwargs)
+
+    def _finish(self, score: Score) -> Score:
+        score = super()._finish(score)
+        per_split = self.aggregate(score.attrs[Score.RAW_VALUES_KEY]).transpose(TIME_DIM, "split")
+        errors = [over_splits(np.asarray(values, dtype=np.float64))[1] for values in per_split.values]
+        score.attrs["time_bin_error"] = Score(errors, coords=per_split[TIME_DIM].coords, dims=[TIME_DIM])
+        return score
+
+
+def _check(source: DataAssembly, target: DataAssembly) -> None:
+    """What is wrong is named by the roles that the caller gave."""
+    match_rows(source, target)
+    for assembly, role in ((source, "source"), (target, "target")):
+        finite_values(as_table(assembly, Defaults.expected_dims, role=role), role=role)

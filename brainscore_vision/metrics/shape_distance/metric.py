@@ -1,0 +1,71 @@
+"""Compare two representations after the best rotation."""
+
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import shape_similarity
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.geometry import geometry_score, matched
+
+__all__ = ["ProcrustesMetric"]
+
+
+class ProcrustesMetric(Metric):
+    """Procrustes similarity: how well one representation, rotated, reflected and scaled, falls onto the other [1]_.
+
+    Both are centred and scaled to unit norm. The score is the cosine of the angle between them after the best rotation;
+    the angle itself (radians, in [0, π/2]) is the Riemannian shape distance, a metric in the mathematical sense, in
+    ``attrs['angle']``.
+
+    Notes
+    -----
+    In [0, 1]. A rotation is fitted to the very stimuli on which it is judged, so the score is too high where neuroids
+    are many and stimuli few; unrelated representations of n stimuli with n neuroids or more each come near 1. Compare
+    scores of the same numbers only. ``error`` and ``ci`` (Fisher's z) come from each stimulus's influence, stimuli as
+    the independent units; they do not contain that bias. NaN with a reason where a side does not vary.
+
+    References
+    ----------
+    .. [1] Williams, Kunz, Kornblith & Linderman (2021). NeurIPS 34. https://doi.org/10.48550/arXiv.2110.14739
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> assembly = NeuroidAssembly(
+    ...     np.random.default_rng(0).standard_normal((10, 6)),
+    ...     coords={"stimulus_id": ("presentation", list("abcdefghij")), "neuroid_id": ("neuroid", list(range(6)))},
+    ...     dims=["presentation", "neuroid"],
+    ... )
+    >>> float(ProcrustesMetric()(assembly, 3 * assembly + 1).round(6))
+    1.0
+    """
+
+    scale = "similarity"
+
+    def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """Compare `source` and `target`.
+
+        Parameters
+        ----------
+        source, target : NeuroidAssembly, presentation × neuroid
+            With the same ``stimulus_id``, in any order, each once; any numbers of neuroids.
+
+        Returns
+        -------
+        Score
+            In [0, 1]; NaN with a reason where undefined.
+
+        Raises
+        ------
+        MetricInputError
+            If the two hold different stimuli, a stimulus twice, NaN, or fewer than 3 stimuli.
+        """
+        pair = matched(source, target, fewest=3, what="a shape")
+        shape = shape_similarity(pair.X, pair.Y)
+        score = geometry_score(
+            shape.similarity,
+            pair,
+            estimates="Procrustes similarity",
+            names={"first representation": "source", "second representation": "target"},
+        )
+        score.attrs["angle"] = shape.angle
+        return score
