@@ -1,0 +1,173 @@
+"""The same public calls on two interpreters, alternately: seconds, peak memory, and whether the values agree.
+
+    python perf/side_by_side.py PEER_PYTHON OUR_PYTHON [--runs 5] [CASE ...]
+
+Each run is a process of its own. The first interpreter is what the ratio relates to; times are medians over the runs.
+Without CASE all cases run; the widest take minutes on slow code.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+OBJECTS = 64
+
+
+def neural(*, stimuli=2560, features=1000, neuroids=168, seed=0):
+    """Features and responses that share 100 latent dimensions with a falling spectrum."""
+    import numpy as np
+
+    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+
+    rng = np.random.default_rng(seed)
+    latent = rng.standard_normal((stimuli, 100)) / np.sqrt(np.arange(1, 101))
+    source = latent @ rng.standard_normal((100, features)) + 0.05 * rng.standard_normal((stimuli, features))
+    target = latent @ rng.standard_normal((100, neuroids)) + rng.standard_normal((stimuli, neuroids))
+
+    def assembly(values):
+        coords = {
+            "stimulus_id": ("presentation", [f"stim{i:05d}" for i in range(stimuli)]),
+            "object_name": ("presentation", [f"obj{i % OBJECTS}" for i in range(stimuli)]),
+            "neuroid_id": ("neuroid", list(range(values.shape[1]))),
+            "region": ("neuroid", ["IT"] * values.shape[1]),
+        }
+        return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+    return assembly(source), assembly(target)
+
+
+def repeated(*, stimuli=500, repetitions=10, neuroids=168, seed=0):
+    """Responses with unit signal and unit noise variance."""
+    import numpy as np
+
+    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+
+    rng = np.random.default_rng(seed)
+    signal = rng.standard_normal((stimuli, neuroids))
+    values = np.concatenate([signal + rng.standard_normal((stimuli, neuroids)) for _ in range(repetitions)])
+    coords = {
+        "stimulus_id": ("presentation", [f"stim{i:05d}" for i in range(stimuli)] * repetitions),
+        "repetition": ("presentation", np.repeat(np.arange(repetitions), stimuli)),
+        "neuroid_id": ("neuroid", list(range(neuroids))),
+        "region": ("neuroid", ["IT"] * neuroids),
+    }
+    return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+
+def behaviour(*, images=240, objects=24, trials=40_000, seed=0):
+    """Probabilities of a model, and trials of people who tell a sample from a distractor."""
+    import numpy as np
+
+    from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+
+    rng = np.random.default_rng(seed)
+    names = np.array([f"obj{i:02d}" for i in range(objects)])
+    ids = np.array([f"im{i:04d}" for i in range(images)])
+    truth = np.arange(images) % objects
+    shown = rng.integers(0, images, trials)
+    other = (truth[shown] + rng.integers(1, objects, trials)) % objects
+    skill = rng.uniform(0.6, 0.95, images)
+    chosen = np.where(rng.random(trials) < skill[shown], truth[shown], other)
+    sample = names[truth[shown]]
+    coords = {"stimulus_id": ids[shown], "sample_obj": sample, "dist_obj": names[other], "truth": sample}
+    target = BehavioralAssembly(
+        names[chosen], coords={key: ("presentation", value) for key, value in coords.items()}, dims=["presentation"]
+    )
+    logits = rng.standard_normal((images, objects))
+    logits[np.arange(images), truth] += 3 * skill
+    probabilities = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    coords = {
+        "stimulus_id": ("presentation", ids),
+        "object_name": ("presentation", names[truth]),
+        "choice": ("choice", list(names)),
+    }
+    return BehavioralAssembly(probabilities, coords=coords, dims=["presentation", "choice"]), target
+
+
+def _metric(identifier, make, call=lambda metric, data: metric(*data)):
+    def run():
+        from brainscore_vision import load_metric
+
+        data, metric = make(), load_metric(identifier)
+        start = time.perf_counter()
+        score = call(metric, data)
+        return time.perf_counter() - start, float(score.values)
+
+    return run
+
+
+CASES = {
+    "pls_2560x1000x168": _metric("pls", neural),
+    "pls_2560x9216x168": _metric("pls", lambda: neural(features=9216)),
+    "ridge_2560x1000x168": _metric("ridge", neural),
+    "ridge_2560x9216x168": _metric("ridge", lambda: neural(features=9216)),
+    "neuron_to_neuron_640x1000x168": _metric("neuron_to_neuron", lambda: neural(stimuli=640)),
+    "cka_2560x9216": _metric("cka", lambda: neural(features=9216)),
+    "rdm_1280x9216": _metric("rdm", lambda: neural(stimuli=1280, features=9216)),
+    "internal_consistency_500x10x168": _metric("internal_consistency", lambda: (repeated(),)),
+    "i2n_40k": _metric("i2n", behaviour),
+    "i2n_ceiling_40k": _metric(
+        "i2n", lambda: behaviour()[1], lambda metric, target: metric.ceiling(target, skipna=True)
+    ),
+}
+
+
+def measure(case: str) -> None:
+    """Run one case in this process and print it as JSON."""
+    warnings.filterwarnings("ignore")
+    seconds, value = CASES[case]()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"seconds": seconds, "value": value, "peak_mb": peak}))
+
+
+def run(python: str, case: str) -> dict:
+    with tempfile.TemporaryDirectory() as home:
+        homes = dict.fromkeys(("RESULTCACHING_HOME", "BRAINSCORE_HOME", "BRAINIO_HOME"), home)
+        environment = os.environ | homes | {"BS_INSTALL_DEPENDENCIES": "no"}
+        # -P: what is installed there, not what lies in the current folder
+        done = subprocess.run(
+            [python, "-P", __file__, "--measure", case], env=environment, capture_output=True, text=True, check=False
+        )
+    if done.returncode:
+        sys.exit(f"{case} on {python}:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--measure", metavar="CASE", choices=CASES, help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs="*", metavar="PYTHON PYTHON [CASE ...]")
+    arguments = parser.parse_intermixed_args()
+    if arguments.measure:
+        measure(arguments.measure)
+        return
+    if len(arguments.words) < 2:
+        parser.error("name two interpreters")
+    pythons, cases = arguments.words[:2], arguments.words[2:] or list(CASES)
+    print(
+        "| case | peer, s | here, s | ratio | peer, MB | here, MB | values differ by |\n|---|---|---|---|---|---|---|"
+    )
+    for case in cases:
+        results: list[list[dict]] = [[], []]
+        for _ in range(arguments.runs):
+            for python, found in zip(pythons, results, strict=True):
+                found.append(run(python, case))
+        peer, here = (statistics.median(result["seconds"] for result in found) for found in results)
+        memory = [max(result["peak_mb"] for result in found) for found in results]
+        difference = abs(results[0][-1]["value"] - results[1][-1]["value"])
+        print(
+            f"| {case} | {peer:.3f} | {here:.3f} | {peer / here:.1f} | {memory[0]} | {memory[1]} | {difference:.0e} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
