@@ -136,6 +136,7 @@ def run_pair(
     store = results if isinstance(results, ResultsStore) or results is None else ResultsStore(results)
     if store is not None:
         store.folder_of(model_identifier, benchmark_identifier)  # refuses impossible names now, not after hours
+        store.require_writable()
     find = _finder(plugins)
     pair = _Pair(
         ModelInfo(identifier=model_identifier, plugin=_code("model", model_identifier, find)),

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 from uuid import uuid4
 
@@ -78,6 +79,24 @@ class ResultsStore:
             If an identifier is empty or too long to be a folder's name.
         """
         return self.folder / to_folder_name(benchmark) / to_folder_name(model)
+
+    def require_writable(self) -> None:
+        """Make the folder if it is missing, and see whether it can be written.
+
+        Raises
+        ------
+        UserError
+            If not; better known before hours of scoring than after.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise UserError(
+                f"receipts cannot be written to {self.folder}: {error.strerror or error}",
+                remedy="name another folder with --results or BRAINSCORE_RESULTS, or make this one writable",
+            ) from error
 
     def path_of(self, receipt: Receipt) -> Path:
         """File of a receipt."""

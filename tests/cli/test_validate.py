@@ -257,3 +257,15 @@ class TestAssembly:
 def test_function_takes_one_path(packages):
     assert [finding.check for finding in validate_files(packages[0])] == ["archive not given"]
     assert validate_files(str(packages[2])) == []
+
+
+def test_a_huge_file_that_is_no_text_is_not_read_whole(tmp_path):
+    import os
+
+    from brainscore_core.supported_data_standards.brainio.validation import validate_files
+
+    table = tmp_path / "stimulus_A2024.csv"
+    table.touch()
+    os.truncate(table, 50 * 2**30)  # takes no room on the disk
+    (finding,) = (one for one in validate_files([table]) if one.check == "unreadable table")
+    assert "no text" in finding.culprit

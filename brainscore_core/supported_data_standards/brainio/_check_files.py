@@ -81,6 +81,9 @@ def table_ids(path: Path) -> list[str] | None:
 def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
     """The columns of ids and of file names, as text; None where there are no ids."""
     try:
+        with path.open("rb") as stream:
+            if b"\0" in stream.read(1 << 16):  # pandas would read all of it into memory
+                raise ValueError("it holds NUL bytes, so it is no text")
         # text, because an id '001' or 'NA' is neither a number nor missing
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:

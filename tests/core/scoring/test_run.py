@@ -222,6 +222,16 @@ def test_what_a_benchmark_remarks_is_kept(fakes):
     assert run_pair("model", "partial", **fakes.loaders).receipt.notes == ("on 160 of 1280 stimuli",)
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_loads(fakes, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+
+    def load(identifier):
+        raise AssertionError("loaded")
+
+    with pytest.raises(UserError, match=r"cannot be written(.|\n)*BRAINSCORE_RESULTS"):
+        run_pair("model", "scored", load_model=load, load_benchmark=load, results=tmp_path / "file" / "results")
+
+
 def plugin_folder(folder):
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("model_registry['m'] = Model\n")
