@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --constraint $(LOCK)
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest lint format docs lock clean
+.PHONY: help demo test test-slow test-lowest lint format docs perf lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,13 @@ format: $(VENV)/.lint ## mend what can be mended
 
 docs: $(VENV)/.docs ## build the documentation in ./site
 	$(BIN)/mkdocs build --strict --quiet
+
+perf: $(VENV)/.installed ## measure: PEER=python FIELD=python (perf/README.md says how to make the two environments)
+	@test -x "$(PEER)" && test -x "$(FIELD)" || { \
+		echo "Name two interpreters: make perf PEER=/path/to/python FIELD=/path/to/python"; \
+		echo "perf/README.md has the commands that make their environments."; exit 1; }
+	$(BIN)/python perf/side_by_side.py $(PEER) $(BIN)/python --write
+	$(BIN)/python perf/field.py $(FIELD) $(BIN)/python --write
 
 lock: ## write requirements/constraints.txt anew from current versions
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock

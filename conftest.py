@@ -19,7 +19,8 @@ def _home_of_the_tests(tmp_path_factory):
     """Nothing a test does reaches the user's own caches, results or plugins."""
     home = tmp_path_factory.mktemp("home")
     tempfile.tempdir = str(tmp_path_factory.mktemp("temporary"))  # what examples leave behind goes with the tests' own
-    kept = {name: os.environ.pop(name, None) for name in ("BRAINSCORE_RESULTS", "BRAINSCORE_PLUGINS")}
+    unset = ("RESULTS", "PLUGINS", "ACTIVATIONS", "ACTIVATIONS_LIMIT", "MAX_MEMORY")
+    kept = {f"BRAINSCORE_{name}": os.environ.pop(f"BRAINSCORE_{name}", None) for name in unset}
     for name in ("BRAINIO_HOME", "BRAINSCORE_HOME"):
         kept[name] = os.environ.get(name)
         os.environ[name] = str(home / name.lower())

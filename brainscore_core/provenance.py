@@ -47,7 +47,8 @@ def note(kind: str, **fields: Any) -> None:
     Parameters
     ----------
     kind : str
-        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'seed'``, ``'cache'`` …
+        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'seed'``, ``'cache'``, ``'remark'`` (with ``text``, a note of the
+        receipt) …
     **fields
         The fact, in plain JSON types.
     """

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from brainscore_core.plugins import PluginIndex, Registry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brainscore_core.benchmarks import Benchmark
     from brainscore_core.metrics import Ceiling, Metric, Score
     from brainscore_core.scoring import Outcome
@@ -277,17 +279,25 @@ def load_model(identifier: str) -> BrainModel:
     return _named(model_registry.make(identifier), identifier)
 
 
-def score(model_identifier: str, benchmark_identifier: str, *, results: Any = None) -> Score:
+def score(
+    model_identifier: Any, benchmark_identifier: str, *, results: Any = None, identifier: str | None = None, **how: Any
+) -> Score:
     """Score a model on a benchmark.
 
     Parameters
     ----------
-    model_identifier : str
-        Key of `model_registry`.
+    model_identifier : str, BrainModel, torch.nn.Module or callable
+        Key of `model_registry`; ``path/to/file.py:make_model``; or the model itself, which need not be registered:
+        a `BrainModel`, a network, an activations model, a function of images.
     benchmark_identifier : str
         Key of `benchmark_registry`, or the benchmark's own ``identifier``.
     results : path or ResultsStore, optional
         Where to write the receipt.
+    identifier : str, optional
+        Name in the results of a model that is not registered.
+    **how
+        For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. What is
+        left out is found: layers that cover the network, one of them selected for each region.
 
     Returns
     -------
@@ -299,24 +309,41 @@ def score(model_identifier: str, benchmark_identifier: str, *, results: Any = No
     ------
     brainscore_core.errors.UnknownIdentifier
         There is no such model or benchmark.
+    brainscore_core.errors.UserError
+        What was passed is no model.
     Exception
         Whatever the model or the benchmark raises; the receipt then says *failed*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def coarse(images):
+    ...     return np.stack([image[::16, ::16].mean(axis=2).ravel() for image in images])
+    >>> result = score(coarse, "Simulated2026.V1-rdm")
+    >>> bool(result.attrs["ci"][0] < float(result) < result.attrs["ci"][1])
+    True
     """
-    outcome: Outcome = run_pair(model_identifier, benchmark_identifier, results=results)
+    outcome: Outcome = run_pair(model_identifier, benchmark_identifier, results=results, identifier=identifier, how=how)
     return outcome.score
 
 
-def run_pair(model_identifier: str, benchmark_identifier: str, *, results: Any = None, **options: Any) -> Outcome:
+def run_pair(
+    model_identifier: Any,
+    benchmark_identifier: str,
+    *,
+    results: Any = None,
+    identifier: str | None = None,
+    how: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Outcome:
     """Score a model on a benchmark, and give the receipt, too.
 
     Parameters
     ----------
-    model_identifier : str
-        Key of `model_registry`.
-    benchmark_identifier : str
-        Key of `benchmark_registry`, or the benchmark's own ``identifier``.
-    results : path or ResultsStore, optional
-        Where to write the receipt.
+    model_identifier, benchmark_identifier, results, identifier
+        See :func:`score`.
+    how : mapping, optional
+        What `score` takes as further keyword arguments.
     **options
         As for `brainscore_core.scoring.run_pair`.
 
@@ -326,16 +353,42 @@ def run_pair(model_identifier: str, benchmark_identifier: str, *, results: Any =
         ``score`` and ``receipt``.
     """
     from brainscore_core import scoring
+    from brainscore_core.errors import UserError
+    from brainscore_core.provenance import note
 
-    model_registry.location(model_identifier)  # a wrong name is said before anything is loaded, and is no failed run
     benchmark_identifier = benchmark_registry.resolve(benchmark_identifier)
+    if isinstance(model_identifier, str) and ".py:" not in model_identifier:
+        if identifier is not None or how:
+            raise UserError(
+                f"{model_identifier!r} is registered: its plugin says how it is made",
+                "leave out " + ", ".join([*(["identifier"] if identifier else []), *(how or {})]),
+            )
+        model_registry.location(model_identifier)  # a wrong name is said before anything is loaded
+        name, load, folders = model_identifier, load_model, _plugin_folder
+    else:
+        from brainscore_vision._subjects import load_subject_file, to_subject
+
+        source = None
+        if isinstance(model_identifier, str):
+            model_identifier, source = load_subject_file(model_identifier)
+        subject = to_subject(model_identifier, identifier=identifier, source=source, **(how or {}))
+        name = subject.identifier
+
+        def load(identifier: str) -> BrainModel:
+            for remark in subject.remarks:
+                note("remark", text=remark)
+            return subject.model
+
+        def folders(kind: str, identifier: str) -> Path | None:
+            return subject.source if kind == "model" else _plugin_folder(kind, identifier)
+
     return scoring.run_pair(
-        model_identifier,
+        name,
         benchmark_identifier,
-        load_model=load_model,
+        load_model=load,
         load_benchmark=load_benchmark,
         results=results,
-        plugins=_plugin_folder,
+        plugins=folders,
         **options,
     )
 

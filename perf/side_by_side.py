@@ -1,21 +1,18 @@
 """The same public calls on two interpreters, alternately: seconds, peak memory, and whether the values agree.
 
-    python perf/side_by_side.py PEER_PYTHON OUR_PYTHON [--runs 5] [CASE ...]
+    python perf/side_by_side.py PEER_PYTHON OUR_PYTHON [--runs 5] [--write] [CASE ...]
 
-Each run is a process of its own. The first interpreter is what the ratio relates to; times are medians over the runs.
-Without CASE all cases run; the widest take minutes on slow code.
+Each run is a process of its own, and times its first call. The first interpreter is what the ratio relates to; times
+are medians over the runs. Without CASE all cases run; the widest take minutes on slow code.
 """
 
 import argparse
 import json
-import os
 import resource
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 import warnings
+from pathlib import Path
 
 OBJECTS = 64
 
@@ -96,9 +93,9 @@ def _metric(identifier, make, call=lambda metric, data: metric(*data)):
         from brainscore_vision import load_metric
 
         data, metric = make(), load_metric(identifier)
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         score = call(metric, data)
-        return time.perf_counter() - start, float(score.values)
+        return time.perf_counter() - start, time.process_time() - busy, float(score.values)
 
     return run
 
@@ -119,54 +116,75 @@ CASES = {
 }
 
 
+# useful floating-point operations of the products that dominate here: 2 a multiply-add, symmetric products half of it
+OPERATIONS = {
+    "pls_2560x1000x168": 2560 * 1000 * (1000 + 2 * 168),  # XᵀX and XᵀY
+    "pls_2560x9216x168": 2560**2 * 9216,  # XXᵀ
+    "ridge_2560x1000x168": 2 * 2560 * 1000**2 + 1000**3 / 3,  # XᵀX, its factor, and all rows solved by that
+    "ridge_2560x9216x168": 2560**2 * 9216 + 2560**3,  # XXᵀ and its inverse
+    "neuron_to_neuron_640x1000x168": 2 * 2 * 640 * 1000 * 168,  # XᵀY of all rows, and of those that are left out
+    "cka_2560x9216": 2560**2 * (9216 + 168),  # XXᵀ and YYᵀ
+    "rdm_1280x9216": 1280**2 * (9216 + 168),
+}
+
+
 def measure(case: str) -> None:
     """Run one case in this process and print it as JSON."""
     warnings.filterwarnings("ignore")
-    seconds, value = CASES[case]()
+    seconds, busy, value = CASES[case]()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps({"seconds": seconds, "value": value, "peak_mb": peak}))
+    print(json.dumps({"seconds": seconds, "cpu": busy, "value": value, "peak_mb": peak}))
 
 
-def run(python: str, case: str) -> dict:
-    with tempfile.TemporaryDirectory() as home:
-        homes = dict.fromkeys(("RESULTCACHING_HOME", "BRAINSCORE_HOME", "BRAINIO_HOME"), home)
-        environment = os.environ | homes | {"BS_INSTALL_DEPENDENCIES": "no"}
-        # -P: what is installed there, not what lies in the current folder
-        done = subprocess.run(
-            [python, "-P", __file__, "--measure", case], env=environment, capture_output=True, text=True, check=False
-        )
-    if done.returncode:
-        sys.exit(f"{case} on {python}:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+def compare(case: str, pythons: list[str], runs: int, rate: float) -> list[str]:
+    """One row of the table."""
+    from _tables import run
+
+    results: list[list[dict]] = [[], []]
+    for _ in range(runs):
+        for python, found in zip(pythons, results, strict=True):
+            found.append(run(python, str(Path(__file__).resolve()), "--measure", case))
+    peer, here = (statistics.median(result["seconds"] for result in found) for found in results)
+    busy = statistics.median(result["cpu"] for result in results[1])
+    memory = [max(result["peak_mb"] for result in found) for found in results]
+    difference = abs(results[0][-1]["value"] - results[1][-1]["value"])
+    share = f"{OPERATIONS[case] / here / rate:.0%}" if case in OPERATIONS else ""
+    return [
+        case, f"{peer:.3f}", f"{here:.3f}", f"{busy:.3f}", f"{peer / here:.1f}", share, *map(str, memory),
+        f"{difference:.0e}",
+    ]  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--measure", metavar="CASE", choices=CASES, help=argparse.SUPPRESS)
     parser.add_argument("words", nargs="*", metavar="PYTHON PYTHON [CASE ...]")
     arguments = parser.parse_intermixed_args()
     if arguments.measure:
         measure(arguments.measure)
         return
+    from _tables import interpreter, rates, table, write_section
+
     if len(arguments.words) < 2:
         parser.error("name two interpreters")
-    pythons, cases = arguments.words[:2], arguments.words[2:] or list(CASES)
-    print(
-        "| case | peer, s | here, s | ratio | peer, MB | here, MB | values differ by |\n|---|---|---|---|---|---|---|"
+    pythons = [
+        interpreter(name, what) for name, what in zip(arguments.words[:2], ("PEER", "this project"), strict=True)
+    ]  # fmt: skip
+    rate = rates(pythons[1])
+    rows = []
+    for case in arguments.words[2:] or CASES:
+        rows.append(compare(case, pythons, arguments.runs, rate["float64"]))
+        print("\t".join(rows[-1]), flush=True)
+    head = ["case", "peer, s", "here, s", "CPU, s", "ratio", "of product rate", "peer, MB", "here, MB", "differ by"]
+    text = (
+        f"{table(head, rows)}\n\nMedians of {arguments.runs} alternating runs. Product of two 2560 × 2560 matrices in "
+        f"the same run: {rate['float64'] / 1e9:.0f} GFLOP/s in float64, {rate['float32'] / 1e9:.0f} in float32."
     )
-    for case in cases:
-        results: list[list[dict]] = [[], []]
-        for _ in range(arguments.runs):
-            for python, found in zip(pythons, results, strict=True):
-                found.append(run(python, case))
-        peer, here = (statistics.median(result["seconds"] for result in found) for found in results)
-        memory = [max(result["peak_mb"] for result in found) for found in results]
-        difference = abs(results[0][-1]["value"] - results[1][-1]["value"])
-        print(
-            f"| {case} | {peer:.3f} | {here:.3f} | {peer / here:.1f} | {memory[0]} | {memory[1]} | {difference:.0e} |",
-            flush=True,
-        )
+    print(text)
+    if arguments.write:
+        write_section("metrics", text)
 
 
 if __name__ == "__main__":

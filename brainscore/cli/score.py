@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -19,18 +20,41 @@ __all__ = ["command"]
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the receipt. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
 )
+@click.option("--identifier", help="Name in the results of a model that is not registered.")
+@click.option(
+    "--layer", "layers", multiple=True, help="Layer to choose from, for a network that is not registered; repeat it."
+)
+@click.option("--visual-degrees", type=float, help="Visual angle of its input. [default: 8]")
+@click.option("--max-memory", help="Most memory to use, such as 8GB. [default: 80 % of what there is]")
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
-def command(model: str, benchmark: str, results: Path | None, json_: bool) -> None:
+def command(
+    model: str,
+    benchmark: str,
+    results: Path | None,
+    identifier: str | None,
+    layers: tuple[str, ...],
+    visual_degrees: float | None,
+    max_memory: str | None,
+    json_: bool,
+) -> None:
     """Score a model on a benchmark, print the result, keep a receipt.
+
+    MODEL is an identifier, or a file and a function in it that returns a network, a BrainModel or a function of
+    images: path/to/file.py:make_model.
 
     A model that cannot do what the benchmark asks is 'not applicable'; that is a result, not an error.
     """
     import brainscore_vision
+    from brainscore_core.memory import parse_size
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision._summary import summary
 
+    if max_memory is not None:
+        os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))
+    how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
+    given = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
-    receipt = brainscore_vision.run_pair(model, benchmark, results=store).receipt
+    receipt = brainscore_vision.run_pair(model, benchmark, results=store, identifier=identifier, how=given).receipt
     if json_:
         echo_json(receipt.to_dict())
     else:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.numerics import _arrays
 from brainscore_core.numerics._arrays import Array
 
 __all__ = ["DualHeldOut", "PrimalHeldOut"]
@@ -97,19 +98,26 @@ class PrimalHeldOut:
             and lapack.dpocon(self._factor, norm, uplo="L")[0] > _CONDITION_LIMIT
         )
         if self.precise:
-            self._y_mean = Y.mean(axis=0)
             self._weights = lapack.dpotrs(self._factor, B, lower=1)[0]
+            self._y_mean = Y.mean(axis=0)
+            # of all rows at once where they fit: a few wide products are faster than many narrow ones
+            self._parts = self._of(slice(None)) if X.size * 8 <= 4 * _arrays.CHUNK_BYTES else None
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
         """Predictions of `rows` by a fit to all others; None where that is not precise."""
+        half, residuals = self._of(rows) if self._parts is None else (part[rows] for part in self._parts)
+        system = -1 / len(self._X) - half @ half.T
+        system.flat[:: len(rows) + 1] += 1
+        solved = _solve_precisely(system, residuals)
+        return None if solved is None else self._Y[rows] - solved
+
+    def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
+        """Rows whose inner products are the leverages, and residuals."""
         from scipy.linalg.blas import dtrsm
 
         X = np.subtract(self._X[rows], self._x_mean, dtype=np.float64)
-        half = dtrsm(1.0, self._factor, X.T, lower=1)
-        system = -1 / len(self._X) - half.T @ half
-        system.flat[:: len(rows) + 1] += 1
-        solved = _solve_precisely(system, self._Y[rows] - self._y_mean - X @ self._weights)
-        return None if solved is None else self._Y[rows] - solved
+        residuals = self._Y[rows] - self._y_mean - X @ self._weights
+        return dtrsm(1.0, self._factor, X.T, lower=1, overwrite_b=1).T, residuals
 
 
 def _solve(system: Array, right: Array) -> Array | None:
@@ -122,8 +130,10 @@ def _solve(system: Array, right: Array) -> Array | None:
 
 def _solve_precisely(system: Array, right: Array) -> Array | None:
     """Solution of a symmetric system whose eigenvalues are at most 1; None where the smallest is too small."""
-    try:
-        inverse = np.linalg.inv(system)
-    except np.linalg.LinAlgError:
+    from scipy.linalg import lapack
+
+    norm = float(np.abs(system).sum(axis=0).max())
+    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
+    if info != 0 or lapack.dpocon(factor, norm, uplo="L")[0] * norm < _LEVERAGE_LIMIT:
         return None
-    return np.asarray(inverse @ right) if np.abs(inverse).sum(axis=0).max() * _LEVERAGE_LIMIT < 1 else None
+    return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])

@@ -1,6 +1,5 @@
 """Linear maps from features to responses, fitted from second moments in their primal or dual form."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, gram, moments, same_rows
+from brainscore_core.numerics._gram import centred_gram
 
 __all__ = [
     "LinearFit",
@@ -15,13 +15,12 @@ __all__ = [
     "Weights",
     "centred_blocks",
     "centred_features",
-    "cross_predict",
+    "finite",
     "fit",
     "inputs",
     "left_out",
     "predict_dual",
     "predict_primal",
-    "whole_gram",
     "whole_moments",
 ]
 
@@ -78,11 +77,11 @@ class LinearFit:
         if X.shape[1] != len(self.x_mean):
             raise ValueError(f"X has {X.shape[1]} features, but the map was fitted on {len(self.x_mean)}")
         if self.features is not None:
-            return _finite(gram(X, self.features, mean=self.x_mean) @ self.weights + self.y_mean, X)
+            return finite(gram(X, self.features, mean=self.x_mean) @ self.weights + self.y_mean, X)
         result = np.empty((len(X), len(self.y_mean)))
         for rows in chunks(len(X), X.shape[1]):
             result[rows] = np.subtract(X[rows], self.x_mean, dtype=np.float64) @ self.weights
-        return _finite(result + self.y_mean, X)
+        return finite(result + self.y_mean, X)
 
 
 def inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
@@ -92,15 +91,10 @@ def inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
     return X, Y
 
 
-def whole_gram(X: NDArray, *, mean: Array) -> Array:
-    """(X − mean)(X − mean)ᵀ, which is refused where X is not finite."""
-    return _finite(gram(X, mean=mean), X)
-
-
 def whole_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
     """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY, which are refused where X is not finite."""
     C, B, _ = moments(X, Y, mean=mean)
-    return _finite(C, X), B
+    return finite(C, X), B
 
 
 def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
@@ -110,38 +104,19 @@ def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
     solver.check(n, p)
     x_mean, y_mean = column_means(X), Y.mean(axis=0)
     if p > n:
-        K = whole_gram(X, mean=x_mean)
+        K = centred_gram(X)
         found = solver.dual(K, Y - y_mean)
         return LinearFit(x_mean, y_mean, found.values, X, found.n_components)
     centred = Y - y_mean
     C, B, _ = moments(X, centred, mean=x_mean)
-    found = solver.primal(_finite(C, X), B, float(np.linalg.norm(centred)))
+    found = solver.primal(finite(C, X), B, float(np.linalg.norm(centred)))
     return LinearFit(x_mean, y_mean, found.values, None, found.n_components)
-
-
-def cross_predict(
-    X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]], solver: Solver
-) -> Iterator[Array]:
-    """Fit on the training rows of each split and predict its test rows; X is reduced once for all splits."""
-    X, Y = inputs(X, Y)
-    n, p = X.shape
-    for train, _ in splits:
-        solver.check(len(train), p)
-    x_mean = column_means(X)
-    if p > n:
-        K = whole_gram(X, mean=x_mean)
-        for train, test in splits:
-            yield predict_dual(K, Y, train, test, solver)
-        return
-    whole = whole_moments(X, Y, mean=x_mean)
-    for train, test in splits:
-        yield predict_primal(X, Y, x_mean, whole, train, test, solver)
 
 
 def centred_features(X: NDArray, *, mean: Array) -> Array:
     """X − mean in float64, which is refused where X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return _finite(np.subtract(X, mean, dtype=np.float64), X)
+        return finite(np.subtract(X, mean, dtype=np.float64), X)
 
 
 def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -213,7 +188,8 @@ def _responses(Y: ArrayLike) -> Array:
     return matrix
 
 
-def _finite(product: Array, X: NDArray) -> Array:
+def finite(product: Array, X: NDArray) -> Array:
+    """The product, which is refused where it is not finite, naming a row of X."""
     if not np.isfinite(product).all():
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"

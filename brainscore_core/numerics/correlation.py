@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._ranks import mean_ranks
 
-__all__ = ["cross_pearson", "pearson", "spearman"]
+__all__ = ["cross_pearson", "pearson", "spearman", "standardised"]
 
 _ROUNDING = 1e-13
 """A spread below this share of the values' size is rounding, not variation."""
@@ -40,7 +41,7 @@ def pearson(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
     x, y = _pair(X, Y, axis=axis)
     if len(x) < 2:
         return np.full(x.shape[1:], np.nan)
-    x, y = _standardised(x), _standardised(y)
+    x, y = standardised(x), standardised(y)
     return np.asarray(np.clip(np.einsum("i...,i...->...", x, y), -1.0, 1.0))
 
 
@@ -72,7 +73,7 @@ def cross_pearson(X: ArrayLike, Y: ArrayLike) -> Array:
         raise ValueError(f"X has the shape {x.shape} and Y has {y.shape}; two matrices of the same length are needed")
     if len(x) < 2:
         return np.full((x.shape[1], y.shape[1]), np.nan)
-    return np.asarray(np.clip(_standardised(x).T @ _standardised(y), -1.0, 1.0))
+    return np.asarray(np.clip(standardised(x).T @ standardised(y), -1.0, 1.0))
 
 
 def spearman(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
@@ -95,10 +96,8 @@ def spearman(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
     >>> float(spearman([1.0, 2.0, 3.0], [1.0, 10.0, 100.0]))
     1.0
     """
-    from scipy.stats import rankdata
-
     x, y = _pair(X, Y, axis=axis)
-    return pearson(rankdata(x, axis=0, nan_policy="propagate"), rankdata(y, axis=0, nan_policy="propagate"))
+    return pearson(mean_ranks(x), mean_ranks(y))
 
 
 def _pair(X: ArrayLike, Y: ArrayLike, *, axis: int) -> tuple[Array, Array]:
@@ -110,7 +109,7 @@ def _pair(X: ArrayLike, Y: ArrayLike, *, axis: int) -> tuple[Array, Array]:
     return np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)
 
 
-def _standardised(x: Array) -> Array:
+def standardised(x: Array) -> Array:
     """Columns of mean 0 and length 1; NaN where there is no variation."""
     with np.errstate(invalid="ignore", divide="ignore"):
         size = np.asarray(np.maximum(x.max(axis=0), -x.min(axis=0)))

@@ -12,12 +12,14 @@ __all__ = [
     "MaskedCorrelation",
     "choice_rates",
     "class_means",
+    "correlation_slopes",
     "less_class_means",
     "masked_correlation",
     "nanmean_rows",
     "object_dprimes",
     "pairwise_probabilities",
     "stimulus_dprimes",
+    "through_inverses",
 ]
 
 LIMIT = 5.0
@@ -240,6 +242,59 @@ def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
     value = float((zx * zy).sum())
     each = (zx * zy - value / 2 * (zx**2 + zy**2)).reshape(len(a), -1).sum(axis=1)
     return MaskedCorrelation(min(max(value, -1.0), 1.0), len(a) * each, n)
+
+
+def correlation_slopes(x: ArrayLike, y: ArrayLike) -> Array:
+    """Derivative of :func:`masked_correlation` by each entry of x; 0 for entries that either side lacks.
+
+    Examples
+    --------
+    >>> correlation_slopes([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]).round(3).tolist()
+    [0.055, -0.109, 0.055]
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    both: NDArray[np.bool_] = ~(np.isnan(a) | np.isnan(b))
+    if both.sum() < 2:
+        return np.zeros_like(a)
+    deviations = [np.where(both, side - side[both].mean(), 0.0) for side in (a, b)]
+    spreads = [float(np.sqrt((deviation**2).sum())) for deviation in deviations]
+    if not min(spreads) > 0:
+        return np.zeros_like(a)
+    zx, zy = (deviation / spread for deviation, spread in zip(deviations, spreads, strict=True))
+    return np.asarray((zy - float((zx * zy).sum()) * zx) / spreads[0])
+
+
+def through_inverses(slopes: ArrayLike, dprimes: ArrayLike, rates: ArrayLike, truth: ArrayLike) -> Array:
+    """Influence that stimuli have on a statistic of all d′ through the mean rates of the inverse.
+
+    Parameters
+    ----------
+    slopes : array, stimuli × objects
+        Derivative of the statistic by each d′.
+    dprimes, rates : array, stimuli × objects
+        As :func:`stimulus_dprimes` returns and takes them.
+    truth : array of int (stimuli,)
+        Code of each stimulus' own object.
+
+    Returns
+    -------
+    array (stimuli,)
+        Derivative by the stimulus' weight in its object's mean rates, times the number of stimuli; sums to 0. d′ that
+        were clipped do not change.
+    """
+    array, own = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
+    k = array.shape[1]
+    means = class_means(array, own, n_objects=k)  # object shown × object chosen
+    free = np.abs(np.asarray(dprimes, dtype=np.float64)) < LIMIT  # False for NaN
+    member = (np.arange(k)[:, None] == own[None, :]).astype(np.float64)
+    together = member @ np.where(free, np.asarray(slopes, dtype=np.float64), 0.0)
+    asked = member @ ~np.isnan(array)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        density = np.exp(-(ndtri(means) ** 2) / 2) / np.sqrt(2 * np.pi)
+        weight = -together.T / (density * asked)
+    weight = np.where(np.isfinite(weight), weight, 0.0)
+    deviations = np.where(np.isnan(array), 0.0, array - means[own])
+    return np.asarray(len(own) * (deviations * weight[own]).sum(axis=1))
 
 
 def _dprimes(rates: Array, inverse: Array) -> Array:

@@ -1,19 +1,28 @@
 """Dissimilarities of all pairs of stimuli."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._arrays import Array, as_matrix
 from brainscore_core.numerics._gram import FLAT, centred_gram, row_gram
+from brainscore_core.numerics._torch import resolve
 
-__all__ = ["Dissimilarity", "condensed", "rdm", "square_rdm", "squared_distances"]
+__all__ = [
+    "Dissimilarity",
+    "condensed",
+    "expanded",
+    "number_of_stimuli",
+    "rdm",
+    "square_rdm",
+    "squared_distances",
+]
 
 Dissimilarity = Literal["correlation", "cosine", "euclidean", "sqeuclidean"]
 
 
-def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation") -> Array:
+def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: Any = None) -> Array:
     """Representational dissimilarities of each pair of stimuli.
 
     Parameters
@@ -24,6 +33,9 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation") -> Array:
         ``'correlation'``: 1 − Pearson correlation of the features, in [0, 2]. ``'cosine'``: 1 − cosine of the angle,
         in [0, 2]. ``'euclidean'``, ``'sqeuclidean'``: distance, and its square; neither is divided by the number of
         features.
+    device : str or torch.device, optional
+        Where the products of all stimuli are computed. None: with NumPy; ``'cpu'``, ``'cuda'``, …: with PyTorch;
+        ``'auto'``: on a CUDA device where there is one, and with NumPy otherwise.
 
     Returns
     -------
@@ -35,6 +47,8 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation") -> Array:
     ------
     ValueError
         If X is no matrix; for the distances also if a value is not finite.
+    UserError
+        If the device, or PyTorch, is not there.
 
     References
     ----------
@@ -48,20 +62,20 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation") -> Array:
     >>> rdm([[0.0, 0.0], [3.0, 4.0]], dissimilarity="euclidean").round(6).tolist()
     [5.0]
     """
-    return condensed(square_rdm(X, dissimilarity=dissimilarity))
+    return condensed(square_rdm(X, dissimilarity=dissimilarity, device=device))
 
 
-def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation") -> Array:
+def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: Any = None) -> Array:
     """As :func:`rdm`, as a symmetric matrix with a diagonal of 0."""
-    X = as_matrix(X, "X")
+    X, found = as_matrix(X, "X"), resolve(device)
     if dissimilarity in ("euclidean", "sqeuclidean"):
-        distances = squared_distances(centred_gram(X, "X"))
+        distances = squared_distances(centred_gram(X, "X", device=found))
         return distances if dissimilarity == "sqeuclidean" else np.asarray(np.sqrt(distances, out=distances))
     if dissimilarity not in ("correlation", "cosine"):
         known = ", ".join(map(repr, get_args(Dissimilarity)))
         raise ValueError(f"unknown dissimilarity {dissimilarity!r}; known: {known}")
     centre = dissimilarity == "correlation"
-    result = row_gram(X, centre=centre)
+    result = row_gram(X, centre=centre, device=found)
     length = np.sqrt(np.diag(result))
     if centre:
         largest = np.maximum(X.max(axis=1, initial=0.0), -X.min(axis=1, initial=0.0))
@@ -96,3 +110,23 @@ def condensed(square: Array) -> Array:
         result[start : start + n - 1 - row] = square[row, row + 1 :]
         start += n - 1 - row
     return result
+
+
+def expanded(pairs: Array) -> Array:
+    """Symmetric matrix with a diagonal of 0 from its row-major upper triangle."""
+    n = number_of_stimuli(len(pairs))
+    result = np.zeros((n, n))
+    start = 0
+    for row in range(n - 1):
+        values = pairs[start : start + n - 1 - row]
+        result[row, row + 1 :] = result[row + 1 :, row] = values
+        start += len(values)
+    return result
+
+
+def number_of_stimuli(pairs: int) -> int:
+    """Number of stimuli of a condensed RDM with so many pairs."""
+    n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
+    if n * (n - 1) // 2 != pairs:
+        raise ValueError(f"{pairs} values are not the upper triangle of any square matrix")
+    return n

@@ -1,12 +1,13 @@
 """Centred kernel alignment."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._arrays import Array, as_matrix, same_rows
 from brainscore_core.numerics._gram import FLAT, centred_gram
+from brainscore_core.numerics._torch import resolve
 from brainscore_core.numerics.dissimilarity import condensed, squared_distances
 from brainscore_core.numerics.similarity import Similarity
 
@@ -19,7 +20,13 @@ _CENTRED = 1e-6
 
 
 def cka(
-    X: ArrayLike, Y: ArrayLike, *, unbiased: bool = True, kernel: Kernel = "linear", bandwidth: float = 0.8
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    unbiased: bool = True,
+    kernel: Kernel = "linear",
+    bandwidth: float = 0.8,
+    device: Any = None,
 ) -> Similarity:
     """Centred kernel alignment.
 
@@ -34,12 +41,16 @@ def cka(
         Inner products, or exp(−distance² / 2σ²).
     bandwidth : float
         σ of ``'rbf'`` as a fraction of the median distance between stimuli, of each side its own [1]_.
+    device : str or torch.device, optional
+        Where the products of all stimuli are computed. None: with NumPy; ``'cpu'``, ``'cuda'``, …: with PyTorch;
+        ``'auto'``: on a CUDA device where there is one, and with NumPy otherwise.
 
     Returns
     -------
     Similarity
         NaN with a reason where a representation does not vary, or its unbiased self-similarity is not positive. The
-        influence is the jackknife over stimuli, exact, in O(stimuli²); the bandwidth is kept.
+        influence is the jackknife over stimuli, exact, in O(stimuli²); the bandwidth is kept. That of the plain
+        estimate is the unbiased one's, from which it differs by its bias: both estimate the same of ever more stimuli.
 
     Raises
     ------
@@ -66,12 +77,15 @@ def cka(
         raise ValueError(f"unknown kernel {kernel!r}; known: 'linear', 'rbf'")
     _enough(len(X), unbiased=unbiased)
     if kernel == "linear":
-        return compare_kernels(linear_kernel(X, name="X"), linear_kernel(Y, name="Y"), unbiased=unbiased)
-    pair = (rbf_kernel(values, bandwidth=bandwidth, name=name) for values, name in ((X, "X"), (Y, "Y")))
+        pair = (linear_kernel(values, name=name, device=device) for values, name in ((X, "X"), (Y, "Y")))
+    else:
+        pair = (
+            rbf_kernel(values, bandwidth=bandwidth, name=name, device=device) for values, name in ((X, "X"), (Y, "Y"))
+        )
     return compare_kernels(*pair, unbiased=unbiased)
 
 
-def linear_kernel(X: ArrayLike, *, name: str = "X") -> Array:
+def linear_kernel(X: ArrayLike, *, name: str = "X", device: Any = None) -> Array:
     """Inner products of the stimuli's features, each feature's mean subtracted.
 
     Parameters
@@ -80,6 +94,8 @@ def linear_kernel(X: ArrayLike, *, name: str = "X") -> Array:
         Accumulated in float64 over chunks of features.
     name : str
         Name in messages.
+    device : str or torch.device, optional
+        As for :func:`cka`.
 
     Returns
     -------
@@ -91,10 +107,10 @@ def linear_kernel(X: ArrayLike, *, name: str = "X") -> Array:
     ValueError
         If values are not finite.
     """
-    return centred_gram(as_matrix(X, name), name)
+    return centred_gram(as_matrix(X, name), name, device=resolve(device))
 
 
-def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X") -> Array:
+def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X", device: Any = None) -> Array:
     """Radial basis function kernel exp(−distance² / 2σ²) of all pairs of stimuli.
 
     Parameters
@@ -105,6 +121,8 @@ def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X") -> Arra
         σ as a fraction of the median Euclidean distance between two different stimuli.
     name : str
         Name in messages.
+    device : str or torch.device, optional
+        As for :func:`cka`.
 
     Returns
     -------
@@ -119,7 +137,7 @@ def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X") -> Arra
     """
     if not bandwidth > 0:
         raise ValueError(f"bandwidth is {bandwidth}; a positive number is needed")
-    distances = squared_distances(centred_gram(as_matrix(X, name), name))
+    distances = squared_distances(centred_gram(as_matrix(X, name), name, device=resolve(device)))
     pairs = np.sqrt(condensed(distances))
     middle = float(np.median(pairs)) if pairs.size else 0.0
     if middle == 0 and pairs.any():
@@ -169,14 +187,16 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
         if not own > 1e-12 / n**2:  # kernels have unit norm
             return Similarity(np.nan, nothing, f"the {name} representation does not vary consistently over stimuli")
     value = float(values[0] / np.sqrt(values[1] * values[2]))
-    if n <= fewest:
+    if not unbiased and n > 4:
+        # the jackknife's own estimate of the bias is too small where stimuli are few
+        centre = compare_kernels(first, second)
+        return Similarity(value, centre.influence, bias=0.0 if centre.reason else value - centre.value)
+    if n <= fewest or not unbiased:
         return Similarity(value, nothing)
     left_out = np.array([part[1] for part in parts])
     with np.errstate(invalid="ignore"):
         replicates = left_out[0] / np.sqrt(np.where((left_out[1:] > 0).all(axis=0), left_out[1] * left_out[2], np.nan))
-    # the unbiased estimate's own is negligible
-    bias = 0.0 if unbiased else (n - 1) * (float(replicates.mean()) - value)
-    return Similarity(value, (n - 1) * (replicates.mean() - replicates), bias=bias)
+    return Similarity(value, (n - 1) * (replicates.mean() - replicates))
 
 
 def _enough(n: int, *, unbiased: bool) -> int:

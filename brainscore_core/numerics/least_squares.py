@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack, lstsq, qr, solve_triangular
 
 from brainscore_core.numerics._arrays import Array, column_means
-from brainscore_core.numerics._linear import LinearFit, centred_blocks, centred_features, inputs, whole_gram
+from brainscore_core.numerics._gram import centred_gram
+from brainscore_core.numerics._linear import LinearFit, centred_blocks, centred_features, inputs
 
 __all__ = ["LeastSquares"]
 
@@ -46,7 +48,7 @@ class LeastSquares:
         self.check(*X.shape)
         x_mean, y_mean = column_means(X), Y.mean(axis=0)
         if X.shape[1] > len(X):
-            weights = _of_gram(whole_gram(X, mean=x_mean), Y - y_mean)
+            weights = _of_gram(centred_gram(X), Y - y_mean)
             return LinearFit(x_mean, y_mean, weights, X)
         centred = centred_features(X, mean=x_mean)
         return LinearFit(x_mean, y_mean, _of_features(centred, Y - y_mean))
@@ -58,7 +60,7 @@ class LeastSquares:
         X, Y = inputs(X, Y)
         for train, _ in splits:
             self.check(len(train), X.shape[1])
-        K = whole_gram(X, mean=column_means(X)) if X.shape[1] > len(X) else None
+        K = centred_gram(X) if X.shape[1] > len(X) else None
         for train, test in splits:
             if K is None:
                 yield self.fit(X[train], Y[train]).predict(X[test])
@@ -75,8 +77,6 @@ class LeastSquares:
 
 def _of_features(X: Array, Y: Array) -> Array:
     """Weights p × q for centred features."""
-    from scipy.linalg import lapack, lstsq, qr, solve_triangular
-
     n, p = X.shape
     cutoff = max(n, p) * _EPS
     if n > p:
@@ -89,8 +89,6 @@ def _of_features(X: Array, Y: Array) -> Array:
 
 def _of_gram(K: Array, Y: Array) -> Array:
     """Weights n × q for the centred Gram matrix: its pseudo-inverse times Y."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
-
     n = len(K)
     cutoff = n * _EPS
     # centring leaves one null direction, the constant; filled in, the matrix is invertible and Y does not notice

@@ -8,8 +8,11 @@ from brainscore_core.numerics.dissimilarity import condensed, squared_distances
 
 __all__ = ["crossnobis_rdm", "mahalanobis_rdm", "noise_precision"]
 
+_SINGULAR = 1e12
+"""A covariance whose condition number is larger has no inverse worth the name."""
 
-def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = None) -> Array:
+
+def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = None, shrink: bool = True) -> Array:
     """Inverse of the noise covariance between features, shrunk towards a multiple of the identity.
 
     Parameters
@@ -18,6 +21,9 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
         What is left when each stimulus's mean is subtracted from its presentations.
     degrees_of_freedom : int, optional
         Presentations minus the number of means that were subtracted; by default the number of presentations.
+    shrink : bool
+        Otherwise the plain inverse. Of normal noise it is proportional to the true one on average, so that distances
+        keep their ratios, whereas shrinkage depends on the number of presentations; it needs more of them.
 
     Returns
     -------
@@ -27,7 +33,8 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
     Raises
     ------
     ValueError
-        If residuals are not finite or all 0, or there are no degrees of freedom.
+        If residuals are not finite or all 0, there are no degrees of freedom, or, without shrinkage, the
+        covariance is singular.
 
     Notes
     -----
@@ -48,7 +55,6 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
     [0.9, 0.3]
     """
     from scipy.linalg import cho_factor, cho_solve
-    from sklearn.covariance import ledoit_wolf
 
     matrix = as_matrix(residuals, "residuals").astype(np.float64)
     if not np.isfinite(matrix).all():
@@ -60,7 +66,18 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
     size = float(np.sqrt(np.mean(matrix**2)))
     if not size > 0:
         raise ValueError("the residuals are all 0: repetitions do not differ, so there is no noise to normalise by")
-    covariance = ledoit_wolf(matrix / size, assume_centered=True)[0]
+    matrix = matrix / size
+    if shrink:
+        from sklearn.covariance import ledoit_wolf
+
+        covariance = ledoit_wolf(matrix, assume_centered=True)[0]
+    else:
+        covariance = matrix.T @ matrix / n
+        if freedom <= p or np.linalg.cond(covariance) > _SINGULAR:
+            raise ValueError(
+                f"the noise covariance of {p} features, from {freedom} degrees of freedom, has no inverse without "
+                "shrinkage"
+            )
     precision = cho_solve(cho_factor(covariance), np.eye(p))
     return np.asarray((precision + precision.T) / (2 * size**2) * (freedom / n))
 

@@ -7,9 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import Array, as_matrix, chunks, same_rows
-from brainscore_core.numerics.correlation import cross_pearson
+from brainscore_core.numerics._linear import left_out
+from brainscore_core.numerics.correlation import cross_pearson, standardised
 
 __all__ = ["OneToOne", "OneToOneFit"]
+
+_FAINT = 1e-6
+"""Features of which less than this share is left of size or variance are looked at by themselves in each split."""
 
 
 @dataclass(frozen=True)
@@ -74,31 +78,107 @@ class OneToOne:
         ValueError
             If X or Y hold NaN or infinity, or differ in length.
         """
-        X, Y = as_matrix(X, "X"), as_matrix(Y, "Y").astype(np.float64)
-        same_rows(X, Y)
-        if not np.isfinite(Y).all():
-            raise ValueError("Y is not finite; leave out the responses or stimuli that were not measured")
-        best, features = np.full(Y.shape[1], -np.inf), np.full(Y.shape[1], -1, dtype=np.intp)
-        for columns in chunks(X.shape[1], 2 * len(X) + Y.shape[1]):
-            block = X[:, columns]
-            if not np.isfinite(block).all():
-                raise ValueError("X is not finite; features need to be finite")
-            r = np.nan_to_num(cross_pearson(block, Y), nan=-np.inf)
-            here = r.argmax(axis=0)
-            found = r[here, np.arange(Y.shape[1])]
-            better = found > best
-            best[better], features[better] = found[better], here[better] + columns.start
-        return OneToOneFit(features, X.shape[1])
+        X, Y = _inputs(X, Y)
+        best = _Best(Y.shape[1])
+        for columns, block in _varying(X, Y.shape[1]):
+            best.update(np.nan_to_num(cross_pearson(block, Y), nan=-np.inf), columns)
+        return OneToOneFit(best.features, X.shape[1])
 
     def cross_predict(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        X, Y = as_matrix(X, "X"), as_matrix(Y, "Y")
-        for train, test in splits:
-            yield self.fit(X[train], Y[train]).predict(X[test])
+        X, Y = _inputs(X, Y)
+        parts = [
+            _Part(Y, train, rest) for train, _ in splits if (rest := left_out(train, len(X))) is not None
+        ]  # fmt: skip
+        if len(parts) < len(splits):
+            for train, test in splits:
+                yield self.fit(X[train], Y[train]).predict(X[test])
+            return
+        best = [_Best(Y.shape[1]) for _ in splits]
+        for columns, block in _varying(X, Y.shape[1]):
+            whole = _Whole(block, Y)
+            for part, found in zip(parts, best, strict=True):
+                found.update(whole.scores(part), columns)
+        for (_, test), part, found in zip(splits, parts, best, strict=True):
+            found.features[~part.varies] = -1
+            yield OneToOneFit(found.features, X.shape[1]).predict(X[test])
 
     def check(self, n: int, p: int) -> None:
         """Refuse fewer than two training stimuli, which have no correlation, or no features."""
         if n < 2 or p < 1:
             raise ValueError(f"a correlation needs at least two stimuli and one feature; these are {n} and {p}")
+
+
+class _Best:
+    """The feature with the largest score for each response."""
+
+    def __init__(self, n_responses: int) -> None:
+        self._scores = np.full(n_responses, -np.inf)
+        self.features = np.full(n_responses, -1, dtype=np.intp)
+
+    def update(self, scores: Array, columns: NDArray[np.intp]) -> None:
+        """Take account of the scores (features × responses; −inf where undefined) of the features in `columns`."""
+        here = scores.argmax(axis=0)
+        found = scores[here, np.arange(scores.shape[1])]
+        better = found > self._scores
+        self._scores[better], self.features[better] = found[better], columns[here[better]]
+
+
+class _Part:
+    """The responses that one split is trained on: all rows but `rest`."""
+
+    def __init__(self, Y: Array, train: NDArray[np.intp], rest: NDArray[np.intp]) -> None:
+        self.train, self.rest = train, rest
+        self.responses = standardised(Y[train])
+        self.varies = ~np.isnan(self.responses).any(axis=0)
+        self.lengths = np.einsum("ij,ij->j", Y[train], self.responses)
+
+
+class _Whole:
+    """Second moments of features and responses over all stimuli, from which those of each split follow."""
+
+    def __init__(self, block: Array, Y: Array) -> None:
+        self._block, self._X, self._Y = block, block - block.mean(axis=0), Y - Y.mean(axis=0)
+        size = np.abs(self._X).max(axis=0)
+        self._X /= size  # keeps squares representable
+        self._squares = np.einsum("ij,ij->j", self._X, self._X)
+        self._products = self._X.T @ self._Y
+        self._faint = size < _FAINT * np.abs(block).max(axis=0)
+
+    def scores(self, part: _Part) -> Array:
+        """Correlation of each feature with each response times the latter's length; −inf where undefined."""
+        n = len(part.train)
+        X, Y = self._X[part.rest], self._Y[part.rest]
+        # sums over the rest are taken off; one more row takes off the square of the mean that training is left with
+        X, Y = (np.vstack([rows, rows.sum(axis=0) / np.sqrt(n)]) for rows in (X, Y))
+        squares = self._squares - np.einsum("ij,ij->j", X, X)
+        faint = np.flatnonzero(self._faint | (squares < _FAINT * self._squares))
+        squares[faint] = np.nan
+        scores = self._products - X.T @ Y
+        scores /= np.sqrt(squares)[:, None]
+        if len(faint):  # what little variance is left was not computed precisely
+            scores[faint] = standardised(self._block[np.ix_(part.train, faint)]).T @ part.responses * part.lengths
+            scores[faint] = np.nan_to_num(scores[faint], nan=-np.inf)
+        return scores
+
+
+def _inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
+    X, Y = as_matrix(X, "X"), as_matrix(Y, "Y").astype(np.float64)
+    same_rows(X, Y)
+    if not np.isfinite(Y).all():
+        raise ValueError("Y is not finite; leave out the responses or stimuli that were not measured")
+    return X, Y
+
+
+def _varying(X: NDArray, n_responses: int) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    """Features that are not constant, chunk after chunk: their numbers and values."""
+    for columns in chunks(X.shape[1], 4 * len(X) + 2 * n_responses):
+        block = X[:, columns].astype(np.float64)
+        low, high = block.min(axis=0), block.max(axis=0)
+        if not np.isfinite(high - low).all():
+            raise ValueError("X is not finite; features need to be finite")
+        kept = np.flatnonzero(high > low)
+        if len(kept):
+            yield kept + columns.start, block if len(kept) == len(high) else block[:, kept]

@@ -2,22 +2,26 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics import _linear
-from brainscore_core.numerics._arrays import Array
-from brainscore_core.numerics._linear import LinearFit, Weights
+from brainscore_core.numerics._arrays import Array, column_means
+from brainscore_core.numerics._dominant import like
+from brainscore_core.numerics._gram import FLAT, gram_on
+from brainscore_core.numerics._linear import LinearFit, finite, inputs
+from brainscore_core.numerics._pls import FORMED, Components, extract
+from brainscore_core.numerics._pls_forms import DualForm, PrimalForm, moments_on
+from brainscore_core.numerics._torch import import_torch, resolve, to_numpy
 
 __all__ = ["PLS"]
 
-_DENSE_LIMIT = 24
-"""Up to this many responses an eigendecomposition is cheaper than Lanczos iterations (both to full precision)."""
+_GROUP_BYTES = 2**27
+"""Memory of the training sets that are advanced together."""
 
-_FORMED_LIMIT = 512
-"""Up to this many responses it pays to form the responses × responses matrix that the iterations multiply with."""
+Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,17 @@ class PLS:
     ----------
     n_components : int
         Components to use; features and responses are centred, not scaled.
+    device : str or torch.device, optional
+        None computes with NumPy; ``'cpu'``, ``'cuda'``, … with PyTorch; ``'auto'`` on a CUDA device where there is one
+        and with NumPy otherwise. Values agree to rounding.
 
     Notes
     -----
     Components are those that NIPALS (``sklearn.cross_decomposition.PLSRegression(scale=False)``) converges to; each is
-    found exactly rather than by power iterations, which stop early at their default tolerance. With more
+    found to rounding rather than by power iterations that stop early, as they do at their default tolerance. With more
     features than stimuli only the stimuli × stimuli Gram matrix enters [1]_, otherwise XᵀX and XᵀY [2]_, so predictions
-    do not depend on how the features are rotated.
+    do not depend on how the features are rotated. Splits share these products and are advanced together. X may be a
+    memory map; it is read in chunks.
 
     Where features (or responses) hold fewer independent directions than components are asked for, the fit stops at
     the last one that is there, with a warning (``LinearFit.n_components`` says how many): what would follow is
@@ -58,6 +66,8 @@ class PLS:
     """
 
     n_components: int = 25
+    _: KW_ONLY
+    device: Any = None
 
     def __post_init__(self) -> None:
         if self.n_components != int(self.n_components) or self.n_components < 1:
@@ -70,14 +80,35 @@ class PLS:
         ------
         ValueError
             If there are fewer stimuli or features than components, or X or Y hold NaN or infinity or differ in length.
+        UserError
+            If the device, or PyTorch, is not there.
         """
-        return _linear.fit(X, Y, self)
+        X, Y = inputs(X, Y)
+        n, p = X.shape
+        self.check(n, p)
+        rows = np.arange(n)
+        problem = _Dual(X, Y, self.device) if p > n else _Primal(X, Y, self.device)
+        ((weights, count),) = problem.weights([rows], self.n_components)
+        self._warn(count)
+        return LinearFit(column_means(X), Y.mean(axis=0), weights, X if p > n else None, count)
 
-    def cross_predict(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[Array]:
+    def cross_predict(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return _linear.cross_predict(X, Y, splits, self)
+        X, Y = inputs(X, Y)
+        n, p = X.shape
+        for train, _ in splits:
+            self.check(len(train), p)
+        fewest = min((len(train) for train, _ in splits), default=n)
+        if fewest < p <= n / 2:  # products of all stimuli would be the larger
+            for train, test in splits:
+                yield self.fit(X[train], Y[train]).predict(X[test])
+            return
+        problem = _Dual(X, Y, self.device) if fewest < p else _Primal(X, Y, self.device)
+        counts = []
+        for predicted, count in problem.predictions(splits, self.n_components):
+            counts.append(count)
+            yield predicted
+        self._warn(min(counts, default=self.n_components))
 
     def check(self, n: int, p: int) -> None:
         """Refuse fewer training stimuli or features than components."""
@@ -88,104 +119,123 @@ class PLS:
                 f"{n} stimuli and {p} features, so use at most {limit} components"
             )
 
-    def primal(self, C: Array, B: Array, y_size: float) -> Weights:
-        """Weights (features × responses) from C = XᵀX and B = XᵀY (Dayal & MacGregor's second algorithm)."""
-        p = len(C)
-        B, rotation = _compressed(B)
-        x_size = float(np.sqrt(np.trace(C)))
-        rotations, loadings, y_loadings = np.empty((p, 0)), np.empty((p, 0)), np.empty((0, B.shape[1]))
-        rounding = p * np.finfo(float).eps
-        for _ in range(self.n_components):
-            right = _dominant(B, B)
-            w = B @ right
-            covariance = float(np.linalg.norm(w))
-            if covariance <= rounding * x_size * y_size:
-                break
-            w /= covariance
-            r = w - rotations @ (loadings.T @ w)
-            Cr = C @ r
-            variance = float(r @ Cr)
-            if variance <= rounding * x_size**2 * float(r @ r):
-                break
-            loading, y_loading = Cr / variance, B.T @ r / variance
-            B = B - np.outer(Cr, y_loading)
-            rotations, loadings = np.column_stack([rotations, r]), np.column_stack([loadings, loading])
-            y_loadings = np.vstack([y_loadings, y_loading])
-        return self._finished(rotations @ y_loadings, rotation, len(y_loadings))
-
-    def dual(self, K: Array, Y: Array) -> Weights:
-        """Weights (training stimuli × responses) from K = XXᵀ and Y."""
-        from scipy.linalg import solve_triangular
-
-        n = len(K)
-        Y, rotation = _compressed(Y)
-        # products of up to four of the inputs stay representable, whatever the units
-        x_size, y_size = float(np.trace(K)) / n, float(np.linalg.norm(Y))
-        if not (x_size > 0 and y_size > 0):
-            return self._finished(np.zeros_like(Y), rotation, 0)
-        K, Y = K / x_size, Y / y_size
-        rounding = n * np.finfo(float).eps
-        smallest = rounding * float(np.linalg.norm(K))
-        KY = K @ Y
-        scores, directions, images = np.empty((n, 0)), np.empty((n, 0)), np.empty((n, 0))
-        y_loadings = np.empty((0, Y.shape[1]))
-        for _ in range(self.n_components):
-            right = _dominant(Y, KY)
-            u, image = Y @ right, KY @ right
-            if float(u @ image) <= smallest:  # the squared covariance of the component
-                break
-            t = image - scores @ (scores.T @ image)
-            t -= scores @ (scores.T @ t)  # once more, for orthogonality to rounding
-            length = float(np.linalg.norm(t))
-            if length <= rounding * float(np.linalg.norm(image)):
-                break
-            t /= length
-            y_loading = t @ Y
-            Y = Y - np.outer(t, y_loading)
-            KY = KY - np.outer(K @ t, y_loading)
-            scores, directions = np.column_stack([scores, t]), np.column_stack([directions, u])
-            images, y_loadings = np.column_stack([images, image]), np.vstack([y_loadings, y_loading])
-        # scoresᵀ K directions is upper triangular: a score lies in the span of the images up to its own
-        triangle = scores.T @ images
-        weights = directions @ solve_triangular(triangle, y_loadings) if len(y_loadings) else np.zeros_like(Y)
-        return self._finished(weights * (y_size / x_size), rotation, len(y_loadings))
-
-    def _finished(self, weights: Array, rotation: Array | None, n_components: int) -> Weights:
-        if n_components < self.n_components:
+    def _warn(self, count: int) -> None:
+        if count < self.n_components:
             warnings.warn(
-                f"PLS stopped after {n_components} of {self.n_components} components: what is left of the features, or "
+                f"PLS stopped after {count} of {self.n_components} components: what is left of the features, or "
                 "of the responses, is rounding noise (features that depend on each other, or of very different size)",
-                stacklevel=2,
+                stacklevel=3,
             )
-        return Weights(weights if rotation is None else weights @ rotation, n_components)
 
 
-def _compressed(B: Array) -> tuple[Array, Array | None]:
-    """B with at most as many columns as rows, and the orthonormal rows that bring a result back; PLS is equivariant."""
-    if B.shape[1] <= B.shape[0]:
-        return B, None
-    Q, R = np.linalg.qr(B.T)
-    return R.T, Q.T
+class _Dual:
+    """All stimuli by their products with each other."""
+
+    def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
+        found = resolve(device)
+        self._xp = np if found is None else import_torch()
+        self._K = gram_on(X, "X", device=found)
+        n = len(X)
+        # products of up to four of the inputs stay representable, whatever the units
+        self._x_scale = float(self._K.trace()) / n or 1.0
+        self._K /= self._x_scale
+        self._offset, self._y_scale, centred = _centred(Y)
+        Y = like(centred, self._K, self._xp)
+        self._rotation = None
+        if Y.shape[1] > n:  # as many columns as rows say the same
+            self._rotation, R = self._xp.linalg.qr(Y.T)
+            Y = R.T
+        self._Y = Y
+
+    def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
+        """Weights (n × q) of the stimuli of each training set, and how many components they have."""
+        for found, loadings, _, s in self._extracted(trains, n_components):
+            weights = to_numpy(found.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
+            yield weights, int(found.counts[s])
+
+    def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
+        """Predictions of each split's test rows, and how many components they have."""
+        tests = iter([test for _, test in splits])
+        for found, loadings, y_mean, s in self._extracted([train for train, _ in splits], n_components):
+            predicted = to_numpy(found.images[s][:, next(tests)].T @ loadings + y_mean)
+            yield predicted * self._y_scale + self._offset, int(found.counts[s])
+
+    def _extracted(
+        self, trains: list[NDArray[np.intp]], n_components: int
+    ) -> Iterator[tuple[Components, Any, Any, int]]:
+        n, q = self._Y.shape
+        for weights in _groups(trains, n, n * (2 * n_components + 8) + 3 * min(q, FORMED) ** 2):
+            form = DualForm(self._xp, self._K, self._Y, weights)
+            found = extract(form, n_components)
+            rotation = self._rotation
+            for s in range(len(weights)):
+                loadings, y_mean = found.loadings[s], form.y_mean[s]
+                if rotation is not None:
+                    loadings, y_mean = loadings @ rotation.T, y_mean @ rotation.T
+                yield found, loadings, y_mean, s
 
 
-def _dominant(left: Array, right: Array) -> Array:
-    """Eigenvector of the largest eigenvalue of leftᵀ right, which is symmetric and positive semidefinite."""
-    from scipy.linalg import eigh
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+class _Primal:
+    """All stimuli by their features' products with each other and with the responses."""
 
-    q = left.shape[1]
-    if q == 1:
-        return np.ones(1)
-    M = left.T @ right if q <= _FORMED_LIMIT else None
-    if q > _DENSE_LIMIT:
-        operator = (
-            M if M is not None else LinearOperator((q, q), matvec=lambda v: left.T @ (right @ v), dtype=np.float64)
-        )
-        start = np.random.default_rng(0).standard_normal(q)
-        try:
-            return np.asarray(eigsh(operator, k=1, which="LA", v0=start, maxiter=300)[1][:, 0])
-        except ArpackNoConvergence:  # the two largest are too close for it
-            pass
-    if M is None:
-        M = left.T @ right
-    return np.asarray(eigh((M + M.T) / 2, subset_by_index=[q - 1, q - 1], check_finite=False)[1][:, 0])
+    def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
+        found = resolve(device)
+        self._xp = np if found is None else import_torch()
+        self._X, self._x_mean = X, column_means(X)
+        self._offset, self._y_scale, self._Y = _centred(Y)
+        C, B, _ = moments_on(X, self._Y, slice(None), self._x_mean, 1.0, found)
+        trace = float(C.trace())
+        if not np.isfinite(trace):
+            finite(C, X)
+        self._data = X, self._x_mean
+        self._x_scale = (trace / len(X)) ** 0.5
+        if trace <= FLAT**2 * len(X) * float(self._x_mean @ self._x_mean):
+            self._data, self._x_scale = (np.broadcast_to(0.0, X.shape), 0 * self._x_mean), 1.0
+            C, B = 0 * C, 0 * B
+        C /= self._x_scale
+        C /= self._x_scale
+        self._C, self._B = C, B / self._x_scale
+
+    def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
+        """Weights (p × q) of the features for each training set, and how many components they have."""
+        for weights, count, _, _ in self._fitted(trains, n_components):
+            yield weights, count
+
+    def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
+        """Predictions of each split's test rows, and how many components they have."""
+        tests = iter([test for _, test in splits])
+        for weights, count, x_mean, y_mean in self._fitted([train for train, _ in splits], n_components):
+            fit = LinearFit(x_mean, y_mean, weights)
+            yield fit.predict(self._X[next(tests)]), count
+
+    def _fitted(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int, Array, Array]]:
+        p, q = self._B.shape
+        held = max((len(self._X) - len(train) for train in trains), default=0)
+        width = held if 2 * held < p else p
+        for weights in _groups(trains, len(self._X), p * (2 * n_components + 8 + q + width) + 3 * min(q, FORMED) ** 2):
+            form = PrimalForm(self._xp, *self._data, self._x_scale, self._Y, self._C, self._B, weights)
+            found = extract(form, n_components)
+            loadings = form.restored(found.loadings)
+            for s in range(len(weights)):
+                fitted = to_numpy(found.directions[s].T @ loadings[s]) * (self._y_scale / self._x_scale)
+                x_mean = self._x_mean + form.x_mean[s] * self._x_scale
+                y_mean = self._offset + form.y_mean[s] * self._y_scale
+                yield fitted, int(found.counts[s]), x_mean, y_mean
+
+
+def _centred(Y: Array) -> tuple[Array, float, Array]:
+    """Mean and size of the responses, and the responses less the one and divided by the other."""
+    mean = Y.mean(axis=0)
+    centred = Y - mean
+    size = float(np.linalg.norm(centred))
+    if size <= FLAT * float(np.linalg.norm(mean)) * len(Y) ** 0.5:
+        return mean, 0.0, 0 * centred
+    centred /= size
+    return mean, size, centred
+
+
+def _groups(trains: list[NDArray[np.intp]], n: int, numbers: int) -> Iterator[Array]:
+    """How often each training set of a group holds each stimulus; sets of so many numbers fit the working memory."""
+    step = max(1, _GROUP_BYTES // (8 * numbers))
+    for start in range(0, len(trains), step):
+        yield np.stack([np.bincount(train, minlength=n) for train in trains[start : start + step]]).astype(np.float64)

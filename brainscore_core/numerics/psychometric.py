@@ -1,5 +1,6 @@
 """Psychometric functions: accuracy as a function of the strength of a stimulus."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,9 @@ __all__ = ["LAPSES", "PsychometricFit", "before_asymptote", "fit_psychometric"]
 LAPSES = (0.03, 0.5)
 """Bounds of the lapse rate in fits."""
 
-_SLOPES = np.geomspace(0.05, 200, 40)  # times the standard deviation of x
+_START_LAPSES = (0.03, 0.1, 0.25, 0.45)
+_STARTS = 16
+_EQUAL = 1e-11  # by how much equal losses differ
 
 
 class PsychometricFit(NamedTuple):
@@ -90,10 +93,11 @@ def fit_psychometric(
 
     Parameters
     ----------
-    x : array (trials,)
+    x : array (trials,) or (points,)
         Strength of the stimulus.
-    correct : array of bool (trials,)
-        Whether the answer was right.
+    correct : array (trials,) or (points,)
+        Whether the answer was right, or the share of right answers; each weighs the same. Trial by trial, strengths
+        thus weigh by how often they were shown; as shares, all alike.
     guess : float
         Accuracy without any stimulus; 0.5 for two alternatives.
     lapses : (float, float)
@@ -102,13 +106,14 @@ def fit_psychometric(
     Returns
     -------
     PsychometricFit
-        Slope and location are free (a slope below 0 is a fall). Started from the best point of a grid, then L-BFGS-B:
-        where accuracy jumps from one strength to the next, several fits are about equally likely.
+        Slope and location are free (a slope below 0 is a fall). SLSQP is started from the best local optima of a
+        grid, and the likeliest end is taken, the shallowest where several are equally likely. Where accuracy jumps from
+        one strength to the next, the data do not tell where in between: the location is then the middle.
 
     Raises
     ------
     ValueError
-        If x has fewer than three different values, or holds NaN.
+        If x has fewer than three different values, or a value is NaN or no share.
 
     Examples
     --------
@@ -119,39 +124,111 @@ def fit_psychometric(
     """
     from scipy.optimize import minimize
 
-    strength, answers = np.asarray(x, dtype=np.float64), np.asarray(correct, dtype=bool)
+    strength, answers = np.asarray(x, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     if strength.shape != answers.shape or strength.ndim != 1 or not np.isfinite(strength).all():
         raise ValueError(f"x {strength.shape} and correct {answers.shape} must be finite and of one length")
+    if not ((answers >= 0) & (answers <= 1)).all():
+        raise ValueError("correct holds values outside [0, 1]; right or wrong, or shares of right answers, are needed")
     points, codes = np.unique(strength, return_inverse=True)
     if len(points) < 3:
         raise ValueError(f"x has {len(points)} different values; at least 3 are needed to fit slope and location")
-    n, right = np.bincount(codes), np.bincount(codes, answers)
-    middle, spread = points.mean(), points.std()
-    u = (points - middle) / spread  # so that slope and location are of one size
-
-    def loss(parameters: Array) -> tuple[float, Array]:
-        slope, location, lapse = parameters
-        z = slope * (u - location)
-        rise, density = ndtr(z), np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        height = 1 - guess - lapse
-        p = guess + height * rise
-        q = lapse + height * np.exp(log_ndtr(-z))  # 1 − p without cancellation
-        by_p = (n - right) / q - right / p
-        gradient = [by_p * height * density * (u - location), by_p * height * density * -slope, by_p * -rise]
-        return float(-(right @ np.log(p) + (n - right) @ np.log(q))), np.array([part.sum() for part in gradient])
-
-    grid = [
-        (slope, location, lapse)
-        for slope in _SLOPES
-        for location in np.linspace(u[0], u[-1], 20)
-        for lapse in (lapses[0], min(0.1, lapses[1]))
-    ]
-    best = min(grid, key=lambda parameters: loss(np.array(parameters))[0])
+    likelihood = _Likelihood(points, np.bincount(codes), np.bincount(codes, answers).astype(np.float64), guess)
     bounds = [(None, None), (None, None), lapses]
-    result = minimize(loss, best, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9})
-    slope, location, lapse = (float(value) for value in result.x)
-    fit = PsychometricFit(float(slope / spread), float(middle + spread * location), lapse, guess, float("nan"))
-    return fit._replace(r2=_r2(right / n, fit.predict(points)))
+    options = {"ftol": 1e-15, "maxiter": 1000}
+    ends = [
+        minimize(likelihood.loss, start, jac=True, bounds=bounds, method="SLSQP", options=options)
+        for start in likelihood.starts(lapses)
+    ]
+    ends = [end for end in ends if math.isfinite(end.fun)]
+    least = min(end.fun for end in ends)
+    equal = [end.x for end in ends if end.fun <= least + _EQUAL]
+    return likelihood.fit(min(equal, key=lambda parameters: abs(parameters[0])))
+
+
+class _Likelihood:
+    """Mean negative log-likelihood of (slope, offset, lapse), slope · u − offset being the argument of Φ.
+
+    With u in standard deviations of the points, and an offset rather than a location, the parameters are of one size.
+    """
+
+    def __init__(self, points: Array, n: NDArray[np.intp], right: Array, guess: float) -> None:
+        self._points, self._n, self._right, self._guess = points, n, right, guess
+        self._middle, self._spread = points.mean(), points.std()
+        self._u = (points - self._middle) / self._spread
+
+    def loss(self, parameters: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+        slope, offset, lapse = parameters
+        z = slope * self._u - offset
+        rise, density = ndtr(z), np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+        height = 1 - self._guess - lapse
+        p = self._guess + height * rise
+        q = lapse + height * np.exp(log_ndtr(-z))  # 1 − p without cancellation
+        wrong = self._n - self._right
+        by_p = wrong / q - self._right / p
+        gradient = [by_p * height * density * self._u, by_p * -height * density, by_p * -rise]
+        loss = -(self._right @ np.log(p) + wrong @ np.log(q))
+        return float(loss / self._n.sum()), np.array([part.sum() for part in gradient]) / self._n.sum()
+
+    def starts(self, lapses: tuple[float, float]) -> list[Array]:
+        """Where to start from: optima of a grid, and jumps at each strength and between each two."""
+        gaps = np.diff(self._u)
+        lapse = np.unique(np.clip(_START_LAPSES, *lapses))
+        rises = np.geomspace(0.05, 12 / np.median(gaps), 30)
+        slopes = np.concatenate([-rises[::-1], rises])
+        locations = np.linspace(self._u[0], self._u[-1], 25)
+        grid, losses = self._best_lapse(slopes[:, None], locations, lapse)
+        rim = np.pad(losses, 1, constant_values=np.inf)
+        around = [rim[i : i + losses.shape[0], j : j + losses.shape[1]] for i in range(3) for j in range(3)]
+        optimal = losses <= np.min(around, axis=0)
+        nearest = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
+        at = np.concatenate([self._u, self._u[1:] - gaps / 2])
+        jump = 12 / np.concatenate([nearest, gaps])
+        jumps, their_losses = self._best_lapse(np.stack([jump, -jump]), at, lapse)
+        candidates = np.concatenate([grid[optimal], jumps.reshape(-1, 3)])
+        order = np.argsort(np.concatenate([losses[optimal], their_losses.ravel()]), kind="stable")
+        return list(candidates[order[:_STARTS]])
+
+    def _best_lapse(self, slopes: Array, locations: Array, lapses: Array) -> tuple[Array, Array]:
+        """Parameters, and their losses, with the best of some lapse rates for each slope and location."""
+        slopes, locations = np.broadcast_arrays(slopes, locations)
+        rise = ndtr(slopes[..., None] * (self._u - locations[..., None]))
+        each = []
+        for lapse in lapses:
+            height = 1 - self._guess - lapse
+            p, q = self._guess + height * rise, lapse + height * (1 - rise)
+            each.append(-(np.log(p) @ self._right + np.log(q) @ (self._n - self._right)))
+        best = np.argmin(each, axis=0)
+        return np.stack([slopes, slopes * locations, lapses[best]], axis=-1), np.min(each, axis=0)
+
+    def fit(self, parameters: Array) -> PsychometricFit:
+        """Parameters in units of x; see :meth:`_jump`."""
+        slope, offset, lapse = (float(value) for value in self._jump(parameters))
+        location = float(self._middle + self._spread * (offset / slope if slope else 0.0))
+        fit = PsychometricFit(float(slope / self._spread), location, lapse, self._guess, float("nan"))
+        return fit._replace(r2=_r2(self._right / self._n, fit.predict(self._points)))
+
+    def _jump(self, parameters: Array) -> Array:
+        """One of the equally likely jumps where accuracy jumps between two strengths, or at one; else as they are.
+
+        Between two strengths: in the middle. At one: in the accuracy there. Either way 16 standard deviations rise from
+        one strength to the next, so that the fit does not depend on how far the optimiser went.
+        """
+        slope, offset, lapse = (float(value) for value in parameters)
+        loss = self.loss(parameters)[0]
+        location = offset / slope if slope else math.inf
+        above = int(np.searchsorted(self._u, location))
+        if not 0 < above < len(self._u):
+            return parameters
+        gaps = np.diff(self._u)
+        middle = (self._u[above - 1] + self._u[above]) / 2
+        steep = math.copysign(16 / gaps[above - 1], slope)
+        jumps = [(steep, steep * middle, lapse)]
+        for at in (above - 1, above):
+            steep = math.copysign(16 / gaps[max(at - 1, 0) : at + 1].min(), slope)
+            jumps.append((steep, steep * self._u[at] - (slope * self._u[at] - offset), lapse))
+        equal = [np.array(jump) for jump in jumps if self.loss(np.array(jump))[0] <= loss + _EQUAL]
+        return equal[0] if equal else parameters
 
 
 def _r2(measured: NDArray[np.float64], predicted: Array) -> float:

@@ -12,6 +12,12 @@ __all__ = ["spearman_brown", "split_half_reliability"]
 
 Half = NDArray[np.intp]
 
+_FAINT = 1e-6
+"""Repetitions that vary by less than this share of the values' size are looked at one half after the other."""
+
+_CANCELLED = 1e-4
+"""So are halves whose sum has less than this share of the variance that its repetitions could have together."""
+
 
 def spearman_brown(r: ArrayLike, *, factor: float = 2.0) -> Array:
     """Reliability of a measurement `factor` times as long as the one whose reliability is r.
@@ -86,22 +92,57 @@ def split_half_reliability(
     for split, pair in enumerate(halves):
         for side, labels in enumerate(pair):
             membership[side, split, labels] = 1.0
+    cells = repetition * n + stimulus
+    complete = len(matrix) == n * r and np.bincount(cells, minlength=n * r).all()
     result = np.empty((len(halves), matrix.shape[1]))
     # one chunk of neuroids holds the sums of each stimulus × repetition and the means of both halves of each split
     width = max(1, CHUNK_BYTES // (8 * max(1, n) * (2 * len(halves) + r)))
     for start in range(0, matrix.shape[1], width):
-        chunk = slice(start, start + width)
-        first, second = _half_means(matrix[:, chunk], stimulus, repetition, membership, n, r)
+        chunk = np.arange(start, min(start + width, matrix.shape[1]))
+        if complete:
+            result[:, chunk], precise = _from_products(matrix[:, chunk], cells, membership)
+            chunk = chunk[~precise]
+            if not len(chunk):
+                continue
+        first, second = _half_means(matrix[:, chunk], cells, membership, n, r)
         for split in range(len(halves)):
             result[split, chunk] = _correlate(first[split], second[split])
     return spearman_brown(result)
 
 
-def _half_means(
-    values: NDArray, stimulus: NDArray[np.intp], repetition: NDArray[np.intp], membership: Array, n: int, r: int
-) -> Array:
+def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Correlations of the halves (splits × neuroids) where every stimulus has every repetition.
+
+    Covariances of halves are sums of the repetitions' covariances, which are computed once for all splits.
+
+    Returns
+    -------
+    correlations : array, splits × neuroids
+    precise : array of bool, neuroids
+        Whether something varies in each repetition, and little of it cancels when they are summed.
+    """
+    flat = np.empty((values.shape[1], len(cells)))
+    flat[:, cells] = values.T
+    size = np.maximum(flat.max(axis=1), -flat.min(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        flat /= size[:, None]  # keeps squares representable
+        cube = flat.reshape(len(flat), membership.shape[2], -1)
+        cube -= cube.mean(axis=2, keepdims=True)
+        products = cube @ cube.transpose(0, 2, 1)
+        spread = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
+        first, second = membership
+        covariance, *variances = (
+            np.einsum("qsr,sr->sq", one @ products, other)
+            for one, other in ((first, second), (first, first), (second, second))
+        )
+        precise = spread.min(axis=1) > _FAINT * np.sqrt(cube.shape[2])
+        for side, variance in zip(membership, variances, strict=True):
+            precise &= (variance > _CANCELLED * (side @ spread.T) ** 2).all(axis=0)
+        return np.clip(covariance / np.sqrt(variances[0] * variances[1]), -1.0, 1.0), precise
+
+
+def _half_means(values: NDArray, cells: NDArray[np.intp], membership: Array, n: int, r: int) -> Array:
     """Means over the repetitions in each half: 2 × splits × stimuli × neuroids, NaN where none was measured."""
-    cells = repetition * n + stimulus
     width = values.shape[1]
     measured = ~np.isnan(values)
     if measured.all():

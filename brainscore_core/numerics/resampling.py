@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, stdtrit
 
 from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
 
@@ -129,7 +130,7 @@ def bootstrap_interval(
         return _none(name, n, "the value itself is undefined")
     if method == "t":
         return _student(estimate, _jackknife(array, function), level=level, method=name)
-    replicates = _replicates(array, function, n_resamples=n_resamples, seed=seed)
+    replicates = _replicates(array, statistic, n_resamples=n_resamples, seed=seed)
     undefined = int((~np.isfinite(replicates)).sum())
     if undefined > 0.05 * n_resamples:
         return _none(name, n, f"undefined in {undefined} of {n_resamples} resamples of the {units}")
@@ -216,8 +217,6 @@ def influence_interval(
     >>> bool(np.isclose(interval.error, values.std(ddof=1) / 2))
     True
     """
-    from scipy.special import stdtrit
-
     values = np.asarray(influence, dtype=np.float64)
     n = values.size
     if n < 3:
@@ -271,15 +270,47 @@ def _mean_of_rest(reduced: Array) -> Array:
     return mean(reduced, tuple(range(reduced.ndim - 1))) if reduced.ndim > 1 else reduced
 
 
-def _replicates(array: Array, function: Statistic, *, n_resamples: int, seed: int) -> Array:
+def _replicates(array: Array, statistic: str | Statistic, *, n_resamples: int, seed: int) -> Array:
     rng = np.random.default_rng(seed)
     n = array.shape[-1]
     step = max(1, CHUNK_BYTES // (8 * max(1, array.size)))
+    function, medians = _named(statistic), _Medians(array) if statistic == "median" else None
     parts = []
     for start in range(0, n_resamples, step):
         drawn = rng.integers(0, n, (min(step, n_resamples - start), n))
-        parts.append(np.asarray(function(array[..., drawn], -1), dtype=np.float64))
+        if medians is None:
+            parts.append(np.asarray(function(array[..., drawn], -1), dtype=np.float64))
+        else:
+            parts.append(_mean_of_rest(medians.of(drawn)))
     return np.concatenate(parts)
+
+
+class _Medians:
+    """Medians of resamples along the last axis, without NaN: each row is sorted once, resamples count its entries."""
+
+    def __init__(self, array: Array) -> None:
+        self._shape = array.shape[:-1]
+        rows = array.reshape(-1, array.shape[-1])
+        self._order = np.argsort(rows, axis=1)  # NaN come last
+        self._sorted = np.take_along_axis(rows, self._order, axis=1)
+        self._defined = (~np.isnan(rows)).sum(axis=1)
+
+    def of(self, drawn: NDArray[np.intp]) -> Array:
+        """One median a row of the array and resample (resamples × units): the array's other axes × resamples."""
+        n_resamples, n = drawn.shape
+        cells = drawn + n * np.arange(n_resamples)[:, None]
+        kind = np.int16 if n < 2**15 else np.int64
+        counts = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).T.astype(kind)
+        result = np.full((len(self._order), n_resamples), np.nan)
+        for row, (order, values, defined) in enumerate(zip(self._order, self._sorted, self._defined, strict=True)):
+            if not defined:
+                continue
+            upto = counts[order[:defined]].cumsum(axis=0, dtype=kind)
+            total = upto[-1]
+            lower, upper = ((upto <= middle).sum(axis=0, dtype=kind) for middle in ((total - 1) // 2, total // 2))
+            some = total > 0
+            result[row, some] = (values[lower[some]] + values[upper[some]]) / 2
+        return result.reshape(*self._shape, n_resamples)
 
 
 def _jackknife(array: Array, function: Statistic) -> Array:
@@ -294,8 +325,6 @@ def _jackknife(array: Array, function: Statistic) -> Array:
 
 
 def _student(estimate: float, left_out: Array, *, level: float, method: str) -> Interval:
-    from scipy.special import stdtrit
-
     n = len(left_out)
     error = float(np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)))
     if not (math.isfinite(error) and math.isfinite(estimate)):
@@ -307,9 +336,8 @@ def _student(estimate: float, left_out: Array, *, level: float, method: str) -> 
 def _bca_tails(
     replicates: Array, estimate: float, left_out: Array, tails: tuple[float, float]
 ) -> tuple[float, float] | None:
-    from scipy.special import ndtr, ndtri
-
-    below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
+    difference, rounding = replicates - estimate, 1e-12 * float(np.abs(replicates).max())
+    below = ((difference < -rounding).mean() + (difference <= rounding).mean()) / 2
     deviations = left_out.mean() - left_out
     spread = float(np.sum(deviations**2))
     if not (0 < below < 1) or not spread > 0:

@@ -1,15 +1,20 @@
 """Ridge regression."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from brainscore_core.numerics import _linear
 from brainscore_core.numerics._arrays import Array, column_means
+from brainscore_core.numerics._gram import centred_gram
 from brainscore_core.numerics._held_out import DualHeldOut, PrimalHeldOut
 from brainscore_core.numerics._linear import LinearFit, Weights
+from brainscore_core.numerics._ridge_torch import cross_predict_on, fit_on
+from brainscore_core.numerics._torch import resolve
 
 __all__ = ["Ridge"]
 
@@ -26,6 +31,9 @@ class Ridge:
     ----------
     alpha : float
         Penalty, in the units of a feature's sum of squares; the same for all responses.
+    device : str or torch.device, optional
+        None computes with NumPy; ``'cpu'``, ``'cuda'``, … with PyTorch; ``'auto'`` on a CUDA device where there is one
+        and with NumPy otherwise. Values agree to rounding.
 
     Notes
     -----
@@ -46,6 +54,8 @@ class Ridge:
     """
 
     alpha: float = 1.0
+    _: KW_ONLY
+    device: Any = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.alpha) and self.alpha > 0):
@@ -58,8 +68,15 @@ class Ridge:
         ------
         ValueError
             If X or Y hold NaN or infinity, or differ in length.
+        UserError
+            If the device, or PyTorch, is not there.
         """
-        return _linear.fit(X, Y, self)
+        device = resolve(self.device)
+        if device is None:
+            return _linear.fit(X, Y, self)
+        X, Y = _linear.inputs(X, Y)
+        self.check(*X.shape)
+        return fit_on(X, Y, self.alpha, device)
 
     def cross_predict(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -69,13 +86,17 @@ class Ridge:
         n, p = X.shape
         for train, _ in splits:
             self.check(len(train), p)
-        x_mean = column_means(X)
+        device = resolve(self.device)
+        if device is not None:
+            yield from cross_predict_on(X, Y, splits, self.alpha, device)
+            return
         held_out: DualHeldOut | PrimalHeldOut | None = None
         if p > n:
-            K = _linear.whole_gram(X, mean=x_mean)
+            K = centred_gram(X)
             if len(splits) >= _WORTH_INVERTING:
                 held_out = DualHeldOut(K, Y, self.alpha)
         else:
+            x_mean = column_means(X)
             whole = _linear.whole_moments(X, Y, mean=x_mean)
             held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
         for train, test in splits:
@@ -106,8 +127,6 @@ class Ridge:
 
 def _solve(A: Array, B: Array, alpha: float) -> Array:
     """Solve (A + alpha · I) W = B for positive semidefinite A."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-
     shifted = A.copy(order="F")
     shifted.flat[:: len(A) + 1] += alpha
     try:

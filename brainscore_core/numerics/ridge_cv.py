@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
 
 from brainscore_core.numerics._arrays import Array, chunks, column_means
-from brainscore_core.numerics._linear import LinearFit, centred_blocks, centred_features, inputs, whole_gram
+from brainscore_core.numerics._gram import centred_gram
+from brainscore_core.numerics._linear import LinearFit, centred_blocks, centred_features, inputs
 
 __all__ = ["Chosen", "RidgeCV"]
 
@@ -94,7 +96,7 @@ class RidgeCV:
         n, p = X.shape
         for train, _ in splits:
             self.check(len(train), p)
-        K = whole_gram(X, mean=column_means(X)) if p >= n else None
+        K = centred_gram(X) if p >= n else None
         for train, test in splits:
             if K is None:
                 fit, alpha = self._fit(X[train], Y[train])
@@ -114,15 +116,13 @@ class RidgeCV:
         self.check(*X.shape)
         x_mean, y_mean = column_means(X), Y.mean(axis=0)
         if X.shape[1] >= len(X):
-            weights, alpha = self._dual(whole_gram(X, mean=x_mean), Y - y_mean)
+            weights, alpha = self._dual(centred_gram(X), Y - y_mean)
             return LinearFit(x_mean, y_mean, weights, X, alpha=alpha), alpha
         centred = centred_features(X, mean=x_mean)
         weights, alpha = self._primal(centred, Y - y_mean)
         return LinearFit(x_mean, y_mean, weights, alpha=alpha), alpha
 
     def _primal(self, X: Array, Y: Array) -> tuple[Array, float | Array]:
-        from scipy.linalg import eigh
-
         n = len(X)
         values, vectors = eigh(X.T @ X, check_finite=False)
         values = np.maximum(values, 0.0)
@@ -134,8 +134,6 @@ class RidgeCV:
         return self._chosen(vectors, values, Q, errors)
 
     def _dual(self, K: Array, Y: Array) -> tuple[Array, float | Array]:
-        from scipy.linalg import eigh
-
         n = len(K)
         # the constant is an eigenvector of eigenvalue 0; moved to the top it is told apart from other null ones
         size = 2 * float(np.linalg.norm(K)) or 1.0

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._arrays import Array, as_matrix
-from brainscore_core.numerics._ranks import Ranks, ranks
+from brainscore_core.numerics._ranks import Ranks, mean_ranks, ranks
+from brainscore_core.numerics.dissimilarity import expanded, number_of_stimuli
 
 __all__ = [
     "NoiseCeiling",
@@ -14,7 +15,6 @@ __all__ = [
     "compare_rdms",
     "compare_rdms_whitened",
     "noise_ceiling",
-    "number_of_stimuli",
 ]
 
 
@@ -31,8 +31,8 @@ class Similarity(NamedTuple):
     reason : str or None
         Why the value is NaN.
     bias : float
-        By how much the value is too high because stimuli are finitely many, as the jackknife estimates it; 0 where it
-        is negligible. An interval belongs around ``value - bias``.
+        By how much the value is too high because stimuli are finitely many; 0 where it is negligible. An interval
+        belongs around ``value - bias``.
     """
 
     value: float
@@ -114,7 +114,8 @@ def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
     -------
     Similarity
         In [−1, 1]; of cross-validated distances the "whitened unbiased cosine" of [1]_. NaN with a reason where an RDM
-        holds NaN or is 0 everywhere. The influence is the jackknife over stimuli, exact, in O(stimuli²).
+        holds NaN or is 0 everywhere. The influence is that of the unbiased estimate
+        (:func:`~brainscore_core.numerics.cka`), from which the value differs by its bias.
 
     Raises
     ------
@@ -136,8 +137,6 @@ def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
     >>> round(compare_rdms_whitened([1.0, 4.0, 1.0], [2.0, 8.0, 2.0]).value, 6)
     1.0
     """
-    from scipy.spatial.distance import squareform
-
     from brainscore_core.numerics.kernel_alignment import compare_kernels
 
     first, second, n = _pair(a, b)
@@ -148,7 +147,7 @@ def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
             return Similarity(np.nan, np.full(n, np.nan), f"the {which} RDM holds NaN")
         if not values.any():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are 0")
-    return compare_kernels(*(squareform(values * -0.5) for values in (first, second)), unbiased=False)
+    return compare_kernels(*(expanded(values * -0.5) for values in (first, second)), unbiased=False)
 
 
 def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
@@ -189,24 +188,11 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     m = len(stack)
     if m < 2:
         raise ValueError(f"{m} subject: a noise ceiling compares at least two")
-    if rank:
-        from scipy.stats import rankdata
-
-        ordered = rankdata(stack, axis=1, nan_policy="propagate")
-    else:
-        ordered = stack.astype(np.float64)
+    ordered = mean_ranks(stack.T).T if rank else stack.astype(np.float64)
     total = ordered.sum(axis=0)
     upper = spearman(stack, np.broadcast_to(total, stack.shape), axis=1)
     lower = spearman(stack, total - ordered, axis=1)
     return NoiseCeiling(float(lower.mean()), float(upper.mean()), lower, upper)
-
-
-def number_of_stimuli(pairs: int) -> int:
-    """Number of stimuli of a condensed RDM with so many pairs."""
-    n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
-    if n * (n - 1) // 2 != pairs:
-        raise ValueError(f"{pairs} values are not the upper triangle of any square matrix")
-    return n
 
 
 def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:

@@ -1,18 +1,23 @@
 """Plugins: registries, and the index that finds plugins without importing them."""
 
 from brainscore_core.plugins._cache import cache_file as index_cache_file
+from brainscore_core.plugins._conformance import Check, ConformanceError, check_model, example_stimuli
 from brainscore_core.plugins._errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins._index import Location, PluginIndex
 from brainscore_core.plugins._registry import Registry
 from brainscore_core.plugins._suggest import nearest
 
 __all__ = [
+    "Check",
+    "ConformanceError",
     "DuplicateRegistrationError",
     "Location",
     "MissingRequirementError",
     "PluginIndex",
     "PluginWarning",
     "Registry",
+    "check_model",
+    "example_stimuli",
     "index_cache_file",
     "nearest",
 ]

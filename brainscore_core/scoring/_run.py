@@ -39,7 +39,7 @@ __all__ = ["Outcome", "PluginFolders", "run_pair"]
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
 
-_NOT_DATA = {"file", "seed", "device", "cache"}
+_NOT_DATA = {"file", "seed", "device", "cache", "remark"}
 
 
 class Outcome(NamedTuple):
@@ -273,7 +273,7 @@ def _receipt(
         timings=Timings(**pair.seconds),
         memory=Memory(peak_bytes=peak, raised_here=raised_here),
         cache=_cache_use(items),
-        notes=tuple(scrub_text(note) for note in pair.notes),
+        notes=tuple(scrub_text(note) for note in (*_remarks(items), *pair.notes)),
     )
 
 
@@ -305,6 +305,10 @@ def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
         hits=sum(int(item.get("hits", item.get("hit") is True)) for item in notes),
         misses=sum(int(item.get("misses", item.get("hit") is False)) for item in notes),
     )
+
+
+def _remarks(items: list[dict[str, Any]]) -> list[str]:
+    return [str(item["text"]) for item in items if item["kind"] == "remark"]
 
 
 def _finder(plugins: PluginFolders | None) -> Callable[[str, str], Path | None]:

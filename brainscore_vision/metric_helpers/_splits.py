@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers._draws import k_folds, shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed
 
 __all__ = ["Rows", "SplitRows", "Splits"]
@@ -88,7 +89,7 @@ class Splits:
         if train_size is None and test_size is None:
             train_size = 0.9
         self._splits = splits
-        self._sizes = {"train_size": train_size, "test_size": test_size}
+        self._sizes: dict[str, Any] = {"train_size": train_size, "test_size": test_size}
         self._split_coord = split_coord
         self._stratification_coord = stratification_coord
         self._unique_split_values = unique_split_values
@@ -134,13 +135,12 @@ class Splits:
         return result
 
     def _split(self, n: int, strata: NDArray[Any] | None) -> Iterator[tuple[Rows, Rows]]:
-        from sklearn import model_selection
-
         options: dict[str, Any] = {"n_splits": self._splits, "random_state": self._random_state}
-        options |= {"shuffle": True} if self._kfold else self._sizes
-        name = ("Stratified" if strata is not None else "") + ("KFold" if self._kfold else "ShuffleSplit")
         try:
-            yield from getattr(model_selection, name)(**options).split(np.zeros(n), strata)
+            if self._kfold:
+                yield from k_folds(n, strata, **options)
+            else:
+                yield from shuffle_splits(n, strata, **options, **self._sizes)
         except ValueError as error:
             raise self._unsplittable(n, str(error)) from error
 

@@ -16,7 +16,7 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError, as_tabl
 from brainscore_vision.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
-__all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "geometry_score", "matched"]
+__all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "geometry_score", "matched", "numbered"]
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,21 @@ def matched(source: DataAssembly, target: DataAssembly, *, fewest: int, what: st
     return Matched(source, target, X, in_source_order, order)
 
 
-def geometry_score(similarity: Similarity, pair: Matched, *, estimates: str, names: Mapping[str, str]) -> Score:
+def numbered(assembly: DataAssembly) -> NDArray[np.intp]:
+    """Number of each presentation in the order of ``stimulus_id``; groups of stimuli then depend on no other order."""
+    return np.argsort(np.argsort(assembly["stimulus_id"].values.astype(str), kind="stable"))
+
+
+def geometry_score(
+    similarity: Similarity,
+    pair: Matched,
+    *,
+    estimates: str,
+    names: Mapping[str, str],
+    interval: Interval | None = None,
+    varies: str = "stimuli vary, neuroids are kept",
+    enough: int = SMALL,
+) -> Score:
     """A similarity with its interval over stimuli, and ``attrs['influence']`` in the target's order.
 
     The interval is around the value minus its bias (``attrs['bias']``), and need not contain the score.
@@ -79,22 +93,30 @@ def geometry_score(similarity: Similarity, pair: Matched, *, estimates: str, nam
         What the value is.
     names : mapping
         What the parts of a reason are called for users.
+    interval : Interval, optional
+        Takes the place of the one that the influence gives.
+    varies : str
+        What the interval lets vary.
+    enough : int
+        Stimuli below which a bias cannot be corrected, so that there is no interval.
     """
     score = Score(similarity.value)
     score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
     score.attrs["scale"] = "similarity"
     score.attrs["influence"] = _of_stimuli(similarity.influence[pair.order], pair.target)
     score.attrs["bias"] = similarity.bias
-    interval = influence_interval(_within(similarity.value - similarity.bias), similarity.influence, correlation=True)
+    if interval is None:
+        centre = _within(similarity.value - similarity.bias)
+        interval = influence_interval(centre, similarity.influence, correlation=True)
+        if interval.reason is not None:
+            interval = interval._replace(reason="too few stimuli, or undefined when one of them is left out")
     if similarity.reason is not None:
         reason = similarity.reason
         for numeric, name in names.items():
             reason = reason.replace(numeric, name)
         interval = interval._replace(reason=reason)
-    elif interval.reason is not None:
-        interval = interval._replace(reason="too few stimuli, or undefined when one of them is left out")
-    interval = _if_enough(interval, similarity.bias)
-    return attach_interval(score, interval, estimates=f"{estimates}; stimuli vary, neuroids are kept")
+    interval = _if_enough(interval, similarity.bias, enough)
+    return attach_interval(score, interval, estimates=f"{estimates}; {varies}")
 
 
 class GeometryMetric(Metric):
@@ -242,11 +264,11 @@ class CrossValidatedGeometry(Metric):
         )
 
 
-def _if_enough(interval: Interval, bias: float) -> Interval:
+def _if_enough(interval: Interval, bias: float, enough: int = SMALL) -> Interval:
     """No limits where they would be those of a biased value, whose bias few stimuli do not tell well enough."""
-    if bias == 0 or interval.n >= SMALL or interval.reason is not None:
+    if bias == 0 or interval.n >= enough or interval.reason is not None:
         return interval
-    reason = f"{interval.n} stimuli: at least {SMALL} are needed to correct the value's bias"
+    reason = f"{interval.n} stimuli: at least {enough} are needed to correct the value's bias"
     return interval._replace(low=math.nan, high=math.nan, reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Cross-validation of metrics."""
+"""Cross-validation of metrics, and metrics of parts of assemblies."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +11,12 @@ from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._splits import Rows, SplitRows, Splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_vision.metric_helpers.products import Alignment, CartesianProduct, enumerate_done, expand
 from brainscore_vision.metric_helpers.uncertainty import over_splits
 
 __all__ = [
+    "Alignment",
+    "CartesianProduct",
     "CrossValidation",
     "CrossValidationSingle",
     "SplitRows",
@@ -22,6 +25,8 @@ __all__ = [
     "TestOnlyCrossValidationSingle",
     "aggregate_splits",
     "apply_aggregate",
+    "enumerate_done",
+    "expand",
     "merge_splits",
 ]
 

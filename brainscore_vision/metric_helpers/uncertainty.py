@@ -1,6 +1,7 @@
 """Errors and intervals of scores."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,15 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
-from brainscore_core.numerics.resampling import mean, median
 
-__all__ = ["attach_interval", "attach_neuroid_interval", "clipped", "note_undefined", "over_splits"]
+__all__ = [
+    "attach_each",
+    "attach_interval",
+    "attach_neuroid_interval",
+    "clipped",
+    "note_undefined",
+    "over_splits",
+]
 
 
 def attach_interval(score: Score, interval: Interval, *, estimates: str, error: float | None = None) -> Score:
@@ -44,13 +51,42 @@ def attach_neuroid_interval(score: Score, raw: Score, *, error: float | None = N
     """
     values = np.asarray(raw.transpose(..., "neuroid").values, dtype=np.float64)
     of_splits = " (mean over splits)" if values.ndim > 1 else ""
-    interval = bootstrap_interval(values, _median_of_each_split, units="neuroids")
+    interval = bootstrap_interval(values, "median", units="neuroids")
     return attach_interval(
         score,
         interval,
         estimates=f"median over neuroids{of_splits}; neuroids were resampled, stimuli and splits kept",
         error=error,
     )
+
+
+def attach_each(score: Score, parts: Sequence[Score], *, what: str) -> Score:
+    """Attach errors and intervals of the values along the score's only dimension, such as its time bins.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place: ``error`` and both limits in ``ci`` have its shape, NaN where one cannot be had.
+    parts : sequence of Score
+        Scalars with errors and intervals, one a value.
+    what : str
+        What the dimension is, for ``ci_estimates``.
+    """
+
+    def along(values: list[Any]) -> Score:
+        return Score(np.array(values, dtype=np.float64), coords=score.coords, dims=score.dims)
+
+    reasons = ("error_reason", "ci_reason", "ci_level", "ci_estimates", "ci_method")
+    for key in reasons:
+        score.attrs.pop(key, None)
+    limits = [part.attrs["ci"] for part in parts]
+    score.attrs["error"] = along([part.attrs["error"] for part in parts])
+    score.attrs["ci"] = (along([low for low, _ in limits]), along([high for _, high in limits]))
+    for key in reasons:
+        known = [part.attrs[key] for part in parts if key in part.attrs]
+        if known:
+            score.attrs[key] = f"in each {what}: {known[0]}" if key == "ci_estimates" else known[0]
+    return score
 
 
 def over_splits(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -76,8 +112,3 @@ def clipped(interval: Interval, low: float = -1.0, high: float = 1.0) -> Interva
     if math.isnan(interval.low):
         return interval
     return interval._replace(low=min(max(interval.low, low), high), high=max(min(interval.high, high), low))
-
-
-def _median_of_each_split(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    reduced = median(values, axis)
-    return reduced if reduced.ndim == 1 else mean(reduced, 0)

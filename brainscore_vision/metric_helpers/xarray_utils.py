@@ -110,13 +110,22 @@ class XarrayRegression:
         NeuroidAssembly
             Predictions for the test rows, in their order; ``attrs['alpha']`` is the penalty, where one was chosen.
         """
-        X, Y, order = self._pair(source, target)
         neuroids = coords_for_dim(target, self._neuroid_dim)
-        for (_, test), (values, alpha) in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
+        for (_, test), (values, alpha) in zip(splits, self.cross_fit(source, target, splits), strict=True):
             stimuli = coords_for_dim(target.isel({self._dims[0]: test}), self._dims[0])
             dims = [self._dims[0], self._neuroid_dim]
-            predicted = NeuroidAssembly(values.reshape(len(test), -1), coords=stimuli | neuroids, dims=dims)
-            yield _with_alpha(predicted, alpha)
+            yield _with_alpha(NeuroidAssembly(values, coords=stimuli | neuroids, dims=dims), alpha)
+
+    def cross_fit(
+        self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> Iterator[tuple[NDArray[Any], Any]]:
+        """As :meth:`cross_predict`, without coordinates: predictions (test rows × neuroids) and penalty of each split.
+
+        The penalty is None where the regression chooses none.
+        """
+        X, Y, order = self._pair(source, target)
+        for (_, test), (values, alpha) in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
+            yield values.reshape(len(test), -1), alpha
 
     def _cross_fit(
         self, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.intp], splits: Sequence[Any]
@@ -212,12 +221,27 @@ class XarrayCorrelation:
                 f"{target.sizes['neuroid']}, by {self._neuroid_coord!r})",
                 remedy="predict the target's neuroids, in its order",
             )
-        x, y = np.asarray(prediction.values)[order], np.asarray(target.values)
-        if self._columnwise:
-            values = np.asarray(self._correlation(x, y))
-        else:
-            values = np.array([np.ravel(self._correlation(a, b))[0] for a, b in zip(x.T, y.T, strict=True)])
+        values = self.correlate(np.asarray(prediction.values)[order], np.asarray(target.values))
         return Score(values, coords=coords_for_dim(target, "neuroid"), dims=["neuroid"])
+
+    def correlate(self, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        """One correlation a column of two matrices (observations × neuroids) that correspond."""
+        if self._columnwise:
+            return np.asarray(self._correlation(x, y))
+        return np.array([np.ravel(self._correlation(a, b))[0] for a, b in zip(x.T, y.T, strict=True)])
+
+    def pairs_rows_of(self, regression: XarrayRegression) -> bool:
+        """Whether what `regression` predicts for a target corresponds to it row by row, so that arrays can be passed.
+
+        So it is unless a subclass has its own way of calling, or observations are matched by another coordinate.
+        """
+        ours, theirs = type(self), type(regression)
+        return (
+            ours.__call__ is XarrayCorrelation.__call__
+            and theirs.cross_predict is XarrayRegression.cross_predict
+            and regression._dims == Defaults.expected_dims
+            and self._correlation_coord == regression._stimulus_coord
+        )
 
 
 def _with_alpha(prediction: NeuroidAssembly, alpha: Any) -> NeuroidAssembly:

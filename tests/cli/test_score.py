@@ -183,3 +183,32 @@ def test_errors_of_the_older_command(shell, model, code, message):
     assert run.returncode == code
     assert message in run.stderr
     assert ("Traceback" in run.stderr) == (code == 1)
+
+
+def test_a_function_of_a_file_is_scored_without_registration(cli, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Subject:\n    value = 0.4\n    def look_at(self, stimuli): ...\n\n\ndef make():\n    return Subject()\n"
+    )
+    result = cli(
+        "score", f"{file}:make", "Lab2026.IT-full", "--identifier", "my-own", "--results", str(tmp_path), "--json"
+    )
+    assert result.exit_code == 0, result.output
+    receipt = Receipt.from_json(result.stdout)
+    assert (receipt.model.identifier, receipt.model.plugin.name) == ("my-own", "mine")
+    assert receipt.model.plugin.sha256
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.py:make"], "there is no file"),
+        (["lab-able", "--layer", "conv1"], "leave out layers"),
+        (["lab-able", "--max-memory", "much"], "no size"),
+    ],
+)
+def test_mistakes_in_naming_a_model_are_explained(shell, arguments, message):
+    result = shell("score", *arguments[:1], "Lab2026.IT-full", *arguments[1:])
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr

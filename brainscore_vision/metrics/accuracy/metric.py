@@ -41,12 +41,12 @@ class Accuracy(Metric):
 
     scale = "accuracy"
 
-    def __call__(self, source: DataAssembly, target: DataAssembly | Sequence[Any]) -> Score:
+    def __call__(self, source: DataAssembly | Sequence[Any], target: DataAssembly | Sequence[Any]) -> Score:
         """Compare choices.
 
         Parameters
         ----------
-        source : BehavioralAssembly, presentation
+        source : BehavioralAssembly, presentation, or sequence
             Choices. Where both sides have ``stimulus_id``, one a stimulus.
         target : BehavioralAssembly, presentation, or sequence
             Right choices; matched by ``stimulus_id`` where both sides have it (a stimulus may then come several
@@ -62,12 +62,13 @@ class Accuracy(Metric):
         MetricInputError
             If the two do not match, or are empty.
         """
-        source = as_table(source, ("presentation",), role="source")
-        chosen = np.asarray(source.values)
+        if isinstance(source, DataAssembly):
+            source = as_table(source, ("presentation",), role="source")
+        chosen = np.asarray(source.values if isinstance(source, DataAssembly) else source)
         stimuli: NDArray[Any] | None = None
         if isinstance(target, DataAssembly):
             target = as_table(target, ("presentation",), role="target")
-            if all("stimulus_id" in side.coords for side in (source, target)):
+            if isinstance(source, DataAssembly) and all("stimulus_id" in side.coords for side in (source, target)):
                 stimuli = coord_values(target, "stimulus_id", role="target")
                 chosen = chosen[_rows(coord_values(source, "stimulus_id", role="source"), stimuli)]
             right = np.asarray(target.values)

@@ -65,3 +65,10 @@ def test_what_does_not_match_is_refused():
         metric(_choices(["a", "b"], ["x", "x"]), _choices(["a"], ["x"]))
     with pytest.raises(MetricInputError, match="0 choices"):
         metric(_choices(np.array([], dtype=str)), [])
+
+
+def test_sequences_are_compared_by_position():
+    score = load_metric("accuracy")(np.array([5, 3, 6, 7, 1, 8]), [5, 2, 1, 7, 1, 9])
+    assert float(score) == 0.5
+    with pytest.raises(MetricInputError, match="2 choices, but 3 right ones"):
+        load_metric("accuracy")(["a", "b"], ["a", "b", "c"])

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import bootstrap_interval
+from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import choices_of
@@ -15,22 +16,25 @@ from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 __all__ = ["BakerAccuracyDelta"]
 
+_NO_LOSS = "people lose no accuracy, so there is nothing to compare a loss with"
+
 
 class BakerAccuracyDelta(Metric):
     """max(1 − |Δ_people − Δ_model| / Δ_people, 0), Δ being accuracy(whole) − accuracy(condition) [1]_.
 
-    People's Δ pools the trials of half of the subjects, drawn at random `samples` times; the score is the mean.
+    Δ_people is the mean of the Δ of half of the subjects, drawn at random `samples` times; the score is the mean.
+    Δ_model takes the model's accuracy as the mean over the kinds of object that were shown.
 
     Parameters
     ----------
     image_types : (str, str)
         Values of the coordinate ``image_type``: whole shapes, and the condition.
     samples : int
-        How many halves of the subjects are drawn.
+        How many halves of the subjects are drawn, for the score and for the ceiling.
     seed : int
         Of the halves.
     truth_coord : str
-        Coordinate with the right answer.
+        Coordinate with the right answer, which is the kind of object.
 
     Notes
     -----
@@ -38,7 +42,8 @@ class BakerAccuracyDelta(Metric):
     their samples do. Samples in which people lose no accuracy (Δ_people ≤ 0) are NaN, left out, and counted in
     ``attrs['undefined']``. ``attrs``: ``raw`` (sample); ``delta`` and ``human_delta``, the model's and all subjects'
     Δ; ``std``, the standard deviation over samples, which the existing platform publishes as the error; ``error`` and
-    ``ci`` of the closeness to all subjects' Δ, with subjects as the independent units while the model is kept.
+    ``ci`` of the closeness to all subjects' Δ, with subjects as the independent units while the model is kept; below
+    20 subjects the t interval of their mean Δ is carried over.
 
     References
     ----------
@@ -92,39 +97,106 @@ class BakerAccuracyDelta(Metric):
         MetricInputError
             If a coordinate is missing, or a side has no trials of an image type, or fewer than two subjects.
         """
-        ours = self._counts(source, "source", None)
-        subjects = np.unique(choices_of(target, "subject", role="target").columns["subject"])
-        m = len(subjects)
-        if m < 2:
-            raise MetricInputError(f"{m} subject in the target; halves need two", remedy="pass all subjects' trials")
-        counts = self._counts(target, "target", subjects)
-        delta = float(_delta(ours)[0])
-        rng = np.random.default_rng(self._seed)
-        drawn = rng.permuted(np.tile(np.arange(m), (self._samples, 1)), axis=1)[:, : m // 2]
-        values = _closeness(_delta(counts[:, drawn].sum(axis=-1)), delta)
+        delta = self._model_delta(source)
+        deltas = self._deltas(target)
+        m = len(deltas)
+        values = _closeness(deltas[self._halves(m)[:, : m // 2]].mean(axis=1), delta)
         defined = values[~np.isnan(values)]
         score = Score(defined.mean() if defined.size else np.nan)
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(values, coords={"sample": np.arange(self._samples)}, dims=["sample"]),
             "scale": self.scale,
             "delta": delta,
-            "human_delta": float(_delta(counts.sum(axis=1))),
+            "human_delta": float(deltas.mean()),
             "std": float(defined.std()) if defined.size else float("nan"),
             "undefined": int(np.isnan(values).sum()),
         }
         if not defined.size:
-            return declare_no_error(score, "people lose no accuracy, so there is nothing to compare a loss with")
+            return declare_no_error(score, _NO_LOSS)
 
-        def statistic(summands: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-            return _closeness(_delta(summands.sum(axis=axis)), delta)
+        def statistic(resampled: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+            return _closeness(resampled.mean(axis=axis), delta)
 
-        interval = bootstrap_interval(counts, statistic, units="subjects")
+        interval = bootstrap_interval(deltas, statistic, units="subjects")
+        if interval.method == "bca":  # too few subjects for resampling: limits of the mean loss, carried over
+            interval = _carried_over(interval, bootstrap_interval(deltas, "mean", units="subjects"), delta)
         estimates = "closeness to the loss of accuracy of all subjects, which vary; the model is kept"
         return attach_interval(score, interval, estimates=estimates)
 
-    def _counts(self, assembly: DataAssembly, role: str, subjects: NDArray[Any] | None) -> NDArray[np.float64]:
-        """(right whole, right condition, asked whole, asked condition) × subjects."""
-        names = ["image_type"] if subjects is None else ["image_type", "subject"]
+    def ceiling(self, assembly: DataAssembly) -> Score:
+        """Closeness of half of the subjects to the other half, corrected for their number by Spearman and Brown.
+
+        Parameters
+        ----------
+        assembly : BehavioralAssembly, presentation
+            As the target of the metric.
+
+        Returns
+        -------
+        Score
+            As published: median over `samples` halvings of 2c/(1 + c), c being max(1 − |Δ₂ − Δ₁| / Δ₂, 0), but for the
+            last subject, who is in the second half always on the existing platform. ``raw`` (split),
+            ``uncorrected`` (split), ``std`` over splits, ``undefined`` as for the metric, and ``meaning``
+            ``'reliability'``. No error: halves of the same subjects are not independent.
+
+        Raises
+        ------
+        MetricInputError
+            As the metric.
+        """
+        deltas = self._deltas(assembly)
+        order, m = self._halves(len(deltas)), len(deltas)
+        first, second = deltas[order[:, : m // 2]].mean(axis=1), deltas[order[:, m // 2 :]].mean(axis=1)
+        uncorrected = _closeness(second, first)
+        corrected = 2 * uncorrected / (1 + uncorrected)
+        defined = corrected[~np.isnan(corrected)]
+        score = Score(np.median(defined) if defined.size else np.nan)
+        coords = {"split": np.arange(self._samples)}
+        score.attrs = {
+            Score.RAW_VALUES_KEY: Score(corrected, coords=coords, dims=["split"]),
+            "uncorrected": Score(uncorrected, coords=coords, dims=["split"]),
+            "scale": self.scale,
+            "meaning": "reliability",
+            "std": float(defined.std()) if defined.size else float("nan"),
+            "undefined": int(np.isnan(corrected).sum()),
+        }
+        reason = "halves of the same subjects are not independent; attrs['std'] is their spread"
+        return declare_no_error(score, reason if defined.size else _NO_LOSS)
+
+    def _halves(self, m: int) -> NDArray[np.intp]:
+        """Orders of the subjects, one a sample; the first half of each is drawn."""
+        rng = np.random.default_rng(self._seed)
+        return np.asarray(rng.permuted(np.tile(np.arange(m), (self._samples, 1)), axis=1))
+
+    def _model_delta(self, source: DataAssembly) -> float:
+        correct, kinds = self._correct(source, "source", "image_type", self._truth_coord)
+        table = pd.DataFrame({"correct": correct, "kind": kinds["image_type"], "of": kinds[self._truth_coord]})
+        accuracy = table.groupby(["kind", "of"])["correct"].mean().groupby("kind").mean()
+        return float(accuracy[self._types[0]] - accuracy[self._types[1]])
+
+    def _deltas(self, target: DataAssembly) -> NDArray[np.float64]:
+        """Each subject's loss of accuracy."""
+        correct, columns = self._correct(target, "target", "image_type", "subject")
+        subjects, codes = np.unique(columns["subject"], return_inverse=True)
+        m = len(subjects)
+        if m < 2:
+            raise MetricInputError(f"{m} subject in the target; halves need two", remedy="pass all subjects' trials")
+        accuracy = []
+        for kind in self._types:
+            mine = columns["image_type"] == kind
+            asked = np.bincount(codes[mine], minlength=m)
+            if not asked.all():
+                raise MetricInputError(
+                    f"subject {listed(subjects[asked == 0][:1])} has no trials of image_type {kind!r}",
+                    remedy="drop the subject, or pass all of its trials",
+                )
+            accuracy.append(np.bincount(codes[mine], correct[mine], minlength=m) / asked)
+        return np.asarray(accuracy[0] - accuracy[1])
+
+    def _correct(
+        self, assembly: DataAssembly, role: str, *names: str
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
+        """Whether each choice was right, and coordinates."""
         answers = choices_of(assembly, *names, role=role)
         if answers.values.dtype.kind in "biuf":
             correct = answers.values.astype(np.float64)
@@ -136,35 +208,24 @@ class BakerAccuracyDelta(Metric):
                 )
         else:
             truth = choices_of(assembly, self._truth_coord, role=role).columns[self._truth_coord]
-            correct = (answers.values == truth).astype(np.float64)
-        n = 1 if subjects is None else len(subjects)
-        code = (
-            np.zeros(len(correct), dtype=int)
-            if subjects is None
-            else np.searchsorted(subjects, answers.columns["subject"])
-        )
-        parts = []
-        for weights in (correct, np.ones_like(correct)):
-            for kind in self._types:
-                mine = answers.columns["image_type"] == kind
-                parts.append(np.bincount(code[mine], weights[mine], minlength=n))
-        counts = np.stack(parts).astype(np.float64)
-        for kind, asked in zip(self._types, counts[2:].sum(axis=1), strict=True):
-            if not asked:
-                present = np.unique(answers.columns["image_type"])
+            correct = np.asarray(answers.values == truth, dtype=np.float64)
+        kinds = np.unique(answers.columns["image_type"])
+        for kind in self._types:
+            if kind not in kinds:
                 raise MetricInputError(
-                    f"the {role} has no trials of image_type {kind!r}; it has {listed(present)}",
+                    f"the {role} has no trials of image_type {kind!r}; it has {listed(kinds)}",
                     remedy="name two of these in image_types",
                 )
-        return counts
+        return correct, answers.columns
 
 
-def _delta(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    right, asked = counts[:2], counts[2:]
-    accuracy = np.where(asked > 0, right / np.maximum(asked, 1), np.nan)
-    return np.asarray(accuracy[0] - accuracy[1])
-
-
-def _closeness(people: NDArray[np.float64], model: float) -> NDArray[np.float64]:
+def _closeness(people: NDArray[np.float64], model: NDArray[np.float64] | float) -> NDArray[np.float64]:
     lost = people > 1e-12
     return np.asarray(np.where(lost, np.maximum(1 - np.abs(people - model) / np.where(lost, people, 1), 0), np.nan))
+
+
+def _carried_over(interval: Interval, loss: Interval, delta: float) -> Interval:
+    """The closeness that a model with a loss of `delta` has to people whose mean loss lies within limits."""
+    ends = [0.0 if limit <= 0 else float(_closeness(np.array([limit]), delta)[0]) for limit in (loss.low, loss.high)]
+    high = 1.0 if loss.low <= delta <= loss.high else max(ends)
+    return interval._replace(low=min(ends), high=high, method=f"{loss.method}, of the mean loss")

@@ -54,6 +54,40 @@ def test_every_subject_is_drawn():
         assert not np.allclose(metric(source, changed).attrs["raw"].values, before)
 
 
+def test_loss_is_that_of_each_subject_and_of_kinds_of_object():
+    """Not all were asked equally often."""
+    source, target = _data()
+    kept = np.flatnonzero(np.arange(len(target)) % 7 != 3)
+    metric = load_metric("baker_accuracy_delta", image_types=["w", "f"])
+    shown = np.flatnonzero(np.arange(N) % 11 != 5)
+    score = metric(source.isel(presentation=shown), target.isel(presentation=kept))
+    right, kind, who = (target.values[kept], *(target[name].values[kept] for name in ("image_type", "subject")))
+    each = [_delta(right[who == name], kind[who == name]) for name in np.unique(who)]
+    assert score.attrs["human_delta"] == pytest.approx(np.mean(each))
+    correct, animal, kind = (source.values == ANIMAL)[shown], ANIMAL[shown], TYPE[shown]
+    accuracy = {name: np.mean([correct[(kind == name) & (animal == a)].mean() for a in "abc"]) for name in ("w", "f")}
+    assert score.attrs["delta"] == pytest.approx(accuracy["w"] - accuracy["f"])
+
+
+def test_ceiling_is_that_of_halves():
+    _, target = _data()
+    ceiling = load_metric("baker_accuracy_delta", image_types=["w", "f"], samples=50).ceiling(target)
+    each = np.array([_delta(target.values[i * N : (i + 1) * N], TYPE) for i in range(7)])
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(7), (50, 1)), axis=1)
+    first, second = each[orders[:, :3]].mean(axis=1), each[orders[:, 3:]].mean(axis=1)
+    plain = np.maximum(1 - np.abs(second - first) / second, 0)
+    np.testing.assert_allclose(ceiling.attrs["uncorrected"].values, plain)
+    np.testing.assert_allclose(ceiling.attrs["raw"].values, 2 * plain / (1 + plain))
+    assert float(ceiling) == pytest.approx(np.median(2 * plain / (1 + plain)))
+    assert ceiling.attrs["meaning"] == "reliability"
+    assert "not independent" in ceiling.attrs["error_reason"]
+    flat = _assembly(np.ones(N * 7), **{name: target[name].values for name in ("image_type", "subject")})
+    none = load_metric("baker_accuracy_delta", image_types=["w", "f"]).ceiling(flat)
+    assert np.isnan(float(none))
+    assert none.attrs["undefined"] == 100
+    assert "people lose no accuracy" in none.attrs["error_reason"]
+
+
 def test_choices_and_a_row_of_choices_are_read():
     source, target = _data()
     chosen = np.where(target.values == 1, np.tile(ANIMAL, 7), "z")
@@ -94,6 +128,9 @@ def test_what_does_not_fit_is_refused():
         metric(source.drop_vars("animal"), target)
     with pytest.raises(MetricInputError, match=r"numbers other than 0 and 1, such as 2\.0"):
         metric(source, target * 2)
+    others = np.flatnonzero((target["subject"].values != "p02") | (target["image_type"].values == "w"))
+    with pytest.raises(MetricInputError, match="subject 'p02' has no trials of image_type 'f'"):
+        metric.ceiling(target.isel(presentation=others))
     with pytest.raises(MetricInputError, match="1 subject in the target"):
         metric(source, target.isel(presentation=slice(0, N)))
     with pytest.raises(ValueError, match="two are needed"):

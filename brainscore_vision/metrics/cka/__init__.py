@@ -17,9 +17,9 @@ def _cross_validated(
 
 metric_registry["cka"] = CKAMetric
 metric_registry["cka_cv"] = _cross_validated
-metric_registry["cka_biased"] = lambda: CKAMetric(unbiased=False)
-metric_registry["cka_rbf"] = lambda *, unbiased=True, bandwidth=0.8: CKAMetric(
-    unbiased=unbiased, kernel="rbf", bandwidth=bandwidth
+metric_registry["cka_biased"] = lambda *, device=None: CKAMetric(unbiased=False, device=device)
+metric_registry["cka_rbf"] = lambda *, unbiased=True, bandwidth=0.8, device=None: CKAMetric(
+    unbiased=unbiased, kernel="rbf", bandwidth=bandwidth, device=device
 )
 
 BIBTEX = """@inproceedings{kornblith2019similarity,

@@ -9,14 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.metrics import Ceiling, Metric, Score, attach_uncertainty
+from brainscore_core.numerics import Interval, influence_interval
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
 
 __all__ = ["BootstrapDistributionSimilarity", "NeuronalPropertyCeiling", "ks_similarity"]
 
 MAX_UNDEFINED = 0.1
 """Share of empty samples above which the published score is 0."""
+
+_RECORDINGS, _SAMPLES = 200, 100
+"""How many recordings, and samples of each, tell how a ceiling varies."""
 
 Similarity = Callable[[Any, Any], Any]
 
@@ -74,12 +79,14 @@ class BootstrapDistributionSimilarity(Metric):
     score is 0, as published, with a warning; ``attrs['undefined']`` counts them.
 
     ``attrs``: ``raw`` (sample); ``error``: standard deviation over samples (ddof 0), as published: how much a sample of
-    the recordings' size varies; ``ci``: percentiles of the samples, with at least 20 neuroids on both sides; ``scale``:
-    ``'similarity'``. The recordings are held fixed.
+    the recordings' size varies; ``ci`` of the mean over samples, from each model neuroid's influence on it (Student's
+    t) [2]_, with at least 20 neuroids on both sides; ``scale``: ``'similarity'``. The recordings are held fixed.
 
     References
     ----------
     .. [1] Marques, Schrimpf & DiCarlo (2021). https://doi.org/10.1101/2021.03.01.433495
+    .. [2] Efron (2014). Journal of the American Statistical Association 109, 991–1007.
+       https://doi.org/10.1080/01621459.2013.823775
 
     Examples
     --------
@@ -140,7 +147,8 @@ class BootstrapDistributionSimilarity(Metric):
             )
         if not len(codes):
             raise MetricInputError("the source has no neuroids", remedy="record the model before the comparison")
-        values = self._samples(codes, measured / measured.sum(), size=len(data))
+        counts = self._counts(codes, bins, size=len(data))
+        values = self._similarities(counts[:, :bins], measured / measured.sum())
         undefined = int(np.isnan(values).sum())
         coords = {"sample": ("sample", np.arange(self.ns))}
         raw = Score(values, coords=coords, dims=["sample"])
@@ -151,28 +159,49 @@ class BootstrapDistributionSimilarity(Metric):
         else:
             score = Score(float(np.nanmean(values)))
             units = min(int(measured.sum()), int((codes < bins).sum()))
-            enough = units >= SMALL
-            attach_uncertainty(
+            interval = influence_interval(float(score), _influence(counts, values)[codes])
+            if units < SMALL:
+                interval = _none(interval, f"{units} neuroids: at least {SMALL} are needed to tell how much they vary")
+            attach_interval(
                 score,
+                clipped(interval, 0.0),
+                estimates=f"mean similarity of samples of {len(data)} model neuroids; model neuroids vary, recordings "
+                "are kept",
                 error=float(np.nanstd(values)),
-                ci=tuple(np.nanquantile(values, [0.025, 0.975]).tolist()) if enough else None,
-                estimates=f"similarity of a sample of {len(data)} model neuroids; model neuroids were resampled, "
-                "recordings kept",
-                method="bootstrap",
-                reason=None if enough else f"{units} neuroids: at least {SMALL} are needed for percentiles",
             )
         score.attrs |= {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "undefined": undefined}
         return score
 
-    def _samples(self, codes: NDArray[np.intp], data: NDArray[np.float64], *, size: int) -> NDArray[np.float64]:
-        """Similarity of each sample; NaN where a sample is empty."""
-        bins = len(data)
+    def spread_of_ceiling(self, assembly: DataAssembly) -> float:
+        """Standard error of the similarity of recordings with samples of themselves, if they were made anew.
+
+        Recordings are drawn from the recorded ones, and samples from these; what the latter add is subtracted.
+        """
+        edges = self._edges(assembly)
+        codes = _bin_codes(_property_values(assembly, self.property_name, role="assembly"), edges)
+        n, bins = len(codes), len(edges) - 1
+        rng = np.random.default_rng(self.seed)
+        means, variances = [], []
+        for recorded in rng.multinomial(n, np.bincount(codes, minlength=bins + 1) / n, _RECORDINGS):
+            if not recorded[:bins].any():
+                continue
+            samples = rng.multinomial(n, recorded / n, _SAMPLES)
+            values = self._similarities(samples[:, :bins], recorded[:bins] / recorded[:bins].sum())
+            means.append(np.nanmean(values))
+            variances.append(np.nanvar(values, ddof=1) / _SAMPLES)
+        return float(np.sqrt(max(np.var(means, ddof=1) - np.mean(variances), 0.0)))
+
+    def _counts(self, codes: NDArray[np.intp], bins: int, *, size: int) -> NDArray[np.intp]:
+        """How many neuroids of each sample are in each bin; those without the property after the last."""
         drawn = codes[np.random.default_rng(self.seed).integers(0, len(codes), (self.ns, size))]
         cells = drawn + (bins + 1) * np.arange(self.ns)[:, None]
-        counts = np.bincount(cells.ravel(), minlength=self.ns * (bins + 1)).reshape(self.ns, -1)[:, :bins]
+        return np.bincount(cells.ravel(), minlength=self.ns * (bins + 1)).reshape(self.ns, -1)
+
+    def _similarities(self, counts: NDArray[np.intp], data: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Similarity of each sample; NaN where a sample is empty."""
         filled = counts.any(axis=1)
         histograms = counts[filled] / counts[filled].sum(axis=1, keepdims=True)
-        values = np.full(self.ns, np.nan)
+        values = np.full(len(counts), np.nan)
         if self.similarity_func is ks_similarity:
             values[filled] = ks_similarity(histograms, data)
         else:
@@ -206,7 +235,9 @@ class NeuronalPropertyCeiling(Ceiling):
 
     Notes
     -----
-    ``attrs`` are those of the metric (``raw``, ``error``, ``ci``), and ``meaning``: ``'upper bound'``.
+    ``attrs`` are those of the metric (``raw``, ``error``), and ``meaning``: ``'upper bound'``. ``ci`` tells how the
+    ceiling of as many other recorded neuroids would vary (bootstrap of the recordings, Student's t); it is far narrower
+    than ``error``, which tells how samples vary. With another metric than ``ks_similarity`` ``ci`` is that metric's.
 
     References
     ----------
@@ -233,9 +264,39 @@ class NeuronalPropertyCeiling(Ceiling):
         Score
             In [0, 1].
         """
-        score = self.similarity_metric(assembly, assembly)
+        metric = self.similarity_metric
+        score = metric(assembly, assembly)
         score.attrs["meaning"] = self.meaning
+        if isinstance(metric, BootstrapDistributionSimilarity) and not np.isnan(score.attrs["ci"][0]):
+            self._attach(score, metric.spread_of_ceiling(assembly), n=assembly.sizes["neuroid"])
         return score
+
+    def _attach(self, score: Score, spread: float, *, n: int) -> None:
+        from scipy.special import stdtrit
+
+        values = score.attrs[Score.RAW_VALUES_KEY].values
+        spread = float(np.hypot(spread, np.nanstd(values) / np.sqrt(len(values))))  # samples are finitely many
+        half = float(stdtrit(n - 1, 0.975)) * spread
+        attach_interval(
+            score,
+            clipped(Interval(float(score) - half, float(score) + half, spread, "bootstrap", n), 0.0),
+            estimates=f"mean similarity of recordings of {n} neuroids with samples of themselves; "
+            "recorded neuroids vary",
+            error=score.attrs["error"],
+        )
+
+
+def _influence(counts: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a neuroid in each bin does to the mean over samples: covariance of similarity and count, over the share."""
+    defined = ~np.isnan(values)
+    counts, values = counts[defined], values[defined]
+    share = counts.mean(axis=0) / counts.sum(axis=1).mean()
+    covariance = (values - values.mean()) @ (counts - counts.mean(axis=0)) / len(values)
+    return np.asarray(np.where(share > 0, covariance / np.where(share > 0, share, 1), 0.0))
+
+
+def _none(interval: Interval, reason: str) -> Interval:
+    return interval._replace(low=math.nan, high=math.nan, reason=reason)
 
 
 def _property_values(assembly: DataAssembly, name: str, *, role: str) -> NDArray[np.float64]:

@@ -90,7 +90,9 @@ def test_equals_the_definition_sample_by_sample(case):
     np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-12)
     assert float(score) == pytest.approx(np.mean(expected), abs=1e-12)
     assert score.attrs["error"] == pytest.approx(np.std(expected), abs=1e-12)
-    assert score.attrs["ci"] == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])), abs=1e-12)
+    low, high = score.attrs["ci"]
+    assert low < float(score) < high
+    assert "model neuroids vary" in score.attrs["ci_estimates"]
     assert score.attrs["scale"] == "similarity"
 
 
@@ -103,6 +105,19 @@ def test_reference_values():
         score = metric(_assembly(values), _assembly(data))
         assert float(score) == pytest.approx(mean, abs=4 * error / np.sqrt(1000))
         assert score.attrs["error"] == pytest.approx(error, rel=0.1)
+
+
+def test_interval_is_that_of_other_model_neuroids():
+    """Its width is the spread of the score over models that are drawn anew; likewise for recordings and the ceiling."""
+    rng, metric = np.random.default_rng(0), load_metric("ks_similarity", property_name="size")
+    data, ceiling = _assembly(rng.standard_normal(60)), load_ceiling("property_ceiling", metric)
+    for experiment in (lambda n: metric(_assembly(rng.standard_normal(n) * 0.7 + 0.5), data),
+                       lambda n: ceiling(_assembly(rng.standard_normal(n)))):  # fmt: skip
+        scores = [experiment(100) for _ in range(60)]
+        widths = [np.diff(score.attrs["ci"])[0] / 2 for score in scores]
+        assert np.mean(widths) / 1.98 == pytest.approx(np.std([float(score) for score in scores]), rel=0.3)
+    assert np.mean(widths) < scores[0].attrs["error"]
+    assert "recorded neuroids vary" in scores[0].attrs["ci_estimates"]
 
 
 def test_seed_and_order_of_properties():

@@ -6,6 +6,7 @@ import numpy as np
 
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import influence_interval, participation_ratio
+from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.geometry import matched
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
@@ -26,7 +27,8 @@ class EffectiveDimensionality(Metric):
     stimuli − 1, and measurement noise raises it: a difference between 100 recorded neuroids and 10,000 features may be
     one of sampling. ``error`` and ``ci`` come from each stimulus's influence on the logarithm of the ratio, stimuli as
     the independent units; an interval that contains equal dimensionalities ends at 1. Few stimuli bias the ratio, so
-    the interval is around the value minus the jackknife's estimate of its bias and need not contain the score.
+    the interval is around the value minus the jackknife's estimate of its bias and need not contain the score; below 20
+    stimuli there is none.
     ``attrs['influence']`` has that of the logarithm of source over target. NaN with a reason where a side does not
     vary.
 
@@ -85,6 +87,9 @@ class EffectiveDimensionality(Metric):
         reasons = [f"the {name} {side.reason}" for name, side in sides.items() if side.reason is not None]
         if reasons:
             interval = interval._replace(reason=" and ".join(reasons))
+        elif interval.reason is None and interval.n < SMALL:
+            reason = f"{interval.n} stimuli: at least {SMALL} are needed to correct the value's bias"
+            interval = interval._replace(low=math.nan, high=math.nan, reason=reason)
         ends = np.exp(-np.abs([interval.low, interval.high]))
         high = 1.0 if interval.low <= 0 <= interval.high else float(ends.max())
         interval = interval._replace(low=float(ends.min()), high=high, error=interval.error * float(score))

@@ -18,7 +18,8 @@ from brainscore_core.numerics import (
 )
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
+from brainscore_vision.metric_helpers.behaviour import choices_of, matched_choices
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 __all__ = ["ErrorConsistency"]
@@ -105,22 +106,7 @@ class ErrorConsistency(Metric):
             If coordinates or the model's choices for some stimuli are missing, or a stimulus has several.
         """
         trials = self._trials(target)
-        source = as_table(source, ("presentation",), role="source")
-        index = pd.Index(coord_values(source, "stimulus_id", role="source"))
-        if not index.is_unique:
-            raise MetricInputError(
-                f"the source has several choices for {listed(index[index.duplicated()][:1])}",
-                remedy="keep one choice a stimulus: average the probabilities over trials before choosing",
-            )
-        rows = index.get_indexer(trials.stimuli)
-        if (rows < 0).any():
-            missing = pd.unique(pd.Series(trials.stimuli[rows < 0]))
-            raise MetricInputError(
-                f"the source has no choice for {len(missing)} stimuli of the target, such as {listed(missing)}",
-                remedy="show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
-            )
-        choices = np.asarray(source.values)[rows]
-        correct = np.asarray(choices == trials.truth, dtype=bool)
+        correct = np.asarray(matched_choices(source, trials.stimuli) == trials.truth, dtype=bool)
         cell = trials.condition_codes * len(trials.subjects) + trials.subject_codes
         shape = (len(trials.conditions), len(trials.subjects))
 
@@ -151,7 +137,8 @@ class ErrorConsistency(Metric):
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Error consistency between subjects.
 
-        Mean over conditions of the mean over pairs of subjects, each pair on the images that both saw.
+        Absolute value of the mean over conditions of the mean over pairs of subjects, each pair on the images that both
+        saw.
 
         Parameters
         ----------
@@ -161,8 +148,8 @@ class ErrorConsistency(Metric):
         Returns
         -------
         Score
-            With ``meaning`` ``'human-human'``, ``raw`` (condition × subject × subject_other), ``error`` and ``ci`` from
-            the jackknife over subjects.
+            With ``meaning`` ``'human-human'``, ``raw`` (condition × subject × subject_other), ``signed`` as for the
+            metric, ``error`` and ``ci`` from the jackknife over subjects.
 
         Raises
         ------
@@ -176,7 +163,8 @@ class ErrorConsistency(Metric):
         values = np.stack(
             [self._pairs(trials, trials.condition_codes == code) for code in range(len(trials.conditions))]
         )
-        score = Score(_mean_of_pairs(values, np.arange(m)))
+        signed = _mean_of_pairs(values, np.arange(m))
+        score = Score(abs(signed))
         coords = {
             "condition": ("condition", trials.conditions),
             "subject": ("subject", trials.subjects),
@@ -185,15 +173,16 @@ class ErrorConsistency(Metric):
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(values, coords=coords, dims=["condition", "subject", "subject_other"]),
             "scale": self.scale,
+            "signed": signed,
             "meaning": "human-human",
         }
         left_out = [_mean_of_pairs(values, np.delete(np.arange(m), i)) for i in range(m)] if m > 2 else []
-        interval = jackknife_interval(float(score), left_out, units="subjects")
+        interval = jackknife_interval(signed, left_out, units="subjects")
         if not left_out:
             interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-        if math.isnan(float(score)):
+        if math.isnan(signed):
             interval = interval._replace(reason=_RIGHT_THROUGHOUT)
-        return attach_interval(score, interval, estimates="mean over pairs of subjects, who vary")
+        return attach_interval(score, _unsigned(interval, signed), estimates="mean over pairs of subjects, who vary")
 
     def _pairs(self, trials: _Trials, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
         images, names = pd.factorize(trials.stimuli[chosen])
@@ -213,24 +202,18 @@ class ErrorConsistency(Metric):
         return pairwise_kappa(correct, seen)
 
     def _trials(self, assembly: DataAssembly) -> _Trials:
-        assembly = as_table(assembly, ("presentation",), role="target")
-        if assembly.sizes["presentation"] == 0:
-            raise MetricInputError("the target has no trials", remedy="check the selection before it")
-        truth = coord_values(assembly, self._truth_coord, role="target")
-        subject = coord_values(assembly, "subject", role="target")
-        if "condition" in assembly.coords:
-            condition = coord_values(assembly, "condition", role="target")
-        else:
-            condition = np.zeros(len(truth), dtype=int)
-        for name, values in (("subject", subject), ("condition", condition), (self._truth_coord, truth)):
-            if pd.isna(values).any():
-                raise MetricInputError(
-                    f"coordinate {name!r} of the target has missing values", remedy="fill them in, or drop these trials"
-                )
+        names = [
+            self._truth_coord,
+            "subject",
+            "stimulus_id",
+            *(["condition"] if "condition" in assembly.coords else []),
+        ]
+        choices = choices_of(assembly, *names, role="target")
+        truth, subject, stimuli = (choices.columns[name] for name in names[:3])
+        condition = choices.columns.get("condition", np.zeros(len(truth), dtype=int))
         subjects, subject_codes = np.unique(subject, return_inverse=True)
         conditions, condition_codes = np.unique(condition, return_inverse=True)
-        correct = np.asarray(np.asarray(assembly.values) == truth, dtype=bool)
-        stimuli = coord_values(assembly, "stimulus_id", role="target")
+        correct = np.asarray(choices.values == truth, dtype=bool)
         return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes)
 
 

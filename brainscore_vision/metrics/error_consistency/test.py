@@ -181,3 +181,17 @@ def test_published_decisions_on_edges(mirror):
     score = metric(_choices(decisions["object_response"].to_numpy(), stimuli), _trials(frame))
     assert float(score) == pytest.approx(0.1104, abs=5e-5)
     assert float(metric.ceiling(_trials(frame))) == pytest.approx(0.31844, abs=5e-6)
+
+
+def test_ceiling_is_an_absolute_value_as_published():
+    """Two subjects who err on different images."""
+    rows = [
+        [f"image-{i}", "cat", f"subject-{subject}", "cat" if i % 2 == subject else "dog"]
+        for subject in range(2)
+        for i in range(10)
+    ]
+    ceiling = load_metric("error_consistency").ceiling(
+        _trials(pd.DataFrame(rows, columns=["stimulus_id", "truth", "subject", "choice"]))
+    )
+    assert ceiling.attrs["signed"] == pytest.approx(-1)
+    assert float(ceiling) == pytest.approx(1)

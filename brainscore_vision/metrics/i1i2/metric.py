@@ -1,7 +1,7 @@
 """Behavioural consistency of images and objects (Rajalingham 2018)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,14 @@ from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import influence_interval
 from brainscore_core.numerics.discrimination import (
     choice_rates,
+    correlation_slopes,
     less_class_means,
     masked_correlation,
     nanmean_rows,
     object_dprimes,
     pairwise_probabilities,
     stimulus_dprimes,
+    through_inverses,
 )
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -24,6 +26,14 @@ from brainscore_vision.metric_helpers.uncertainty import attach_interval
 from .trials import Trials, probabilities, trials_of
 
 __all__ = ["I1", "I2", "O1", "O2", "I1n", "I2n"]
+
+
+class _Side(NamedTuple):
+    """What is compared, each pair's d′ that it comes from, and the rates that these come from."""
+
+    values: NDArray[np.float64]
+    dprimes: NDArray[np.float64]
+    rates: NDArray[np.float64]
 
 
 class _Consistency(Metric):
@@ -61,10 +71,10 @@ class _Consistency(Metric):
             If coordinates, stimuli or choices are missing, or a trial's choice was not on offer.
         """
         trials = trials_of(target)
-        ours = self._signature(pairwise_probabilities(probabilities(source, trials), trials.truth), trials)
+        ours = self._side(pairwise_probabilities(probabilities(source, trials), trials.truth), trials)
         pairs = [(ours, self._measured(trials, first)) for first, _ in self._halves(trials)]
         score = self._score(pairs, trials, names=("predictions", "targets"))
-        score.attrs["undefined"] = sum(int((np.isnan(a) & ~np.isnan(b)).sum()) for a, b in pairs)
+        score.attrs["undefined"] = sum(int((np.isnan(a.values) & ~np.isnan(b.values)).sum()) for a, b in pairs)
         return score
 
     def ceiling(self, assembly: DataAssembly, skipna: bool = False) -> Score:
@@ -92,10 +102,11 @@ class _Consistency(Metric):
         pairs = [
             (self._measured(trials, first), self._measured(trials, second)) for first, second in self._halves(trials)
         ]
-        lacking = sum(int((np.isnan(a) != np.isnan(b)).sum()) for a, b in pairs)
+        lacking = sum(int((np.isnan(a.values) != np.isnan(b.values)).sum()) for a, b in pairs)
         if lacking and not skipna:
             raise MetricInputError(
-                f"{lacking} d′ of {sum(a.size for a, _ in pairs)} can be computed from one half of the trials only",
+                f"{lacking} d′ of {sum(a.values.size for a, _ in pairs)} can be computed from one half of the trials "
+                "only",
                 remedy="leave them out with ceiling(assembly, skipna=True), or collect more trials",
             )
         score = self._score(pairs, trials, names=("first_halves", "second_halves"))
@@ -140,25 +151,25 @@ class _Consistency(Metric):
             order = random.permutation(n)
             yield order[: n // 2], order[n // 2 :]
 
-    def _measured(self, trials: Trials, which: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _measured(self, trials: Trials, which: NDArray[np.intp]) -> _Side:
         columns = (part[which] for part in (trials.stimulus, trials.chosen, trials.distractor))
         rates = choice_rates(*columns, truth=trials.truth, n_objects=len(trials.objects))
-        return self._signature(rates, trials)
+        return self._side(rates, trials)
 
-    def _signature(self, rates: NDArray[np.float64], trials: Trials) -> NDArray[np.float64]:
+    def _side(self, rates: NDArray[np.float64], trials: Trials) -> _Side:
         values = object_dprimes(rates, trials.truth) if self.by_object else stimulus_dprimes(rates, trials.truth)
         if self.normalised:
             values = less_class_means(values, trials.truth, n_objects=len(trials.objects))
-        return nanmean_rows(values) if self.one_versus_all else values
+        return _Side(nanmean_rows(values) if self.one_versus_all else values, values, rates)
 
-    def _score(
-        self, pairs: Sequence[tuple[NDArray[np.float64], ...]], trials: Trials, *, names: tuple[str, str]
-    ) -> Score:
-        results = [masked_correlation(*pair) for pair in pairs]
+    def _score(self, pairs: Sequence[tuple[_Side, _Side]], trials: Trials, *, names: tuple[str, str]) -> Score:
+        results = [masked_correlation(a.values, b.values) for a, b in pairs]
         values = np.array([result.value for result in results])
         score = Score(values.mean())
         units = "objects" if self.by_object else "stimuli"
         influence = np.mean([result.influence for result in results], axis=0)
+        if not (self.by_object or self.normalised):  # means over images cancel what all of an object's images share
+            influence = influence + np.mean([_through_others(*pair, trials.truth) for pair in pairs], axis=0)
         if self.by_object and not self.one_versus_all:
             influence = 2 * influence  # a pair of objects belongs to both of them
         reason = None
@@ -178,7 +189,7 @@ class _Consistency(Metric):
             "influence": DataAssembly(influence, coords=self._rows(trials), dims=[self._dim]),
         }
         for name, side in zip(names, zip(*pairs, strict=True), strict=True):
-            score.attrs[name] = self._record(np.stack(side), trials)
+            score.attrs[name] = self._record(np.stack([one.values for one in side]), trials)
         estimates = (
             f"correlation of d′, mean over {len(values)} random halves of the trials; {units} vary, trials are kept"
         )
@@ -204,6 +215,18 @@ class _Consistency(Metric):
         return DataAssembly(values, coords=coords, dims=dims)
 
 
+def _through_others(first: _Side, second: _Side, truth: NDArray[np.intp]) -> NDArray[np.float64]:
+    """What each image does to the correlation as one of those that make the mean rates in other images' d′."""
+    total = np.zeros(len(truth))
+    for one, other in ((first, second), (second, first)):
+        slope = correlation_slopes(one.values, other.values)
+        if slope.ndim == 1:  # the mean over distractors
+            defined = ~np.isnan(one.dprimes)
+            slope = np.where(defined, slope[:, None] / np.maximum(defined.sum(axis=1, keepdims=True), 1), 0.0)
+        total += through_inverses(slope, one.dprimes, one.rates, truth)
+    return total
+
+
 class I2n(_Consistency):
     """Image-level consistency, one object against another, without the objects' own differences (I2n) [1]_.
 
@@ -227,7 +250,8 @@ class I2n(_Consistency):
 
     ``attrs``: ``raw`` (split), one correlation a half; ``std``, their standard deviation (ddof 0), which the existing
     platform publishes as the error; ``error`` and ``ci`` from each image's influence on the correlation, images being
-    the independent units (widened by √(images / (images − objects)), as the objects' means come from the same images);
+    the independent units (widened by √(images / (images − objects)), as the objects' means come from the same images;
+    without normalisation an image acts through the mean rates in other images' d′, too);
     ``influence`` (presentation); ``predictions`` and ``targets``, the d′.
 
     References

@@ -289,3 +289,50 @@ def test_without_differences_between_images_nothing_is_left_of_i2n():
 def test_100_times_the_trials_is_no_problem(kind):
     source, target = _behaviour(images=100, objects=10, trials=400_000)
     assert np.isfinite(float(load_metric(kind)(source, target)))
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2"])
+def test_influence_counts_what_an_image_does_to_others(kind):
+    """Each image's weight in its object's mean rates, by a small change of it."""
+    from brainscore_core.numerics.discrimination import (
+        choice_rates,
+        class_means,
+        masked_correlation,
+        nanmean_rows,
+        through_inverses,
+    )
+    from brainscore_vision.metrics.i1i2 import metric as module
+
+    rng = np.random.default_rng(0)
+    truth, n, k = np.arange(40) % 4, 40, 4
+    rates = []
+    for skill in rng.uniform(0.2, 0.45, (2, n, k)):
+        image = np.repeat(np.arange(n), 200)
+        other = (truth[image] + rng.integers(1, k, len(image))) % k
+        chosen = np.where(rng.random(len(image)) < skill[image, other], other, truth[image])
+        rates.append(choice_rates(image, chosen, other, truth=truth, n_objects=k))
+
+    def dprimes(rates, weights):
+        member = (np.arange(k)[:, None] == truth) * weights
+        mean = member @ np.nan_to_num(rates) / member.sum(axis=1, keepdims=True)
+        z = np.vectorize(NormalDist().inv_cdf)
+        with np.errstate(invalid="ignore"):
+            own = np.where(np.isnan(rates), np.nan, z(1 - np.nan_to_num(rates, nan=0.5)))
+        np.fill_diagonal(mean, 0.5)
+        return own - z(mean)[:, truth].T
+
+    def value(weights):
+        sides = [dprimes(side, weights) for side in rates]
+        return masked_correlation(*(nanmean_rows(side) if kind == "i1" else side for side in sides)).value
+
+    step = 1e-4
+    numeric = [(value(1 + step * row) - value(1 - step * row)) / (2 * step) * n for row in np.eye(n)]
+    sides = []
+    for side in rates:
+        values = dprimes(side, np.ones(n))
+        sides.append(module._Side(nanmean_rows(values) if kind == "i1" else values, values, side))
+    found = module._through_others(*sides, truth)
+    np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-6)
+    assert np.std(found) > 0.05
+    assert not through_inverses(np.ones((n, k)), np.full((n, k), 5.0), rates[0], truth).any()  # clipped
+    assert np.isnan(class_means(rates[0], truth, n_objects=k).diagonal()).all()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import split_half_reliability
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
@@ -104,11 +105,9 @@ class InternalConsistency(Ceiling):
         MetricInputError
             If there are no repetitions, for instance because they were averaged.
         """
-        from sklearn.model_selection import ShuffleSplit
-
         table = self._table(assembly)
-        splitter = ShuffleSplit(n_splits=self._splits, train_size=0.5, random_state=self._random_state)
-        halves = list(splitter.split(np.zeros(table.n_repetitions)))
+        options: dict[str, Any] = {"n_splits": self._splits, "train_size": 0.5, "random_state": self._random_state}
+        halves = list(shuffle_splits(table.n_repetitions, **options))
         values = split_half_reliability(table.values, table.stimuli, table.repetitions, halves)
         coords = {"split": ("split", np.arange(len(halves)))} | coords_for_dim(assembly, "neuroid")
         raw = Score(values, coords=coords, dims=["split", "neuroid"])

@@ -1,6 +1,5 @@
 """Split-half reliability in each time bin."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError
+from brainscore_vision.metric_helpers.uncertainty import attach_each
 from brainscore_vision.metrics.internal_consistency.ceiling import InternalConsistency
 
 __all__ = ["TemporalInternalConsistency"]
@@ -72,26 +72,14 @@ class TemporalInternalConsistency(InternalConsistency):
         for dim in first.dims:
             raw_coords |= coords_for_dim(first, dim)
 
-        def over_time(values: list[float]) -> Score:
-            return Score(np.array(values, dtype=np.float64), coords=along, dims=["time_bin"])
-
-        score = over_time([float(one) for one in bins])
-        limits = [one.attrs["ci"] for one in bins]
+        score = Score(np.array([float(one) for one in bins]), coords=along, dims=["time_bin"])
         values = np.stack([one.attrs[Score.RAW_VALUES_KEY].values for one in bins])
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(values, coords=raw_coords, dims=["time_bin", *first.dims]),
             "meaning": self.meaning,
-            "error": over_time([one.attrs["error"] for one in bins]),
-            "ci": (over_time([low for low, _ in limits]), over_time([high for _, high in limits])),
             "undefined": sum(one.attrs["undefined"] for one in bins),
         }
-        for key in ("error_reason", "ci_reason", "ci_level", "ci_estimates", "ci_method"):
-            known = [one.attrs[key] for one in bins if key in one.attrs]
-            if known:
-                score.attrs[key] = known[0]
-        if not all(math.isnan(low) for low, _ in limits):
-            score.attrs["ci_estimates"] = f"in each time bin: {score.attrs['ci_estimates']}"
-        return score
+        return attach_each(score, bins, what="time bin")
 
 
 def _bin(assembly: DataAssembly, index: int) -> DataAssembly:

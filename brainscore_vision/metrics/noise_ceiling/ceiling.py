@@ -30,6 +30,9 @@ from brainscore_vision.metric_helpers.uncertainty import (
 
 __all__ = ["InterSubjectConsistency", "NoiseCeilingSNR"]
 
+_FLAT = 1e-20
+"""Variance, as a share of the largest one of a subject, below which a correlation is 0/0."""
+
 
 class NoiseCeilingSNR(Ceiling):
     """Noise ceiling from the signal-to-noise ratio of single presentations (ncsnr) [1]_.
@@ -204,7 +207,7 @@ class InterSubjectConsistency(Ceiling):
             "meaning": self.meaning,
         }
         m = len(responses)
-        left_out = [_center(_leave_one_out(np.delete(responses, i, axis=0))) for i in range(m)] if m > 2 else []
+        left_out = _without_one(responses) if m > 2 else []
         interval = clipped(jackknife_interval(float(score), left_out, units="subjects"))
         if not left_out:
             interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
@@ -249,6 +252,26 @@ def _leave_one_out(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     """Correlation over stimuli of each subject with the mean of the others: subjects × neuroids."""
     others = (responses.sum(axis=0) - responses) / (len(responses) - 1)
     return np.asarray(pearson(responses, others, axis=1))
+
+
+def _without_one(responses: NDArray[np.float64]) -> list[float]:
+    """The value without each subject in turn, from the inner products of the subjects' responses."""
+    centred = responses - responses.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.square(centred).sum(axis=1).max(axis=0))
+    centred /= np.where(scale > 0, scale, 1.0)
+    total = centred.sum(axis=0)
+    own = np.square(centred).sum(axis=1)  # subjects × neuroids, and so below
+    with_all = np.einsum("msn,sn->mn", centred, total)
+    of_all = np.square(total).sum(axis=0)
+    result = []
+    for i in range(len(responses)):
+        shared = np.einsum("msn,sn->mn", centred, centred[i])
+        covariance = with_all - own - shared
+        others = of_all - 2 * (with_all + with_all[i] - shared) + own + own[i]
+        varies = (own > _FLAT) & (others > _FLAT)
+        values = np.where(varies, covariance / np.sqrt(np.where(varies, own * others, 1.0)), np.nan)
+        result.append(_center(np.delete(values, i, axis=0)))
+    return result
 
 
 def _center(values: NDArray[np.float64]) -> float:

@@ -177,3 +177,29 @@ def test_what_has_no_other_subjects_is_refused():
     whole.values[41, 1] = np.nan
     with pytest.raises(MetricInputError, match="subject 'monkey-1' holds NaN"):
         ceiling(whole)
+
+
+def test_jackknife_of_subjects_forms_the_others_mean_anew():
+    from brainscore_core.numerics import jackknife_interval
+
+    rng = np.random.default_rng(0)
+    responses = rng.standard_normal((30, 7)) + rng.standard_normal((6, 30, 7)) * rng.uniform(0.5, 2, (6, 1, 1)) + 100
+    responses[2, :, 3] = 5  # does not vary in one subject
+
+    def group(chosen):
+        return NeuroidAssembly(
+            responses[chosen].reshape(-1, 7),
+            coords={
+                "stimulus_id": ("presentation", np.tile(np.arange(30), len(chosen))),
+                "subject": ("presentation", np.repeat(chosen, 30)),
+                "neuroid_id": ("neuroid", np.arange(7)),
+            },
+            dims=["presentation", "neuroid"],
+        )
+
+    ceiling = load_ceiling("inter_subject")
+    left_out = [float(ceiling(group([j for j in range(6) if j != i]))) for i in range(6)]
+    score = ceiling(group(list(range(6))))
+    expected = jackknife_interval(float(score), left_out)
+    assert score.attrs["error"] == pytest.approx(expected.error, abs=1e-12)
+    assert score.attrs["ci"] == pytest.approx((expected.low, min(expected.high, 1)), abs=1e-12)

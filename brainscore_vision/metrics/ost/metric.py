@@ -20,7 +20,7 @@ from brainscore_vision.metric_helpers.alignment import (
     match_rows,
 )
 from brainscore_vision.metric_helpers.transformations import CrossValidation
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, note_undefined, over_splits
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped, note_undefined, over_splits
 from brainscore_vision.metrics.ost.readout import Readout, make_readout
 
 __all__ = ["OSTCorrelation", "solution_times"]
@@ -60,8 +60,8 @@ class OSTCorrelation(Metric):
     same time, is NaN and left out of the mean; ``attrs['undefined']`` counts them.
 
     ``attrs``: ``raw`` (split); ``error``: standard deviation over splits (ddof 0) divided by √splits, as published;
-    ``ci``: images resampled, readouts kept; ``scale``: ``'correlation'``; ``predictions`` and ``targets``: the times of
-    the test images of all splits. The published ceiling is 0.79.
+    ``ci``: jackknife over images, readouts kept (Student's t); ``scale``: ``'correlation'``; ``predictions`` and
+    ``targets``: the times of the test images of all splits. The published ceiling is 0.79.
 
     References
     ----------
@@ -171,7 +171,9 @@ class OSTCorrelation(Metric):
         for i, (times, test) in enumerate(zip(predicted, tests, strict=True)):
             pairs[0, i, test], pairs[1, i, test] = times, target.values[test]
         tested = np.flatnonzero(~np.isnan(pairs).any(axis=0).all(axis=0))
-        interval = bootstrap_interval(np.arange(len(tested)), _resampled(*pairs[:, :, tested]), units="images")
+        # the percentiles of resamples, which repeat images, are too far apart where a split has few of them
+        statistic = _resampled(*pairs[:, :, tested])
+        interval = clipped(bootstrap_interval(np.arange(len(tested)), statistic, method="t", units="images"))
         rows = np.concatenate(tests)
         coords: dict[str, Any] = {
             "stimulus_id": ("presentation", target["stimulus_id"].values[rows]),
@@ -186,7 +188,7 @@ class OSTCorrelation(Metric):
         attach_interval(
             score,
             interval,
-            estimates="Spearman correlation over images (mean over splits); images were resampled, readouts kept",
+            estimates="Spearman correlation over images (mean over splits); images vary, readouts are kept",
             error=error,
         )
         return note_undefined(score, raw, what="the correlation of solution times")

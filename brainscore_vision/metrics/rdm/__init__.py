@@ -28,9 +28,11 @@ def _crossnobis(*, comparison: Comparison = "spearman", repetition_coord: str = 
 
 metric_registry["rdm"] = RDMMetric
 metric_registry["rdm_cv"] = _cross_validated
-metric_registry["rdm_cosine"] = lambda: RDMMetric(dissimilarity="cosine")
-metric_registry["rdm_euclidean"] = lambda: RDMMetric(dissimilarity="euclidean")
-metric_registry["rdm_whitened"] = lambda: RDMMetric(dissimilarity="sqeuclidean", comparison="whitened")
+metric_registry["rdm_cosine"] = lambda *, device=None: RDMMetric(dissimilarity="cosine", device=device)
+metric_registry["rdm_euclidean"] = lambda *, device=None: RDMMetric(dissimilarity="euclidean", device=device)
+metric_registry["rdm_whitened"] = lambda *, device=None: RDMMetric(
+    dissimilarity="sqeuclidean", comparison="whitened", device=device
+)
 metric_registry["rdm_mahalanobis"] = _mahalanobis
 metric_registry["rdm_crossnobis"] = _crossnobis
 metric_registry["rdm_crossnobis_whitened"] = lambda *, repetition_coord="repetition": _crossnobis(

@@ -1,6 +1,6 @@
 """Compare which stimuli evoke similar patterns of responses."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,9 @@ class RDMMetric(GeometryMetric):
         See :func:`brainscore_core.numerics.rdm`.
     comparison : ``'spearman'`` or ``'whitened'``
         The second is the whitened cosine similarity of [3]_, made for ``'sqeuclidean'``.
+    device : str or torch.device, optional
+        Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
+        there is one.
 
     Notes
     -----
@@ -137,14 +140,21 @@ class RDMMetric(GeometryMetric):
     estimates = "similarity of the RDMs"
     names = NAMES
 
-    def __init__(self, *, dissimilarity: Dissimilarity = "correlation", comparison: Comparison = "spearman") -> None:
+    def __init__(
+        self,
+        *,
+        dissimilarity: Dissimilarity = "correlation",
+        comparison: Comparison = "spearman",
+        device: Any = None,
+    ) -> None:
         self._dissimilarity = _known(dissimilarity)
+        self._device = device
         self._comparison = known_comparison(comparison)
         self.estimates = "correlation of the RDMs" if comparison == "spearman" else "whitened cosine of the RDMs"
 
     def geometry(self, X: NDArray) -> Array:
         """Dissimilarity matrix of the stimuli."""
-        return square_rdm(X, dissimilarity=self._dissimilarity)
+        return square_rdm(X, dissimilarity=self._dissimilarity, device=self._device)
 
     def compare(self, first: Array, second: Array) -> Similarity:
         """Similarity of two dissimilarity matrices."""

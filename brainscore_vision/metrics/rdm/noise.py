@@ -1,19 +1,36 @@
 """Compare geometries, the brain's measured in units of its noise."""
 
+import math
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm
+from brainscore_core.numerics import (
+    Interval,
+    crossnobis_rdm,
+    influence_interval,
+    mahalanobis_rdm,
+    noise_precision,
+    rdm,
+    spearman,
+)
 from brainscore_core.numerics.dissimilarity import condensed
+from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
-from brainscore_vision.metric_helpers.geometry import geometry_score, matched
+from brainscore_vision.metric_helpers.geometry import Array, geometry_score, matched, numbered
 
 from .metric import NAMES, Comparison, compare, known_comparison
 
 __all__ = ["NoiseNormalisedRDMMetric", "repetitions"]
+
+_GROUPS = 20
+"""Groups of stimuli that are left out in turn."""
+
+_FREEDOM = 4
+"""Degrees of freedom of the noise a neuroid, below which the inverse of its covariance is too unsteady."""
 
 
 class NoiseNormalisedRDMMetric(Metric):
@@ -37,11 +54,16 @@ class NoiseNormalisedRDMMetric(Metric):
 
     Notes
     -----
-    ``error`` and ``ci`` (Fisher's z) come from each stimulus's influence, as for ``rdm``; repetitions, neuroids and the
-    noise covariance are kept. Another estimate of the noise covariance, above all from other numbers of presentations
-    (which shrinks it less or more), can change the score by more than the interval says.
-    ``attrs['rdm']`` is the target's RDM (presentation × presentation_other). NaN with a reason where the source does
-    not tell any stimuli apart.
+    Shrinkage biases the score: it falls with the number of presentations, and may be far larger than the error.
+    ``error`` and ``ci`` are therefore about the score with the true noise covariance. They are around the value of the
+    estimate without shrinkage, from the jackknife of 20 groups of stimuli, each left out of the noise, too (Student's
+    t on Fisher's z scale); ``attrs['bias']`` is how much higher the score is, and the interval need not contain it. NaN
+    with a reason below 20 stimuli, and below 4 degrees of freedom of the noise a neuroid, where the inverse of the
+    unshrunk covariance is too unsteady; ``error`` is then that with this noise covariance. Repetitions and neuroids
+    are kept.
+
+    ``attrs['influence']`` is each stimulus's, with this noise covariance. ``attrs['rdm']`` is the target's RDM
+    (presentation × presentation_other). NaN with a reason where the source does not tell any stimuli apart.
 
     References
     ----------
@@ -114,17 +136,26 @@ class NoiseNormalisedRDMMetric(Metric):
             raise MetricInputError(
                 f"the target's noise cannot be estimated: {error}", remedy="use 'rdm_euclidean', which needs no noise"
             ) from error
-        ours = crossnobis_rdm(folds, precision) if self._crossvalidated else mahalanobis_rdm(mean, precision)
+        square = squareform(self._distances(folds, precision))
+        of_source = squareform(rdm(pair.X, dissimilarity="sqeuclidean"))
         in_source_order = np.argsort(pair.order)
-        square = squareform(ours)
         similarity = compare(
-            rdm(pair.X, dissimilarity="sqeuclidean"),
+            condensed(of_source),
             condensed(square[np.ix_(in_source_order, in_source_order)]),
             comparison=self._comparison,
         )
+        groups = numbered(pair.target) % _GROUPS
+        interval, centre = self._interval(of_source[np.ix_(pair.order, pair.order)], folds, groups)
+        if math.isnan(interval.error):
+            interval = interval._replace(error=influence_interval(similarity.value, similarity.influence).error)
         name = "correlation" if self._comparison == "spearman" else "whitened cosine"
         score = geometry_score(
-            similarity, pair, estimates=f"{name} of the RDMs with this noise covariance", names=NAMES
+            similarity._replace(bias=similarity.value - centre if math.isfinite(centre) else math.nan),
+            pair,
+            estimates=f"{name} of the RDMs with the true noise covariance",
+            names=NAMES,
+            interval=interval,
+            varies="stimuli and their noise vary, neuroids and the number of repetitions are kept",
         )
         stimuli = pair.target["stimulus_id"].values
         score.attrs["rdm"] = DataAssembly(
@@ -133,6 +164,53 @@ class NoiseNormalisedRDMMetric(Metric):
             dims=["presentation", "presentation_other"],
         )
         return score
+
+    def _distances(self, folds: Array, precision: Array) -> Array:
+        if self._crossvalidated:
+            return crossnobis_rdm(folds, precision)
+        return mahalanobis_rdm(folds.mean(axis=0), precision)
+
+    def _interval(self, of_source: Array, folds: Array, groups: NDArray[np.intp]) -> tuple[Interval, float]:
+        """Interval of the similarity with the true noise covariance, and the estimate that it is around."""
+        r, n, p = folds.shape
+        freedom = n * (r - 1)
+
+        def none(reason: str) -> tuple[Interval, float]:
+            return Interval(math.nan, math.nan, math.nan, "jackknife", n, reason), math.nan
+
+        if n < SMALL:
+            return none(f"{n} stimuli: at least {SMALL} are needed to tell how much the noise covariance varies")
+        if freedom < _FREEDOM * p:
+            return none(
+                f"the noise covariance of {p} neuroids has {freedom} degrees of freedom; {_FREEDOM * p} are needed to "
+                "tell how much it varies"
+            )
+        try:
+            values = [self._unshrunk(of_source, folds, slice(None))]
+            values += [self._unshrunk(of_source, folds, groups != group) for group in range(_GROUPS)]
+        except ValueError as error:
+            return none(str(error))
+        whole, left_out = values[0], np.array(values[1:])
+        centre = float(np.clip(_GROUPS * whole - (_GROUPS - 1) * left_out.mean(), -1.0, 1.0))
+        influence = (_GROUPS - 1) * (left_out.mean() - left_out)
+        interval = influence_interval(centre, influence, correlation=True)
+        if interval.reason is not None:
+            return none("undefined without some of the stimuli")
+        return interval._replace(method="jackknife", n=n), centre
+
+    def _unshrunk(self, of_source: Array, folds: Array, kept: slice | NDArray[np.bool_]) -> float:
+        """Similarity over some stimuli, nothing shrunk, without the bias that has a formula."""
+        folds = folds[:, kept]
+        precision = noise_precision(
+            (folds - folds.mean(axis=0)).reshape(-1, folds.shape[-1]),
+            degrees_of_freedom=folds.shape[1] * (len(folds) - 1),
+            shrink=False,
+        )
+        first, second = condensed(of_source[kept][:, kept]), self._distances(folds, precision)
+        if self._comparison == "spearman":
+            return float(spearman(first, second))
+        similarity = compare(first, second, comparison=self._comparison)
+        return similarity.value - similarity.bias
 
 
 def repetitions(target: DataAssembly, *, coord: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

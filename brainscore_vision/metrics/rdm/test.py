@@ -4,7 +4,7 @@ import scipy.io
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
-from brainscore_core.numerics import compare_rdms, compare_rdms_whitened
+from brainscore_core.numerics import compare_rdms, compare_rdms_whitened, crossnobis_rdm, mahalanobis_rdm
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -196,8 +196,7 @@ def test_noise_normalised_equals_the_definition_in_any_order(folds, crossvalidat
         np.testing.assert_allclose(
             squareform(found.values[np.ix_(by_name, by_name)], checks=False), literal, atol=1e-12
         )
-        low, high = score.attrs["ci"]
-        assert low < expected < high
+        assert score.attrs["error"] > 0
         influence = score.attrs["influence"].sortby("stimulus_id").values
         straight = compare_rdms(pdist(signal, "sqeuclidean"), literal).influence
         np.testing.assert_allclose(influence, straight, atol=1e-9)
@@ -211,6 +210,43 @@ def test_whitened_crossnobis(folds):
     assert np.isfinite(score.attrs["error"])
     assert np.isnan(score.attrs["ci"]).all()
     assert "12 stimuli: at least 20" in score.attrs["ci_reason"]
+
+
+@pytest.mark.parametrize("name", ["rdm_mahalanobis", "rdm_crossnobis", "rdm_crossnobis_whitened"])
+def test_interval_is_about_the_true_noise_covariance(name):
+    """Shrinkage lifts the score above all that the interval holds."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6))
+    spread = np.array([10, 10, 10, 1, 0.1, 0.1])
+    folds = X + rng.standard_normal((4, 60, 6)) * spread
+    order = rng.permutation(60)
+    score = load_metric(name)(_assembly(X, order), _repeated(folds, rng.permutation(240)))
+    low, high = score.attrs["ci"]
+    straight = load_metric(name)(_assembly(X), _repeated(folds))
+    assert straight.attrs["ci"] == pytest.approx((low, high), abs=1e-9)
+    centre = float(score) - score.attrs["bias"]
+    assert low < centre < high
+    true = np.linalg.inv(np.diag(spread**2))
+    with_truth = crossnobis_rdm(folds, true) if "crossnobis" in name else mahalanobis_rdm(folds.mean(0), true)
+    compare = compare_rdms_whitened if "whitened" in name else compare_rdms
+    known = compare(pdist(X, "sqeuclidean"), with_truth)
+    assert centre == pytest.approx(known.value - known.bias, abs=score.attrs["error"])
+    assert "true noise covariance" in score.attrs["ci_estimates"]
+    assert score.attrs["ci_method"] == "jackknife"
+
+
+def test_no_interval_where_the_noise_covariance_is_too_unsteady():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 8))
+    score = load_metric("rdm_crossnobis")(_assembly(X), _repeated(X + rng.standard_normal((2, 30, 8))))
+    assert "30 degrees of freedom; 32 are needed" in score.attrs["ci_reason"]
+    assert score.attrs["error"] > 0
+    folds = X + rng.standard_normal((3, 30, 8))
+    folds[:, :, 0] = X[:, 0]  # no noise: some neuroid has a variance of 0
+    assert (
+        "has no inverse without shrinkage"
+        in load_metric("rdm_crossnobis")(_assembly(X), _repeated(folds)).attrs["ci_reason"]
+    )
 
 
 def test_noise_normalisation_refuses_what_has_no_repetitions(folds):

@@ -54,6 +54,16 @@ def _reverse_split(regression: _Regression) -> Callable[..., SplitRegressedCorre
     return _split(regression, ReverseSplitRegressedCorrelation)
 
 
+def _on_device(make_metric: Callable[..., Any]) -> Callable[..., Any]:
+    """`device` may be given directly."""
+
+    def make(*, device: Any = None, regression_kwargs: _Options = None, **kwargs: Any) -> Any:
+        options = dict(regression_kwargs or {}) | ({} if device is None else {"device": device})
+        return make_metric(regression_kwargs=options, **kwargs)
+
+    return make
+
+
 def _with_alphas(make_metric: Callable[..., Any]) -> Callable[..., Any]:
     """`alphas` and `alpha_per_target` may be given directly."""
 
@@ -71,33 +81,33 @@ def _with_alphas(make_metric: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-metric_registry["pls"] = _cross_validated(pls_regression)
-metric_registry["pls_cv"] = _cross_validated(pls_regression)
-metric_registry["pls_split"] = _split(pls_regression)
-metric_registry["ridge"] = _cross_validated(ridge_regression)
-metric_registry["ridge_cv"] = _cross_validated(ridge_regression)
-metric_registry["ridge_split"] = _split(ridge_regression)
+metric_registry["pls"] = _on_device(_cross_validated(pls_regression))
+metric_registry["pls_cv"] = _on_device(_cross_validated(pls_regression))
+metric_registry["pls_split"] = _on_device(_split(pls_regression))
+metric_registry["ridge"] = _on_device(_cross_validated(ridge_regression))
+metric_registry["ridge_cv"] = _on_device(_cross_validated(ridge_regression))
+metric_registry["ridge_split"] = _on_device(_split(ridge_regression))
 metric_registry["linear_predictivity"] = _cross_validated(linear_regression)
 metric_registry["linear_predictivity_cv"] = _cross_validated(linear_regression)
 metric_registry["linear_predictivity_split"] = _split(linear_regression)
 metric_registry["neuron_to_neuron"] = _cross_validated(neuron_to_neuron_regression)
 metric_registry["neuron_to_neuron_cv"] = _cross_validated(neuron_to_neuron_regression)
 metric_registry["neuron_to_neuron_split"] = _split(neuron_to_neuron_regression)
-metric_registry["dual_ridge"] = _cross_validated(dual_ridge_regression)
-metric_registry["dual_ridge_cv"] = _cross_validated(dual_ridge_regression)
-metric_registry["dual_ridge_split"] = _split(dual_ridge_regression)
+metric_registry["dual_ridge"] = _on_device(_cross_validated(dual_ridge_regression))
+metric_registry["dual_ridge_cv"] = _on_device(_cross_validated(dual_ridge_regression))
+metric_registry["dual_ridge_split"] = _on_device(_split(dual_ridge_regression))
 metric_registry["ridgecv"] = _with_alphas(_cross_validated(ridge_cv_regression))
 metric_registry["ridgecv_cv"] = _with_alphas(_cross_validated(ridge_cv_regression))
 metric_registry["ridgecv_split"] = _with_alphas(_split(ridge_cv_regression))
 metric_registry["dual_ridgecv"] = _with_alphas(_cross_validated(dual_ridge_cv_regression))
 metric_registry["dual_ridgecv_cv"] = _with_alphas(_cross_validated(dual_ridge_cv_regression))
 metric_registry["dual_ridgecv_split"] = _with_alphas(_split(dual_ridge_cv_regression))
-metric_registry["reverse_pls"] = _reverse(pls_regression)
-metric_registry["reverse_pls_cv"] = _reverse(pls_regression)
-metric_registry["reverse_pls_split"] = _reverse_split(pls_regression)
-metric_registry["reverse_ridge"] = _reverse(ridge_regression)
-metric_registry["reverse_ridge_cv"] = _reverse(ridge_regression)
-metric_registry["reverse_ridge_split"] = _reverse_split(ridge_regression)
+metric_registry["reverse_pls"] = _on_device(_reverse(pls_regression))
+metric_registry["reverse_pls_cv"] = _on_device(_reverse(pls_regression))
+metric_registry["reverse_pls_split"] = _on_device(_reverse_split(pls_regression))
+metric_registry["reverse_ridge"] = _on_device(_reverse(ridge_regression))
+metric_registry["reverse_ridge_cv"] = _on_device(_reverse(ridge_regression))
+metric_registry["reverse_ridge_split"] = _on_device(_reverse_split(ridge_regression))
 metric_registry["reverse_linear_predictivity"] = _reverse(linear_regression)
 metric_registry["reverse_linear_predictivity_cv"] = _reverse(linear_regression)
 metric_registry["reverse_linear_predictivity_split"] = _reverse_split(linear_regression)
@@ -107,8 +117,8 @@ metric_registry["reverse_neuron_to_neuron_split"] = _reverse_split(neuron_to_neu
 metric_registry["reverse_ridgecv"] = _with_alphas(_reverse(ridge_cv_regression))
 metric_registry["reverse_ridgecv_cv"] = _with_alphas(_reverse(ridge_cv_regression))
 metric_registry["reverse_ridgecv_split"] = _with_alphas(_reverse_split(ridge_cv_regression))
-metric_registry["spantime_pls"] = _cross_validated(pls_regression, SpanTimeCrossRegressedCorrelation)
-metric_registry["spantime_ridge"] = _cross_validated(ridge_regression, SpanTimeCrossRegressedCorrelation)
+metric_registry["spantime_pls"] = _on_device(_cross_validated(pls_regression, SpanTimeCrossRegressedCorrelation))
+metric_registry["spantime_ridge"] = _on_device(_cross_validated(ridge_regression, SpanTimeCrossRegressedCorrelation))
 
 BIBTEX = """@article{schrimpf2018brainscore,
   title={Brain-Score: Which Artificial Neural Network for Object Recognition is most Brain-Like?},

@@ -8,7 +8,7 @@ import numpy as np
 
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import pearson
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import as_table, listed
 from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
@@ -128,19 +128,27 @@ class CrossRegressedCorrelation(Metric):
             score = self.cross_validation(source, target, apply=self.apply, aggregate=self.aggregate)
             return self._finish(score)
         rows = self.cross_validation.split_rows(source, target)
-        predictions = list(self.regression.cross_predict(source, target, rows))
-        values = [
-            self.correlation(prediction, target.isel(presentation=split.test))
-            for prediction, split in zip(predictions, rows, strict=True)
-        ]
-        raw = merge_splits(values)
-        if all("alpha" in prediction.attrs for prediction in predictions):
-            raw.attrs["alpha"] = [prediction.attrs["alpha"] for prediction in predictions]
+        fits: list[tuple[Any, Any]] = []
+        values: list[Any] = []
+        if isinstance(self.correlation, XarrayCorrelation) and self.correlation.pairs_rows_of(self.regression):
+            measured = np.asarray(target.values)
+            for split, fit in zip(rows, self.regression.cross_fit(source, target, rows), strict=True):
+                fits.append(fit)
+                values.append(self.correlation.correlate(fit[0], measured[split.test]))
+            coords: dict[str, Any] = {"split": ("split", np.arange(len(rows)))} | coords_for_dim(target, "neuroid")
+            raw = Score(np.stack(values), coords=coords, dims=["split", "neuroid"])
+        else:
+            for split, prediction in zip(rows, self.regression.cross_predict(source, target, rows), strict=True):
+                fits.append((prediction.values, prediction.attrs.get("alpha")))
+                values.append(self.correlation(prediction, target.isel(presentation=split.test)))
+            raw = merge_splits(values)
+        if all(alpha is not None for _, alpha in fits):
+            raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for _, alpha in fits]
         score = self._finish(self.cross_validation.aggregate(raw, self.aggregate))
         tested = target.isel(presentation=np.concatenate([split.test for split in rows]))
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
         tested = tested.assign_coords(split=("presentation", split_of))
-        score.attrs["predictions"] = tested.copy(data=np.concatenate([p.values for p in predictions]))
+        score.attrs["predictions"] = tested.copy(deep=False, data=np.concatenate([predicted for predicted, _ in fits]))
         score.attrs["targets"] = tested
         for key in ("predictions", "targets"):
             score.attrs[key].attrs = {}

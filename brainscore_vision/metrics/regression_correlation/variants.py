@@ -8,7 +8,12 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.temporal import TIME_DIM, PerTime, SpanTimeRegression
-from brainscore_vision.metric_helpers.uncertainty import over_splits
+from brainscore_vision.metric_helpers.uncertainty import (
+    attach_each,
+    attach_neuroid_interval,
+    note_undefined,
+    over_splits,
+)
 from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayRegression
 
 from .metric import CrossRegressedCorrelation, SplitRegressedCorrelation
@@ -18,6 +23,8 @@ __all__ = [
     "ReverseSplitRegressedCorrelation",
     "SpanTimeCrossRegressedCorrelation",
 ]
+
+_WHAT = "the correlation of predicted and measured responses in a time bin"
 
 
 class ReverseCrossRegressedCorrelation(CrossRegressedCorrelation):
@@ -75,8 +82,9 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
     Notes
     -----
     The score has one value a time bin: mean over splits of the median over neuroids. ``raw`` is split × neuroid ×
-    time_bin. ``attrs['time_bin_error']`` has each bin's standard error over splits; ``error`` is NaN with a reason, as
-    there is no single value.
+    time_bin. ``error`` (standard error over splits, as published for a single bin) and the two limits in ``ci``
+    (neuroids resampled) are arrays over time bins; neighbouring bins share neuroids and stimuli, so their intervals are
+    not independent. ``attrs['time_bin_error']`` is ``error`` under its former name.
     """
 
     _dims = (*Defaults.expected_dims, TIME_DIM)
@@ -86,9 +94,14 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
 
     def _finish(self, score: Score) -> Score:
         score = super()._finish(score)
-        per_split = self.aggregate(score.attrs[Score.RAW_VALUES_KEY]).transpose(TIME_DIM, "split")
-        errors = [over_splits(np.asarray(values, dtype=np.float64))[1] for values in per_split.values]
-        score.attrs["time_bin_error"] = Score(errors, coords=per_split[TIME_DIM].coords, dims=[TIME_DIM])
+        raw = score.attrs[Score.RAW_VALUES_KEY]
+        bins = []
+        for i, value in enumerate(np.asarray(score.values, dtype=np.float64)):
+            values = raw.isel({TIME_DIM: i}, drop=True)
+            error = over_splits(np.asarray(self.aggregate(values).values, dtype=np.float64))[1]
+            bins.append(note_undefined(attach_neuroid_interval(Score(value), values, error=error), values, what=_WHAT))
+        attach_each(score, bins, what="time bin")
+        score.attrs["time_bin_error"] = score.attrs["error"]
         return score
 
 

@@ -28,6 +28,9 @@ class RSACeiling(Ceiling):
     subject_coord : str
         Coordinate that tells subjects apart: of ``neuroid`` (voxels of several subjects) or of ``presentation``
         (each subject's presentations).
+    rank : bool
+        Whether each RDM is ranked before RDMs are averaged, as Nili et al. do for Spearman correlations, so that the
+        bound is one. The existing platform averages them as they are (``rank=False``).
 
     Notes
     -----
@@ -55,8 +58,9 @@ class RSACeiling(Ceiling):
 
     meaning = "upper bound"
 
-    def __init__(self, subject_coord: str = "subject") -> None:
+    def __init__(self, subject_coord: str = "subject", *, rank: bool = True) -> None:
         self._subject_coord = subject_coord
+        self._rank = rank
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the bounds.
@@ -102,7 +106,7 @@ class RSACeiling(Ceiling):
             raise MetricInputError("fewer than 3 stimuli have no geometry", remedy="use at least 3 stimuli")
         rdms = [rdm(finite_values(part, role=f"recordings of subject {listed([subject])}")) for part, subject in
                 zip(parts, subjects, strict=True)]  # fmt: skip
-        return ceiling_of_rdms(np.stack(rdms), subjects=np.asarray(subjects))
+        return ceiling_of_rdms(np.stack(rdms), subjects=np.asarray(subjects), rank=self._rank)
 
 
 def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None = None, rank: bool = True) -> Score:
@@ -133,10 +137,24 @@ def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None 
         "scale": "similarity",
         "meaning": "upper bound",
     }
-    left_out = [noise_ceiling(np.delete(rdms, i, axis=0), rank=rank).upper for i in range(m)] if m > 2 else []
+    left_out = _without_one(rdms, rank=rank).tolist() if m > 2 else []
     interval = clipped(jackknife_interval(bounds.upper, left_out, units="subjects"))
     if not left_out:
         interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
     if math.isnan(bounds.upper):
         interval = interval._replace(reason="a subject's RDM does not vary, or has a stimulus without a pattern")
     return attach_interval(score, interval, estimates="upper bound of the noise ceiling; subjects vary")
+
+
+def _without_one(rdms: NDArray[np.float64], *, rank: bool) -> NDArray[np.float64]:
+    """Upper bound without each subject in turn, in a few matrix products; NaN where an RDM is NaN or does not vary."""
+    from scipy.stats import rankdata
+
+    own = rankdata(rdms, axis=1, nan_policy="propagate")
+    averaged = own if rank else rdms
+    means = rankdata(averaged.sum(axis=0) - averaged, axis=1, nan_policy="propagate")
+    with np.errstate(invalid="ignore"):
+        units = [side - side.mean(axis=1, keepdims=True) for side in (own, means)]
+        units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in units]
+        correlations = units[0] @ units[1].T  # subject × who is left out
+    return np.asarray((correlations.sum(axis=0) - np.diag(correlations)) / (len(rdms) - 1))

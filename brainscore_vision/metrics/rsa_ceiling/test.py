@@ -4,6 +4,7 @@ import scipy.io
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata, spearmanr
 
+from brainscore_core.numerics import jackknife_interval, noise_ceiling
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -111,3 +112,14 @@ def test_published_ceilings(mirror):
     assert (brain.attrs["lower_bound_loo"], float(brain)) == pytest.approx((0.372, 0.666), abs=5e-4)
     judges = ceiling_of_rdms(load("92_behavRDMs.mat", "rdms_behav_92")[0])
     assert (judges.attrs["lower_bound_loo"], float(judges)) == pytest.approx((0.477, 0.577), abs=5e-4)
+
+
+@pytest.mark.parametrize("rank", [True, False])
+def test_interval_is_the_jackknifes(rank):
+    rng = np.random.default_rng(0)
+    rdms = rng.standard_normal(45) + rng.standard_normal((6, 45)).round(1)  # with ties
+    left_out = [noise_ceiling(np.delete(rdms, i, axis=0), rank=rank).upper for i in range(6)]
+    expected = jackknife_interval(noise_ceiling(rdms, rank=rank).upper, left_out)
+    score = ceiling_of_rdms(rdms, rank=rank)
+    assert score.attrs["ci"] == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert score.attrs["error"] == pytest.approx(expected.error, abs=1e-12)

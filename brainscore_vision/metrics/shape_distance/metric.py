@@ -3,9 +3,12 @@
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import shape_similarity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.geometry import geometry_score, matched
+from brainscore_vision.metric_helpers.geometry import geometry_score, matched, numbered
 
 __all__ = ["ProcrustesMetric"]
+
+_ENOUGH = 30
+"""Stimuli below which the fitted rotation's bias is corrected too badly for an interval that holds what it says."""
 
 
 class ProcrustesMetric(Metric):
@@ -19,8 +22,10 @@ class ProcrustesMetric(Metric):
     -----
     In [0, 1]. A rotation is fitted to the very stimuli on which it is judged, so the score is too high where neuroids
     are many and stimuli few; unrelated representations of n stimuli with n neuroids or more each come near 1. Compare
-    scores of the same numbers only. ``error`` and ``ci`` (Fisher's z) come from each stimulus's influence, stimuli as
-    the independent units; they do not contain that bias. NaN with a reason where a side does not vary.
+    scores of the same numbers only. ``ci`` is around the score minus that bias (``attrs['bias']``, estimated by leaving
+    out groups of stimuli) and need not contain it. ``error`` and ``ci`` (Fisher's z) come from each stimulus's
+    influence, stimuli as the independent units; below 30 stimuli there is no ``ci``, as the bias is known too badly.
+    NaN with a reason where a side does not vary.
 
     References
     ----------
@@ -60,12 +65,13 @@ class ProcrustesMetric(Metric):
             If the two hold different stimuli, a stimulus twice, NaN, or fewer than 3 stimuli.
         """
         pair = matched(source, target, fewest=3, what="a shape")
-        shape = shape_similarity(pair.X, pair.Y)
+        shape = shape_similarity(pair.X, pair.Y, order=numbered(pair.source))
         score = geometry_score(
             shape.similarity,
             pair,
             estimates="Procrustes similarity",
             names={"first representation": "source", "second representation": "target"},
+            enough=_ENOUGH,
         )
         score.attrs["angle"] = shape.angle
         return score

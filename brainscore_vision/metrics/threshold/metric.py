@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval
+from brainscore_core.numerics import bootstrap_interval
 from brainscore_core.numerics.psychometric import before_asymptote, fit_psychometric
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+
+from ._people import People, ceiling_of, closeness, elevations_of, people_of
 
 __all__ = ["ModelThreshold", "Threshold", "ThresholdElevation"]
 
@@ -27,25 +28,23 @@ class ModelThreshold(NamedTuple):
     """In the units of the independent variable; NaN where there is none."""
     reason: str | None = None
     """Why there is none."""
-
-
-class _People(NamedTuple):
-    values: NDArray[np.float64]
-    subjects: NDArray[Any]
+    accuracy: float = math.nan
+    """Accuracy at the threshold; NaN where there is none."""
 
 
 class Threshold(Metric):
     """Closeness of a model's threshold s to each subject's threshold t: max(1 − |t − s| / t, 0), mean over subjects.
 
-    A cumulative Gaussian from 0.5 to 1 − lapse rate (in [0.03, 0.5]) is fitted to the model's right and wrong answers
-    by maximum likelihood; the threshold is where it reaches an accuracy [1]_.
+    A cumulative Gaussian from 0.5 to 1 − lapse rate (in [0.03, 0.5]) is fitted by maximum likelihood to the model's
+    share of right answers at each strength, all strengths alike; the threshold is where it reaches an accuracy [1]_.
 
     Parameters
     ----------
     independent_variable : str
         Coordinate of the source with the strength of the stimulus.
     threshold_accuracy : float or ``'inflection'``
-        Accuracy at the threshold; ``'inflection'``: where the function is steepest.
+        Accuracy at the threshold; ``'inflection'``: midway between those that the function predicts for the weakest
+        and the strongest stimuli shown.
     required_accuracy : float
         Models with less are not fitted.
     label_coord : str
@@ -53,6 +52,10 @@ class Threshold(Metric):
 
     Notes
     -----
+    Of several equally likely fits, as where accuracy jumps from one strength to the next, the existing platform takes
+    whichever its optimiser ends in; here the jump is in the middle. Elsewhere the two agree. With ``'inflection'`` the
+    existing platform keeps the accuracy of the first model for all that follow; here each model has its own.
+
     Points beyond the best accuracy, after the last within a standard deviation of it, are dropped before the fit. A
     model has no threshold if its accuracy is below `required_accuracy`, fewer than a third of the points (or fewer than
     three) remain, R² over the points' mean accuracies is below 0.4, or the accuracy is not reached up to the largest
@@ -113,7 +116,7 @@ class Threshold(Metric):
         MetricInputError
             If coordinates are missing, or the target holds no positive thresholds.
         """
-        return _score(self.threshold(source), _people(target))
+        return _score(self.threshold(source), people_of(target))
 
     def ceiling(self, assembly: DataAssembly | Sequence[float]) -> Score:
         """Each subject's threshold in the place of the model's, against all others.
@@ -126,35 +129,49 @@ class Threshold(Metric):
         Returns
         -------
         Score
-            Mean over subjects, with ``meaning`` ``'human-human'``, ``raw`` (subject), ``error`` and ``ci`` from the
-            jackknife over subjects, and ``std`` over subjects as published. The existing platform draws the subjects
-            that take the model's place at random, with replacement; here each takes it once.
+            As published: the mean over as many draws, with replacement, of a subject as there are subjects, always
+            the same ones, with ``raw`` (draw) and ``std`` over draws, the published error. ``meaning`` is
+            ``'human-human'``; ``each_once`` is the mean with each subject once, which the draws scatter about;
+            ``error`` and ``ci`` are those of ``each_once``, from the jackknife over subjects.
 
         Raises
         ------
         MetricInputError
             If there are fewer than two subjects.
         """
-        return _ceiling(_people(assembly))
+        return ceiling_of(people_of(assembly))
 
-    def threshold(self, source: DataAssembly | float) -> ModelThreshold:
-        """Threshold of a model, from its probabilities; a number is taken as it is."""
+    def threshold(
+        self, source: DataAssembly | float, *, accuracy: float | Literal["inflection"] | None = None
+    ) -> ModelThreshold:
+        """Threshold of a model, from its probabilities; a number is taken as it is.
+
+        Parameters
+        ----------
+        source : BehavioralAssembly or float
+            As for the metric.
+        accuracy : float or ``'inflection'``, optional
+            In the place of the metric's `threshold_accuracy`.
+        """
         if not isinstance(source, DataAssembly):
             return ModelThreshold(float(source), None if math.isfinite(source) else "the model's threshold is NaN")
         x, correct = _answers(source, self._variable, self._label_coord)
         if correct.mean() < self._required:
             return _none(f"the model's accuracy is {correct.mean():.3f}; {self._required} is required for a fit")
         points, codes = np.unique(x, return_inverse=True)
-        kept = before_asymptote(points, np.bincount(codes, correct) / np.bincount(codes))
+        shares = np.bincount(codes, correct) / np.bincount(codes)
+        kept = before_asymptote(points, shares)
         if kept < 3 or 3 * kept < len(points):
             return _none(f"the model is best for weak stimuli: {kept} of {len(points)} strengths remain for a fit")
-        fit = fit_psychometric(x[codes < kept], correct[codes < kept])
+        fit = fit_psychometric(points[:kept], shares[:kept])
         if not fit.r2 >= _REQUIRED_R2:
             return _none(f"the psychometric function does not fit the model's answers: R² {fit.r2:.3f}")
-        value = fit.location if self._accuracy == "inflection" else fit.inverse(float(self._accuracy))
+        wanted = self._accuracy if accuracy is None else accuracy
+        reached = float(fit.predict(points[[0, -1]]).mean()) if wanted == "inflection" else float(wanted)
+        value = fit.inverse(reached)
         if not value <= points[kept - 1]:
-            return _none(f"the model does not reach an accuracy of {self._accuracy} for the stimuli shown")
-        return ModelThreshold(value)
+            return _none(f"the model does not reach an accuracy of {reached:.3g} for the stimuli shown")
+        return ModelThreshold(value, accuracy=reached)
 
 
 class ThresholdElevation(Metric):
@@ -167,7 +184,8 @@ class ThresholdElevation(Metric):
     baseline_condition, test_condition : str
         Keys of the source's two parts.
     threshold_accuracy : float or ``'inflection'``
-        Accuracy at the threshold.
+        Accuracy at the thresholds; ``'inflection'``: as in :class:`Threshold` for the baseline, and the same accuracy
+        in the context.
     required_baseline_accuracy, required_test_accuracy : float
         Models with less are not fitted.
     label_coord : str
@@ -234,26 +252,28 @@ class ThresholdElevation(Metric):
         MetricInputError
             If a condition is missing, or the target holds no positive thresholds.
         """
-        return _score(self._elevation(source), _elevations(target))
+        return _score(self._elevation(source), elevations_of(target))
 
     def ceiling(self, assemblies: Mapping[str, DataAssembly] | DataAssembly | Sequence[float]) -> Score:
         """Each subject's elevation against all others'; see :meth:`Threshold.ceiling`."""
-        return _ceiling(_elevations(assemblies))
+        return ceiling_of(elevations_of(assemblies))
 
     def _elevation(self, source: Mapping[str, DataAssembly] | float) -> ModelThreshold:
         if not isinstance(source, Mapping):
             return ModelThreshold(float(source), None if math.isfinite(source) else "the model's elevation is NaN")
-        values = []
+        values: list[float] = []
+        accuracy: float | None = None
         for condition, part in self._parts.items():
             if condition not in source:
                 raise MetricInputError(
                     f"the source has no condition {condition!r}; it has {listed(source)}",
                     remedy=f"pass {{{self._baseline!r}: …, {self._test!r}: …}}",
                 )
-            threshold = part.threshold(source[condition])
+            threshold = part.threshold(source[condition], accuracy=accuracy)
             if threshold.reason:
                 return _none(f"in condition {condition!r} {threshold.reason}")
             values.append(threshold.value)
+            accuracy = None if math.isnan(threshold.accuracy) else threshold.accuracy
         if not values[0] > 0:
             return _none(f"the model's threshold in condition {self._baseline!r} is {values[0]:.3g}, not positive")
         return ModelThreshold(values[1] / values[0])
@@ -286,49 +306,10 @@ def _answers(source: DataAssembly, variable: str, label_coord: str) -> tuple[NDA
     return x, np.asarray(chosen == coord_values(source, label_coord, role="source"), dtype=bool)
 
 
-def _people(target: DataAssembly | Sequence[float]) -> _People:
-    if isinstance(target, DataAssembly):
-        target = as_table(target, ("subject",), role="target")
-        values, subjects = np.asarray(target.values, dtype=np.float64), np.asarray(target["subject"].values)
-    else:
-        values = np.asarray(target, dtype=np.float64)
-        subjects = np.arange(values.size)
-    if values.ndim != 1 or np.isnan(values).all() or not (values[~np.isnan(values)] > 0).all():
-        raise MetricInputError(
-            f"the target's thresholds must be positive, one a subject: {listed(values.ravel())}",
-            remedy="drop subjects without a threshold",
-        )
-    return _People(values, subjects)
-
-
-def _elevations(target: Mapping[str, DataAssembly] | DataAssembly | Sequence[float]) -> _People:
-    if not isinstance(target, Mapping):
-        return _people(target)
-    needed = ("baseline_assembly", "condition_assembly")
-    missing = [name for name in needed if name not in target]
-    if missing:
-        raise MetricInputError(
-            f"the target lacks {listed(missing)}; it has {listed(target)}", remedy="pass both, or people's elevations"
-        )
-    baseline, condition = (_people(target[name]) for name in needed)
-    index = pd.Index(baseline.subjects)
-    if not (index.is_unique and pd.Index(condition.subjects).is_unique and index.isin(condition.subjects).all()):
-        raise MetricInputError(
-            "baseline and condition do not hold the same subjects, each once",
-            remedy="select the subjects that took part in both",
-        )
-    order = pd.Index(condition.subjects).get_indexer(index)
-    return _People(condition.values[order] / baseline.values, baseline.subjects)
-
-
-def _closeness(source: NDArray[np.float64] | float, target: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.maximum(1 - np.abs(target - source) / target, 0.0))
-
-
-def _score(threshold: ModelThreshold, people: _People) -> Score:
+def _score(threshold: ModelThreshold, people: People) -> Score:
     values = np.where(np.isnan(people.values), np.nan, 0.0)
     if threshold.reason is None:
-        values = _closeness(threshold.value, people.values)
+        values = closeness(threshold.value, people.values)
     defined = values[~np.isnan(values)]
     score = Score(defined.mean())
     score.attrs = {
@@ -343,26 +324,3 @@ def _score(threshold: ModelThreshold, people: _People) -> Score:
         return declare_no_error(score, threshold.reason)
     interval = clipped(bootstrap_interval(defined, "mean", units="subjects"), 0.0)
     return attach_interval(score, interval, estimates="mean over subjects, which vary; the model is kept")
-
-
-def _ceiling(people: _People) -> Score:
-    kept = ~np.isnan(people.values)
-    values, m = people.values[kept], int(kept.sum())
-    if m < 2:
-        raise MetricInputError(f"{m} subject: the ceiling needs a second one", remedy="pass all subjects' thresholds")
-    pairs = _closeness(values[:, None], values[None, :])
-    np.fill_diagonal(pairs, np.nan)
-    each = np.nanmean(pairs, axis=1)
-    score = Score(each.mean())
-    score.attrs = {
-        Score.RAW_VALUES_KEY: Score(each, coords={"subject": ("subject", people.subjects[kept])}, dims=["subject"]),
-        "scale": "similarity",
-        "meaning": "human-human",
-        "std": float(each.std()),
-        "undefined": int((~kept).sum()),
-    }
-    rest = [np.delete(np.arange(m), i) for i in range(m)] if m > 2 else []
-    interval = jackknife_interval(float(score), [np.nanmean(pairs[np.ix_(r, r)]) for r in rest], units="subjects")
-    if not rest:
-        interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-    return attach_interval(score, clipped(interval, 0.0), estimates="mean over pairs of subjects, who vary")

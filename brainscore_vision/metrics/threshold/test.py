@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import ndtr
 from scipy.stats import norm, sem
 
 from brainscore_core.numerics.psychometric import PsychometricFit, before_asymptote, fit_psychometric
@@ -70,8 +71,33 @@ def test_elevation_equals_the_existing_platform():
     assert float(metric(3.0, people)) == pytest.approx(0.5)
     shuffled = people | {"condition_assembly": PEOPLE.isel(subject=[2, 0, 3, 1])}
     assert float(metric(3.0, shuffled)) == pytest.approx(0.5)
-    expected = [0.4444444444444444, 0.44, 0.3580246913580247, 0.0]  # each subject's, brainscore-vision 2.4.2
-    np.testing.assert_allclose(metric.ceiling(people).attrs["raw"].values, expected)
+    raw = metric.ceiling(people).attrs["raw"]
+    each = {"p0": 0.4444444444444444, "p1": 0.44, "p2": 0.3580246913580247, "p3": 0.0}  # brainscore-vision 2.4.2
+    np.testing.assert_allclose(raw.values, [each[name] for name in raw["subject"].values])
+
+
+def test_inflection_is_the_middle_of_what_is_predicted_for_the_stimuli_shown():
+    metric = load_metric("threshold", independent_variable="offset")
+    found = [metric.threshold(_model(correct)) for correct in _answers()]
+    shares = [correct.reshape(-1, 40).mean(axis=1) for correct in _answers()]
+    for threshold, share in zip(found, shares, strict=True):
+        fit = fit_psychometric(X[::40], share)
+        assert threshold.accuracy == pytest.approx((fit.predict(5.0) + fit.predict(160.0)) / 2)
+        assert fit.predict(threshold.value) == pytest.approx(threshold.accuracy)
+    metric = load_metric(
+        "threshold_elevation", independent_variable="offset", baseline_condition="base", test_condition="test"
+    )
+    hard, easy = (_model(correct) for correct in _answers())
+    score = metric({"base": easy, "test": hard}, [2.0, 3.0])
+    fit = fit_psychometric(X[::40], shares[0])  # the baseline's accuracy is that in the context, too
+    assert score.attrs["threshold"] == pytest.approx(fit.inverse(found[1].accuracy) / found[1].value)
+
+
+def test_strengths_count_alike_however_often_they_were_shown():
+    x = np.concatenate([X, X[:80]])
+    correct = np.concatenate([_answers()[0], _answers()[0][:80]])
+    metric = load_metric("threshold", independent_variable="offset", threshold_accuracy=0.75)
+    assert metric.threshold(_model(correct, x)).value == pytest.approx(57.808022, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -112,6 +138,49 @@ def test_units_do_not_matter(scale):
     assert fit_psychometric(X * scale, correct).inverse(0.75) / scale == pytest.approx(57.808022, rel=1e-4)
 
 
+def test_jump_is_in_the_middle():
+    """Any place between 20 and 40 is equally likely."""
+    jump = fit_psychometric([5, 10, 20, 40, 80, 160], [0.5, 0.5, 0.5, 0.9, 0.9, 0.9])
+    assert jump.location == pytest.approx(30)
+    assert jump.inverse(0.75) == pytest.approx(30, abs=0.5)
+    assert jump.r2 == pytest.approx(1)
+    through = fit_psychometric([5, 10, 20, 40, 80, 160], [0.5, 0.5, 0.5, 0.8, 0.9, 0.9])
+    assert through.predict(40) == pytest.approx(0.8, abs=1e-5)
+    assert 38 < through.location < 40
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_no_other_fit_is_likelier(index):
+    """Against many starts without gradients, as the published implementation fits."""
+    x, y = [
+        ([4.53, 4.88, 5.39, 28.58, 38.34, 40.85], [0.51, 0.429, 0.603, 0.706, 0.907, 0.837]),
+        ([28.68, 60.31, 71.61, 77.75, 86.04, 91.54, 91.82], [0.528, 0.685, 0.818, 0.721, 0.875, 0.733, 0.804]),
+        ([9.41, 11.37, 15.97, 23.68, 43.31, 47.91, 58.22], [0.5, 0.476, 0.579, 0.875, 0.543, 0.745, 0.807]),
+    ][index]
+    x, y = np.array(x), np.array(y)
+
+    def loss(parameters):
+        slope, location, lapse = parameters
+        p = 0.5 + (0.5 - lapse) * ndtr(slope * (x - location))
+        return -np.sum(y * np.log(p) + (1 - y) * np.log(1 - p))
+
+    found = loss(fit_psychometric(x, y)[:3])
+    bounds = [(None, None), (None, None), (0.03, 0.5)]
+    others = [
+        minimize(loss, [slope, location, 1 - y.max()], bounds=bounds, method="SLSQP").fun
+        for slope in (0.01, 0.1, 1)
+        for location in x[1::2]
+    ]
+    assert found <= min(others) + 1e-8
+
+
+def test_shares_are_checked():
+    with pytest.raises(ValueError, match=r"outside \[0, 1\]"):
+        fit_psychometric([1, 2, 3], [0.5, 1.2, 0.3])
+    with pytest.raises(ValueError, match="2 different values"):
+        fit_psychometric([1, 2, 2], [0.5, 0.2, 0.3])
+
+
 def test_inverse_of_what_is_never_reached_is_nan():
     fit = PsychometricFit(1.0, 0.0, 0.1, 0.5, 1.0)
     assert np.isnan([fit.inverse(0.95), fit.inverse(0.5), PsychometricFit(1.0, 0.0, 0.5, 0.5, 1.0).inverse(0.75)]).all()
@@ -145,7 +214,7 @@ def test_decline_does_not_reach_the_fit():
     ("probability", "reason"),
     [
         (lambda x: np.full(len(x), 0.5), "the model's accuracy is"),
-        (lambda x: 0.97 - 0.4 * norm.cdf(0.05 * (x - 60)), "remain for a fit|does not fit"),
+        (lambda x: 0.97 - 0.4 * norm.cdf(0.05 * (x - 60)), "remain for a fit|does not fit|does not reach"),
         (lambda x: 0.5 + 0.4 * norm.cdf(0.01 * (x - 250)), "accuracy is|does not reach"),
     ],
 )
@@ -168,14 +237,31 @@ def test_subjects_without_a_threshold_are_left_out():
     assert np.isnan(score.attrs["raw"].values[1])
 
 
-def test_ceiling_is_each_against_the_others():
+def test_ceiling_draws_subjects_as_published():
+    values = np.array([50.0, 60.0, 55.0, 60.0])
+    ceiling = load_metric("threshold", independent_variable="offset").ceiling(_people(values))
+    left, drawn, scores = list(values), [], []
+    for seed in range(4):
+        drawn.append(np.random.RandomState(seed).choice(left, replace=False))
+        left.remove(drawn[-1])
+        scores.append(np.mean([max(1 - abs(t - drawn[-1]) / t, 0) for t in left]))
+        left.append(drawn[-1])
+    np.testing.assert_allclose(ceiling.attrs["raw"].values, scores)
+    names = ceiling.attrs["raw"]["subject"].values
+    np.testing.assert_array_equal(values[[int(name[1:]) for name in names]], drawn)
+    assert float(ceiling) == pytest.approx(np.mean(scores))
+    assert ceiling.attrs["std"] == pytest.approx(np.std(scores))
+
+
+def test_ceiling_knows_each_subject_against_the_others():
     values = np.array([50.0, 60.0, 55.0])
     ceiling = load_metric("threshold", independent_variable="offset").ceiling(_people(values))
     expected = [
         np.mean([max(1 - abs(t - s) / t, 0) for j, t in enumerate(values) if j != i]) for i, s in enumerate(values)
     ]
-    np.testing.assert_allclose(ceiling.attrs["raw"].values, expected)
-    assert float(ceiling) == pytest.approx(np.mean(expected))
+    assert ceiling.attrs["each_once"] == pytest.approx(np.mean(expected))
+    low, high = ceiling.attrs["ci"]
+    assert low < np.mean(expected) < high
     assert ceiling.attrs["meaning"] == "human-human"
     assert ceiling.attrs["error"] > 0
 

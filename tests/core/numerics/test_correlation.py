@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 
 from brainscore_core.numerics import pearson, spearman
+from brainscore_core.numerics._ranks import mean_ranks
 
 
 @pytest.fixture
@@ -72,3 +73,12 @@ def test_integers_and_float32():
 def test_different_shapes_are_refused():
     with pytest.raises(ValueError, match=r"\(3,\).*\(4,\)"):
         pearson(np.zeros(3), np.zeros(4))
+
+
+@pytest.mark.parametrize("values", [np.arange(12.0) ** 2, np.arange(12.0) % 5, np.ones(12)])
+def test_mean_ranks_equal_scipy(values):
+    columns = np.random.default_rng(0).permuted(np.stack([values] * 3, axis=1), axis=0)
+    np.testing.assert_array_equal(mean_ranks(columns), stats.rankdata(columns, axis=0))
+    columns[4, 1] = np.nan
+    expected = stats.rankdata(columns, axis=0, nan_policy="propagate")
+    np.testing.assert_array_equal(mean_ranks(columns), expected)

@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from brainscore_core.numerics import _arrays as arrays
-from brainscore_core.numerics import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm, square_rdm
+from brainscore_core.numerics import crossnobis_rdm, dissimilarity, mahalanobis_rdm, noise_precision, rdm, square_rdm
 
 KINDS = ("correlation", "cosine", "euclidean", "sqeuclidean")
 
@@ -126,3 +126,22 @@ def test_noise_normalisation_refuses_what_has_no_noise(folds):
     measured[0, 0, 0] = np.inf
     with pytest.raises(ValueError, match="not finite"):
         crossnobis_rdm(measured, precision)
+
+
+def test_triangle_and_square_equal_scipy():
+    pairs = np.random.default_rng(0).standard_normal(45)
+    square = squareform(pairs)
+    np.testing.assert_array_equal(dissimilarity.expanded(pairs), square)
+    np.testing.assert_array_equal(dissimilarity.condensed(square), pairs)
+    with pytest.raises(ValueError, match="44 values are not the upper triangle"):
+        dissimilarity.expanded(pairs[1:])
+
+
+def test_plain_noise_precision_is_the_inverse():
+    rng = np.random.default_rng(0)
+    residuals = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 4))
+    expected = np.linalg.inv(residuals.T @ residuals / 45)
+    np.testing.assert_allclose(noise_precision(residuals, degrees_of_freedom=45, shrink=False), expected, rtol=1e-9)
+    for hopeless, freedom in ((residuals, 4), (residuals * [1, 1, 0, 1], 45)):
+        with pytest.raises(ValueError, match="has no inverse without shrinkage"):
+            noise_precision(hopeless, degrees_of_freedom=freedom, shrink=False)

@@ -221,3 +221,22 @@ def test_what_is_wrong_is_named(method, p):
 def test_impossible_penalties_are_refused(alphas, message):
     with pytest.raises(ValueError, match=message):
         RidgeCV(alphas)
+
+
+def test_one_to_one_of_splits_equals_fits_where_features_fade():
+    """Features that are constant, faint beside their mean, or vary only among the stimuli that are left out."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 40)) * 10.0 ** rng.integers(-3, 3, 40) + 100
+    X[:, 5], X[:, 7] = 0.0, 0.0
+    X[3, 7] = 1.0
+    X[:, 9] = 1e9 + 100 * rng.standard_normal(80)
+    X[:, 30] *= 1e180
+    Y = X[:, :20] / np.maximum(X[:, :20].std(axis=0), 1e-3) + rng.standard_normal((80, 20))
+    Y[:, 4], Y[:, 6] = 1.0, 0.0
+    Y[8, 6] = 3.0
+    splits = [(order[:65], order[65:]) for order in (rng.permutation(80) for _ in range(6))]
+    splits.append((np.setdiff1d(np.arange(80), [3, 8]), np.array([8, 3])))
+    for values in (X, X[:, :25].astype(np.float32)):
+        for (train, test), found in zip(splits, OneToOne().cross_predict(values, Y, splits), strict=True):
+            expected = OneToOne().fit(values[train], Y[train]).predict(values[test])
+            np.testing.assert_array_equal(found, expected)

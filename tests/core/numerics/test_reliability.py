@@ -85,3 +85,28 @@ def test_spearman_brown():
     assert spearman_brown(0.5, factor=3) == pytest.approx(0.75)
     assert spearman_brown([-0.5, 0, 1]).tolist() == [-2, 0, 1]
     assert np.isnan(spearman_brown(-1))
+
+
+def test_complete_repetitions_equal_one_half_after_the_other():
+    """Also where a neuroid is constant, faint beside its mean, or cancels between repetitions."""
+    rng = np.random.default_rng(0)
+    n, r, q = 40, 6, 8
+    cube = rng.standard_normal((n, q)) + 2 * rng.standard_normal((r, n, q))
+    cube[:, :, 1], cube[:, :, 2], cube[2, :, 3] = 5.0, 1e7 + 1e-2 * cube[:, :, 2], 1.0
+    cube[0::2, :, 4], cube[1::2, :, 4] = cube[0, :, 4], -cube[0, :, 4]
+    cube[..., 5] *= 1e200
+    cube[3, 5, 6] = np.nan
+    halves = [(order[:3], order[3:]) for order in (rng.permutation(r) for _ in range(5))]
+    halves.append((np.array([0, 1]), np.array([2, 3])))
+    shuffled = rng.permutation(n * r)
+    stimuli, repetitions = np.tile(np.arange(n), r)[shuffled], np.repeat(np.arange(r), n)[shuffled]
+    found = split_half_reliability(cube.reshape(n * r, q)[shuffled], stimuli, repetitions, halves)
+    for values, (one, other) in zip(found, halves, strict=True):
+        for i in (0, 2, 3, 5, 7):
+            scaled = cube[..., i] / np.abs(cube[..., i]).max()
+            x, y = scaled[one].mean(axis=0), scaled[other].mean(axis=0)
+            correlation = np.corrcoef(x, y)[0, 1]
+            assert values[i] == pytest.approx(2 * correlation / (1 + correlation), rel=1e-6 if i == 2 else 1e-10)
+    assert np.isnan(found[:, 1]).all()
+    assert np.isnan(found[5, 4])
+    assert np.isfinite(found[:, 6]).all()

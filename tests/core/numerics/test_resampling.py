@@ -137,3 +137,14 @@ def test_coverage(n, statistic):
         interval = bootstrap_interval(rng.beta(2, 2, n), statistic, seed=seed)
         covered += interval.low <= truth <= interval.high
     assert 0.9 <= covered / runs <= 0.99
+
+
+def test_medians_of_resamples_leave_out_nan():
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, (3, 2, 9)).astype(float)  # with ties
+    values[0, 0, :7], values[1, 1] = np.nan, np.nan
+    drawn = rng.integers(0, 9, (200, 9))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        expected = np.nanmedian(values[..., drawn], axis=-1)
+    np.testing.assert_array_equal(resampling._Medians(values).of(drawn), expected)

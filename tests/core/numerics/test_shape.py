@@ -49,18 +49,49 @@ def test_influence_is_the_derivative_by_weights(pair):
 
     step = 1e-5
     numeric = [(weighted(1 + step * row) - weighted(1 - step * row)) / (2 * step) * 25 for row in np.eye(25)]
-    np.testing.assert_allclose(shape_similarity(x, y).similarity.influence, numeric, atol=1e-7)
+    influence = shape_similarity(x, y).similarity.influence
+    scale = influence.std() / np.std(numeric)
+    np.testing.assert_allclose(influence, scale * np.array(numeric), atol=1e-6)
+    assert scale > 1  # the rotation is fitted, too
     assert abs(np.sum(numeric)) < 1e-5
 
 
 @pytest.mark.parametrize(("n", "widths"), [(40, (5, 12)), (47, (60, 3)), (33, (40, 50)), (9, (3, 2))])
-def test_bias_is_the_jackknifes_of_groups(n, widths):
+def test_bias_and_error_are_the_jackknifes_of_groups(n, widths):
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal((n, width)) + 3 for width in widths)
-    groups = min(n, 20)
-    left_out = [_literal(*(np.delete(v, np.arange(group, n, groups), 0) for v in (x, y))) for group in range(groups)]
-    expected = (groups - 1) * (np.mean(left_out) - _literal(x, y))
-    assert shape_similarity(x, y).similarity.bias == pytest.approx(expected, abs=1e-6)
+    groups = 8
+
+    def without(*left_out):
+        kept = ~np.isin(np.arange(n) % groups, left_out)
+        return _literal(x[kept], y[kept])
+
+    value, one = _literal(x, y), np.array([without(g) for g in range(groups)])
+    similarity = shape_similarity(x, y).similarity
+    assert similarity.bias == pytest.approx((groups - 1) * (one.mean() - value), abs=1e-6)
+    # the same correction of the value without a group
+    two = np.array([np.mean([without(g, h) for h in range(groups) if h != g]) for g in range(groups)])
+    corrected = one - (groups - 2) * (two - one)
+    error = np.sqrt((groups - 1) / groups * np.sum((corrected - corrected.mean()) ** 2))
+    first_order = _first_order(x, y)
+    assert similarity.influence.std(ddof=1) / np.sqrt(n) == pytest.approx(
+        max(first_order, np.sqrt((first_order**2 + error**2) / 2) if error > first_order else 0), rel=1e-4
+    )
+    order = rng.permutation(n)
+    shuffled = shape_similarity(x[order], y[order], order=order).similarity
+    np.testing.assert_allclose(shuffled.influence, similarity.influence[order], atol=1e-7)
+    assert shuffled.bias == pytest.approx(similarity.bias, abs=1e-6)
+
+
+def _first_order(x, y):
+    n, step = len(x), 1e-5
+
+    def weighted(weights):
+        a, b = ((v - np.average(v, axis=0, weights=weights)) * np.sqrt(weights)[:, None] for v in (x, y))
+        return np.linalg.svd(a.T @ b, compute_uv=False).sum() / (np.linalg.norm(a) * np.linalg.norm(b))
+
+    slopes = [(weighted(1 + step * row) - weighted(1 - step * row)) / (2 * step) * n for row in np.eye(n)]
+    return np.std(slopes, ddof=1) / np.sqrt(n)
 
 
 def test_angle_is_a_metric_and_exact_near_0(pair):

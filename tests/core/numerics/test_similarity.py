@@ -104,7 +104,9 @@ def test_cka_and_its_jackknife_equal_the_definition(pair, unbiased, reference):
     x, y = pair
     similarity = cka(x, y, unbiased=unbiased)
     assert similarity.value == pytest.approx(reference(x, y), abs=1e-10)
-    left_out = np.array([reference(np.delete(x, i, 0), np.delete(y, i, 0)) for i in range(len(x))])
+    # both estimate the same, so the biased one's interval is that of the unbiased one
+    assert similarity.bias == pytest.approx(0 if unbiased else reference(x, y) - _unbiased_cka(x, y), abs=1e-10)
+    left_out = np.array([_unbiased_cka(np.delete(x, i, 0), np.delete(y, i, 0)) for i in range(len(x))])
     np.testing.assert_allclose(similarity.influence, (len(x) - 1) * (left_out.mean() - left_out), atol=1e-8)
 
 

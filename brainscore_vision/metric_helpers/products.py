@@ -1,0 +1,305 @@
+"""Metrics applied to parts of assemblies, and what helps to put the results together."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays, walk_coords
+from brainscore_core.supported_data_standards.brainio.transform import subset
+from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed
+
+__all__ = ["Alignment", "CartesianProduct", "enumerate_done", "expand"]
+
+Aggregate = Callable[[Score], Score]
+Value = TypeVar("Value")
+
+
+class CartesianProduct:
+    """Apply a function to each part of an assembly, such as each region of each subject.
+
+    Parameters
+    ----------
+    dividers : sequence of str
+        Coordinates along one dimension each; a part for each combination of their values that occurs. Without any, the
+        whole assembly is the one part.
+
+    Examples
+    --------
+    >>> assembly = DataAssembly(
+    ...     [[1.0, 2, 6], [3, 4, 8]],
+    ...     coords={"stimulus_id": ("presentation", ["a", "b"]), "region": ("neuroid", ["V4", "V4", "IT"]),
+    ...             "neuroid_id": ("neuroid", [0, 1, 2])},
+    ...     dims=["presentation", "neuroid"])
+    >>> score = CartesianProduct(["region"])(assembly, apply=lambda part: Score(part.values.mean()))
+    >>> dict(zip(score["region"].values.tolist(), score.values.tolist()))
+    {'V4': 2.5, 'IT': 7.0}
+    """
+
+    def __init__(self, dividers: Sequence[str] = ()) -> None:
+        self._dividers = [dividers] if isinstance(dividers, str) else list(dividers or ())
+
+    def dividers(self, assembly: DataAssembly, dividing_coords: Sequence[str]) -> list[dict[str, Any]]:
+        """All combinations of the coordinates' values, in the order in which these first occur.
+
+        Raises
+        ------
+        MetricInputError
+            If a coordinate is missing, or does not lie along one dimension.
+        """
+        choices = {}
+        for coord in dividing_coords:
+            if coord not in assembly.coords or len(assembly[coord].dims) != 1 or not assembly[coord].size:
+                present = [name for name, dims, values in walk_coords(assembly) if len(dims) == 1 and len(values)]
+                raise MetricInputError(
+                    f"the assembly has no values of {coord!r} along one dimension",
+                    remedy=f"divide by one of {listed(present)}" if present else "check the selection before it",
+                )
+            choices[coord] = pd.unique(pd.Series(assembly[coord].values)).tolist()
+        return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+
+    def __call__(
+        self, assembly: DataAssembly, *, apply: Callable[[DataAssembly], Any], aggregate: Aggregate | None = None
+    ) -> Score:
+        """Apply a function to each part.
+
+        Parameters
+        ----------
+        assembly : DataAssembly
+            With the dividing coordinates. A dimension of which one entry is left in a part is dropped from it.
+        apply : callable
+            ``apply(part)`` returns a number or a Score.
+        aggregate : callable, optional
+            Reduces the values of all parts.
+
+        Returns
+        -------
+        Score
+            With a dimension for each divider, the last one first; NaN for combinations that do not occur. ``raw`` holds
+            the results' own raw values where all have them, else the values before `aggregate`; a divider is a
+            dimension there, too, unless it is a coordinate of the raw values already.
+
+        Raises
+        ------
+        MetricInputError
+            If a dividing coordinate is missing, or a result has a dimension of its own for it.
+        """
+        divisions = self.dividers(assembly, self._dividers)
+        results = []
+        for division in divisions:
+            part = _part(assembly, division)
+            if part is not None:
+                results.append((division, _as_score(apply(part))))
+        values = _merged([_expanded(result, division) for division, result in results], divisions)
+        raws = [
+            _expanded(result.attrs[Score.RAW_VALUES_KEY], division, keep=True)
+            for division, result in results
+            if isinstance(result.attrs.get(Score.RAW_VALUES_KEY), DataAssembly)
+        ]
+        raw = merge_data_arrays(raws) if len(raws) == len(results) else values.copy()
+        score = values if aggregate is None else aggregate(values)
+        score.attrs[Score.RAW_VALUES_KEY] = raw
+        return attach_uncertainty(score, reason="only the metric knows what its values can be resampled over")
+
+
+class Alignment:
+    """Apply a function to a source with the stimuli of a target, both sorted.
+
+    Parameters
+    ----------
+    order_dimensions : sequence of str
+        The source's dimensions in the order wanted; others follow.
+    alignment_dim : str
+        Coordinate (or dimension) whose values both have after it.
+    repeat : bool
+        Whether the target may hold a value several times; the source's entry is then repeated.
+
+    Examples
+    --------
+    >>> def assembly(names, values):
+    ...     return DataAssembly(values, coords={"stimulus_id": ("presentation", names)}, dims=["presentation"])
+    >>> align = Alignment(order_dimensions=["presentation"])
+    >>> score = align(assembly(list("cab"), [3.0, 1, 2]), assembly(list("ba"), [2.0, 1]),
+    ...               apply=lambda source, target: Score(float((source.values == target.values).mean())))
+    >>> float(score)
+    1.0
+    """
+
+    def __init__(
+        self,
+        order_dimensions: Sequence[str] = ("presentation", "neuroid"),
+        alignment_dim: str = "stimulus_id",
+        repeat: bool = False,
+    ) -> None:
+        self._order = list(order_dimensions)
+        self._dim = alignment_dim
+        self._repeat = repeat
+
+    def align(self, source: DataAssembly, target: DataAssembly) -> DataAssembly:
+        """The source's entries that the target has, in the order of the source (of the target with `repeat`).
+
+        Raises
+        ------
+        MetricInputError
+            If a dimension or coordinate is missing, or the two do not hold the same values as often.
+        """
+        missing = [dim for dim in self._order if dim not in source.dims]
+        if missing:
+            raise MetricInputError(
+                f"the source lacks the dimensions {listed(missing)}; it has {listed(source.dims)}",
+                remedy="name its dimensions in order_dimensions",
+            )
+        source = source.transpose(*self._order, ...)
+        for side, role in ((source, "source"), (target, "target")):
+            if self._dim not in side.coords or len(side[self._dim].dims) != 1:
+                coord_values(side, self._dim, role=role)
+        aligned = subset(source, target, dims=[self._dim], repeat=self._repeat)
+        found, wanted = (pd.Series(side[self._dim].values).value_counts() for side in (aligned, target))
+        differing = found.sub(wanted, fill_value=0)
+        differing = differing[differing != 0]
+        if len(differing):
+            raise MetricInputError(
+                f"the source does not hold {listed(differing.index)} of {self._dim!r} as often as the target",
+                remedy="show the model the target's stimuli; pass repeat=True where the target holds several of one",
+            )
+        return aligned
+
+    def __call__(
+        self,
+        source: DataAssembly,
+        target: DataAssembly,
+        *,
+        apply: Callable[[DataAssembly, DataAssembly], Any],
+        aggregate: Aggregate | None = None,
+    ) -> Score:
+        """Apply a function to the aligned source and the target, both sorted by the coordinate.
+
+        Returns
+        -------
+        Score
+            The function's, reduced by `aggregate`; ``raw`` holds what it was reduced from.
+        """
+        aligned = self.align(source, target).sortby(self._dim)
+        values = _as_score(apply(aligned, target.sortby(self._dim)))
+        score = values.copy() if aggregate is None else aggregate(values)
+        score.attrs.setdefault(Score.RAW_VALUES_KEY, values.attrs.get(Score.RAW_VALUES_KEY, values))
+        return score
+
+
+def expand(assembly: DataAssembly, target_dims: Sequence[str]) -> DataAssembly:
+    """Make dimensions of length 1 of coordinates without one.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        All its dimensions must be among `target_dims`.
+    target_dims : sequence of str
+        Names; those that end in ``_source`` or ``_target`` in the assembly count without it.
+
+    Returns
+    -------
+    DataAssembly
+        The assembly's dimensions, then the new ones. Names that the assembly lacks are left out.
+
+    Raises
+    ------
+    MetricInputError
+        If the assembly has a dimension that is not wanted.
+
+    Examples
+    --------
+    >>> assembly = DataAssembly([1, 2], coords={"neuroid": [5, 6], "region": "IT"}, dims=["neuroid"])
+    >>> expanded = expand(assembly, ["neuroid", "region"])
+    >>> expanded.dims, expanded.shape, expanded["region"].values.tolist()
+    (('neuroid', 'region'), (2, 1), ['IT'])
+    """
+    surplus = [dim for dim in assembly.dims if _stripped(dim) not in target_dims]
+    if surplus:
+        raise MetricInputError(
+            f"the assembly has the dimensions {listed(surplus)}, which are not among {listed(target_dims)}",
+            remedy="select one entry of each, or name them in target_dims",
+        )
+    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
+    new = [name for name, (dims, _) in coords.items() if not dims and _stripped(name) in target_dims]
+    for name in new:
+        coords[name] = ((name,), np.reshape(coords[name][1], 1))
+    values = np.asarray(assembly.values).reshape(*assembly.shape, *[1] * len(new))
+    return DataAssembly(values, coords=coords, dims=[*assembly.dims, *new])
+
+
+def enumerate_done(values: Iterable[Value]) -> Iterator[tuple[int, Value, bool]]:
+    """Number, value, and whether it is the last one.
+
+    Examples
+    --------
+    >>> list(enumerate_done("ab"))
+    [(0, 'a', False), (1, 'b', True)]
+    """
+    iterator = iter(values)
+    try:
+        value = next(iterator)
+    except StopIteration:
+        return
+    count = 0
+    for following in iterator:
+        yield count, value, False
+        count, value = count + 1, following
+    yield count, value, True
+
+
+def _stripped(name: Any) -> str:
+    return str(name).removesuffix("_source").removesuffix("_target")
+
+
+def _part(assembly: DataAssembly, division: dict[str, Any]) -> DataAssembly | None:
+    """The entries with these values; None where there are none."""
+    masks: dict[Any, Any] = {}
+    for coord, value in division.items():
+        (dim,) = assembly[coord].dims
+        values = pd.Series(assembly[coord].values)
+        mask = values.isna() if pd.isna(value) else values == value
+        masks[dim] = masks.get(dim, True) & np.asarray(mask, dtype=bool)
+    positions = {dim: np.flatnonzero(mask) for dim, mask in masks.items()}
+    if not all(len(rows) for rows in positions.values()):
+        return None
+    return assembly.isel({dim: rows[0] if len(rows) == 1 else rows for dim, rows in positions.items()})
+
+
+def _as_score(result: Any) -> Score:
+    if isinstance(result, Score):
+        return result
+    if not isinstance(result, DataAssembly):
+        return Score(result)
+    coords = {name: (dims, values) for name, dims, values in walk_coords(result)}
+    score = Score(result.values, coords=coords, dims=result.dims)
+    score.attrs = dict(result.attrs)
+    return score
+
+
+def _expanded(result: DataAssembly, division: dict[str, Any], *, keep: bool = False) -> DataAssembly:
+    """With a dimension for each divider; with `keep` only for those that are no coordinate of a dimension."""
+    coords = {name: (dims, values) for name, dims, values in walk_coords(result)}
+    present = [name for name in division if coords.get(name, ((), None))[0]]
+    if present and not keep:
+        raise MetricInputError(
+            f"the result for {division} has a dimension with the coordinate {present[0]!r} already",
+            remedy="reduce the result over that dimension before it is returned",
+        )
+    new = [name for name in reversed(division) if name not in present]
+    coords |= {name: ((name,), np.array([division[name]])) for name in new}
+    values = np.asarray(result.values).reshape(*[1] * len(new), *result.shape)
+    return type(result)(values, coords=coords, dims=[*new, *result.dims])
+
+
+def _merged(parts: list[DataAssembly], divisions: list[dict[str, Any]]) -> Score:
+    """All parts in the order of the divisions."""
+    merged = merge_data_arrays(parts)
+    for name in divisions[0]:
+        wanted = pd.unique(pd.Series([division[name] for division in divisions]))
+        order = pd.Index(merged[name].values).get_indexer(pd.Index(wanted))
+        merged = merged.isel({name: order})
+    merged.attrs = {}
+    return merged

@@ -1,0 +1,106 @@
+"""How often the 95 % intervals hold the true value, in simulated experiments.
+
+    python perf/coverage.py                 all metrics and ceilings; an hour on one core
+    python perf/coverage.py rdm cka --simulations 100 --print
+
+Results are kept in perf/coverage.json, and written as tables into docs/metrics_coverage.md; `--print` only prints them.
+Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run side by side.
+"""
+
+import argparse
+import fcntl
+import json
+import math
+import sys
+import time
+from pathlib import Path
+
+from coverage_cases import GROUPS, Case, Result, simulate
+
+HERE = Path(__file__).parent
+STORE = HERE / "coverage.json"
+PAGE = HERE.parent / "docs" / "metrics_coverage.md"
+BEGIN, END = "<!-- begin: written by perf/coverage.py -->", "<!-- end -->"
+SIZES = (10, 20, 50, 100, 200)
+
+
+def cases(names: list[str]) -> list[Case]:
+    """Cases of these identifiers, or all."""
+    every = [case for group in GROUPS.values() for case in group]
+    unknown = set(names) - {name for case in every for name in case.names}
+    if unknown:
+        sys.exit(f"no case for {', '.join(sorted(unknown))}; known: {', '.join(n for c in every for n in c.names)}")
+    return [case for case in every if not names or set(names) & set(case.names)]
+
+
+def percent(counts: dict) -> str:
+    """Share of the intervals that held the truth, in percent; how many there were, where some were missing."""
+    if not counts["intervals"]:
+        return "none"
+    share = f"{100 * counts['held'] / counts['intervals']:.1f}"
+    missing = 1 - counts["intervals"] / (counts["simulations"] * counts.get("values", 1))
+    return share if missing < 0.005 else f"{share} ({missing:.0%} none)"
+
+
+def tables(store: dict) -> str:
+    """Markdown tables, one a group."""
+    parts = []
+    for title, group in GROUPS.items():
+        lines = [f"## {title}", ""]
+        lines += [f"| identifier | units | {' | '.join(map(str, SIZES))} | ± | true value |", "|---" * 9 + "|"]
+        for case in group:
+            entry = store.get(case.names[0])
+            if entry is None:
+                continue
+            cells = [percent(entry["sizes"][str(n)]) if str(n) in entry["sizes"] else "" for n in SIZES]
+            fewest = min(counts["simulations"] for counts in entry["sizes"].values())
+            error = 100 * math.sqrt(0.95 * 0.05 / fewest)
+            names = ", ".join(f"`{name}`" for name in case.names)
+            lines.append(f"| {names} | {case.units} | {' | '.join(cells)} | {error:.1f} | {case.truth} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def keep(name: str, n: int, counts: dict) -> None:
+    """Add a result to the file, into which other processes may write, too."""
+    with STORE.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        store = json.loads(file.read() or "{}")
+        store.setdefault(name, {"sizes": {}})["sizes"][str(n)] = counts
+        file.truncate(0)
+        file.write(json.dumps(store, indent=1, sort_keys=True) + "\n")
+
+
+def page_with(text: str, page: str) -> str:
+    """The page with `text` between its markers."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="METRIC", help="identifiers, as in load_metric; by default all")
+    parser.add_argument("--simulations", type=int, help="experiments of each size, in place of the case's own number")
+    parser.add_argument("--sizes", type=int, nargs="+", help="numbers of units, in place of the case's own")
+    parser.add_argument("--print", action="store_true", help="keep nothing")
+    parser.add_argument("--tables", action="store_true", help="only write the tables anew from what is kept")
+    options = parser.parse_args(arguments)
+    for case in [] if options.tables else cases(options.names):
+        for n in options.sizes or case.sizes:
+            start = time.perf_counter()
+            result: Result = simulate(case, n, options.simulations)
+            counts = result._asdict()
+            print(
+                f"{case.names[0]:32} {n:4} {percent(counts):>14} above {result.above} below {result.below} "
+                f"truth {result.truth:.4f} mean {result.mean:.4f} {time.perf_counter() - start:.1f} s",
+                flush=True,
+            )
+            if not options.print:
+                keep(case.names[0], n, counts)
+    if not options.print:
+        PAGE.write_text(page_with(tables(json.loads(STORE.read_text())), PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Simulated experiments, one case for each kind of interval: what is drawn, and what the interval should hold."""
+
+from .behaviour import CASES as BEHAVIOUR
+from .case import Case, Result, simulate
+from .ceilings import CASES as CEILINGS
+from .choices import CASES as CHOICES
+from .geometry import CASES as GEOMETRY
+from .properties import CASES as PROPERTIES
+from .regression import CASES as REGRESSION
+
+__all__ = ["GROUPS", "Case", "Result", "simulate"]
+
+GROUPS = {
+    "Regression": REGRESSION,
+    "Geometry": GEOMETRY,
+    "Choices between objects": CHOICES,
+    "Behaviour": BEHAVIOUR,
+    "Properties and time": PROPERTIES,
+    "Ceilings": CEILINGS,
+}

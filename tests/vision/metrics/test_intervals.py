@@ -1,0 +1,151 @@
+"""Every metric and ceiling says how sure it is; the published coverage is that of the script."""
+
+import importlib.util
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brainscore_vision import metric_registry
+
+PERF = Path(__file__).parents[3] / "perf"
+CEILINGS = [
+    *(f"{name}.ceiling" for name in ("i1", "i1n", "i2", "i2n", "o1", "o2", "error_consistency", "accuracy_distance")),
+    *(f"{name}.ceiling" for name in ("confusion_similarity", "tasks_consistency", "threshold", "threshold_elevation")),
+    "shape_bias.ceiling",
+]
+
+pytestmark = pytest.mark.skipif(not PERF.is_dir(), reason="perf/ is not part of a source distribution")
+
+
+def _load(name, path, **options):
+    spec = importlib.util.spec_from_file_location(name, path, **options)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """The script with its cases."""
+    folder = PERF / "coverage_cases"
+    cases = _load("coverage_cases", folder / "__init__.py", submodule_search_locations=[str(folder)])
+    yield _load("coverage_script", PERF / "coverage.py"), cases
+    for name in [name for name in sys.modules if name.startswith("coverage_")]:
+        del sys.modules[name]
+
+
+def _case(cases, name):
+    return next(case for group in cases.GROUPS.values() for case in group if name in case.names)
+
+
+def _draw(cases, name):
+    case = _case(cases, name)
+    regression = sys.modules["coverage_cases.regression"]
+    return regression.experiment(name) if case in regression.CASES else case.draw
+
+
+@pytest.mark.parametrize("name", [*sorted(metric_registry), *CEILINGS])
+def test_every_identifier_has_error_and_interval(simulated, name):
+    if name == "mask_regression":
+        pytest.importorskip("torch")
+    _, cases = simulated
+    score = _draw(cases, name)(np.random.default_rng(0), 50)
+    values, errors = np.atleast_1d(score.values), np.atleast_1d(np.asarray(score.attrs["error"], dtype=float))
+    low, high = (np.atleast_1d(np.asarray(side, dtype=float)) for side in score.attrs["ci"])
+    assert values.shape == errors.shape == low.shape == high.shape
+    assert np.isfinite([values, errors, low, high]).all()
+    assert (errors > 0).all()
+    assert (low < high).all()
+    assert score.attrs["ci_level"] == 0.95
+    assert not {"error_reason", "ci_reason"} & score.attrs.keys()
+    estimates = score.attrs["ci_estimates"]
+    assert any(word in estimates for word in ("vary", "varies", "resampled", "carried over")), estimates
+    assert score.attrs["ci_method"] in ("bootstrap", "bca", "t", "influence", "jackknife", "wilson", "delta")
+
+
+@pytest.mark.parametrize("name", sorted(metric_registry))
+def test_without_an_interval_there_is_a_reason(simulated, name):
+    """Two units tell nothing about how units vary."""
+    if name in ("mask_regression", "i1", "i1n", "i2", "i2n", "o1", "o2", "ost"):
+        pytest.skip("not defined for so few")
+    _, cases = simulated
+    of_stimuli = name.startswith(("cka", "rdm", "procrustes", "effective"))
+    score = _draw(cases, name)(np.random.default_rng(0), 12 if of_stimuli else 2)
+    limits = np.concatenate([np.atleast_1d(np.asarray(side, dtype=float)) for side in score.attrs["ci"]])
+    errors = np.atleast_1d(np.asarray(score.attrs["error"], dtype=float))
+    if np.isnan(limits).any():
+        assert len(score.attrs["ci_reason"]) > 10
+    else:
+        low, high = np.split(limits, 2)
+        assert (low <= high).all()
+        assert score.attrs["ci_estimates"]
+    if np.isnan(errors).any():
+        assert len(score.attrs["error_reason"]) > 10
+
+
+@pytest.mark.parametrize("name", ["ncsnr", "cka", "rdm", "accuracy", "error_consistency", "threshold", "procrustes"])
+def test_intervals_shrink_with_more_units(simulated, name):
+    _, cases = simulated
+    widths = [
+        np.mean([np.diff(_draw(cases, name)(np.random.default_rng(i), n).attrs["ci"]) for i in range(4)])
+        for n in (40, 160)
+    ]
+    assert 0.3 < widths[1] / widths[0] < 0.75  # 1/2 where units count as √n
+
+
+def test_the_script_counts_what_intervals_hold(simulated, capsys):
+    script, cases = simulated
+    case = _case(cases, "accuracy")
+    result = cases.simulate(case, 30, 60)
+    assert result == cases.simulate(case, 30, 60)  # seeded
+    assert result.simulations == result.intervals == 60
+    assert result.held + result.above + result.below == 60
+    assert result.held > 48
+    elsewhere = cases.simulate(case._replace(value=lambda scores, n: 0.05), 30, 60)
+    assert elsewhere.held == 0
+    assert elsewhere.above == 60
+    none = cases.simulate(_case(cases, "rdm_whitened")._replace(value=lambda scores, n: 0.0), 10, 2)
+    assert none.intervals == none.held == 0
+    assert script.percent(none._asdict()) == "none"
+    script.main(["accuracy", "--print", "--simulations", "3", "--sizes", "20"])
+    assert capsys.readouterr().out.startswith("accuracy ")
+    with pytest.raises(SystemExit, match="no case for nothing; known: pls"):
+        script.main(["nothing"])
+
+
+def test_published_tables_are_those_of_the_script(simulated):
+    script, cases = simulated
+    page = script.PAGE.read_text()
+    store = json.loads(script.STORE.read_text())
+    assert script.page_with(script.tables(store), page) == page
+    every = [case for group in cases.GROUPS.values() for case in group]
+    for case in every:
+        assert set(store[case.names[0]]["sizes"]) == set(map(str, case.sizes)), case.names
+    named = [name for case in every for name in case.names]
+    assert len(named) == len(set(named))
+    assert set(named) == {*metric_registry, *CEILINGS}
+
+
+def test_published_coverage_is_as_required(simulated):
+    """92 to 98 % from 50 units on, but for what chance does to so many simulations."""
+    script, cases = simulated
+    store = json.loads(script.STORE.read_text())
+    for case in (case for group in cases.GROUPS.values() for case in group):
+        for n in (size for size in case.sizes if size >= 50):
+            counts = store[case.names[0]]["sizes"][str(n)]
+            assert counts["intervals"] > 0.99 * counts["simulations"] * counts["values"], (case.names, n)
+            allowance = 2 * math.sqrt(0.92 * 0.08 / counts["simulations"])
+            assert 0.92 - allowance < counts["held"] / counts["intervals"] < 0.98 + allowance / 2, (case.names, n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rdm", "cka", "ncsnr", "accuracy", "error_consistency", "inter_subject"])
+def test_coverage(simulated, name):
+    _, cases = simulated
+    result = cases.simulate(_case(cases, name), 50, 150)
+    assert result.held / result.intervals > 0.9
