@@ -48,6 +48,18 @@ def mirror() -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def torchvision():
+    """torchvision, also where it was built for another torch: two operators are declared that it then lacks."""
+    torch = pytest.importorskip("torch")
+    for operator in ("nms", "qnms"):
+        if not hasattr(torch.ops.torchvision, operator):
+            torch.library.define(
+                f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+            )
+    return pytest.importorskip("torchvision")
+
+
 @pytest.fixture
 def need_program():
     """``need_program('chromium')`` returns its path; absent: skipped, or failed where CI is set."""

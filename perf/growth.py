@@ -1,6 +1,6 @@
 """Seconds and memory of cross-validated regressions as features become more, as a Markdown table.
 
-    python perf/growth.py [--features 1000 4000 …] [--stimuli 2560] [--neuroids 168] [--methods pls ridge]
+    python perf/growth.py [--features 1000 4000 …] [--stimuli 2560] [--neuroids 168] [--methods pls ridge] [--write]
 
 Features are a float32 memory map on disk; each size and method is a process of its own. Memory is what the process
 allocates beyond what it held before, without the pages of the map, which the system may drop at any time.
@@ -8,12 +8,14 @@ allocates beyond what it held before, without the pages of the map, which the sy
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from _tables import run, table, write_section
 
 METHODS = ("pls", "ridge")
 SPLITS = 10
@@ -81,24 +83,28 @@ def main() -> None:
     parser.add_argument("--stimuli", type=int, default=2560)
     parser.add_argument("--neuroids", type=int, default=168)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--measure", nargs=2, metavar=("METHOD", "FOLDER"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
         measure(arguments.measure[0], Path(arguments.measure[1]))
         return
     methods = arguments.methods
-    print(f"{arguments.stimuli} stimuli × {arguments.neuroids} neuroids, {SPLITS} splits\n")
-    print("| features | input, MB | " + " | ".join(f"{m}, s | {m}, CPU s | {m}, MB" for m in methods) + " |")
-    print("|---|---|" + "---|---|---|" * len(methods))
+    head = ["features", "input, MB", *(f"{method}, {what}" for method in methods for what in ("s", "CPU s", "MB"))]
+    rows = []
     for features in arguments.features:
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder), stimuli=arguments.stimuli, features=features, neuroids=arguments.neuroids)
             cells = [f"{features:,}", f"{arguments.stimuli * features * 4 / 2**20:.0f}"]
             for method in methods:
-                command = [sys.executable, __file__, "--measure", method, folder]
-                found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+                found = run(sys.executable, __file__, "--measure", method, folder)
                 cells += [f"{found['seconds']:.2f}", f"{found['cpu']:.2f}", f"{found['mb']:.0f}"]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        rows.append(cells)
+        print(*cells, flush=True)
+    text = f"{arguments.stimuli} stimuli × {arguments.neuroids} neuroids, {SPLITS} splits:\n\n{table(head, rows)}"
+    print(text)
+    if arguments.write:
+        write_section("growth", text)
 
 
 if __name__ == "__main__":

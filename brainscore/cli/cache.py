@@ -1,12 +1,13 @@
-"""``brainscore cache``: the folder of fetched data."""
+"""``brainscore cache``: the folders of fetched data and of stored activations."""
 
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
+from brainscore.cli import _cache_activations as activations
 from brainscore.cli._output import echo_json, echo_table
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import nearest
@@ -18,24 +19,50 @@ from brainscore_core.supported_data_standards.brainio._cache_entries import (
     remove_entry,
     verify_entry,
 )
+from brainscore_vision.model_helpers.activations.store import activations_home
 
 __all__ = ["command"]
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 _yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+_kind_option = click.option(
+    "--kind", type=click.Choice(["all", "data", "activations"]), default="all", help="What to look at; by default all."
+)
 _SHORTEST_HASH = 6
+
+
+class _Chosen(NamedTuple):
+    files: list[CacheEntry]
+    layers: list[activations.Stored]
+
+    @property
+    def total(self) -> int:
+        return _total(self.files) + sum(layer.bytes for layer in self.layers)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.files or not self.layers:
+            parts.append(f"{len(self.files)} from {cache_home()}")
+        if self.layers:
+            parts.append(f"{len(self.layers)} from {activations_home()}")
+        return " and ".join(parts)
 
 
 @click.group("cache")
 def command() -> None:
-    """Show, check and empty the folder of fetched data (BRAINIO_HOME, by default ~/.brainio)."""
+    """Show, check and empty the folders of fetched data and stored activations.
+
+    Data lie in BRAINIO_HOME (by default ~/.brainio), activations in BRAINSCORE_ACTIVATIONS (by default
+    ~/.brain-score/activations).
+    """
 
 
 @command.command("path")
+@click.option("--kind", type=click.Choice(["data", "activations"]), default="data", help="Which; by default of data.")
 @_json_option
-def show_path(*, as_json: bool) -> None:
+def show_path(*, kind: str, as_json: bool) -> None:
     """Print where the cache is."""
-    home = cache_home()
+    home = cache_home() if kind == "data" else activations.activations_folder()
     if as_json:
         echo_json({"path": home})
     else:
@@ -44,71 +71,107 @@ def show_path(*, as_json: bool) -> None:
 
 @command.command("ls")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@_kind_option
 @_json_option
-def list_files(names: Sequence[str], *, as_json: bool) -> None:
-    """List what is in the cache; NAME is a file, a pattern such as '*.nc', or the start of a hash."""
-    entries = _matching(names)
+def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
+    """List what is in the cache.
+
+    NAME is a file, a pattern such as '*.nc', the start of a hash or key; for activations also a model, model.layer or
+    stimulus set, or a pattern such as 'alexnet.*'.
+    """
+    chosen = _matching(names, kind)
     if as_json:
-        listed = [_plain(entry) for entry in entries]
-        echo_json({"path": cache_home(), "bytes": _total(entries), "files": listed})
+        _echo_json(chosen, kind, "files", "layers")
         return
-    if entries:
-        echo_table(["file", "kind", "size", "folder"], [_row(entry) for entry in entries])
-    click.echo(f"{len(entries)} in {cache_home()}, {_readable(_total(entries))}", err=True)
+    if chosen.files:
+        echo_table(["file", "kind", "size", "folder"], [_row(entry) for entry in chosen.files])
+    if chosen.layers:
+        echo_table(activations.COLUMNS, [activations.row(entry) for entry in chosen.layers])
+    click.echo(f"{chosen}, {_readable(chosen.total)}".replace(" from ", " in "), err=True)
 
 
 @command.command("verify")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@_kind_option
 @_json_option
-def verify(names: Sequence[str], *, as_json: bool) -> None:
-    """Hash every file again. Exit status 1 where one is not what it should be."""
-    checked = [verify_entry(entry) for entry in _matching(names)]
-    wrong = [item for item in checked if item.state == "wrong"]
+def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
+    """Hash everything again. Exit status 1 where something is not what it should be."""
+    chosen = _matching(names, kind)
+    checked = [verify_entry(entry) for entry in chosen.files]
+    layers = activations.verify(chosen.layers)
+    wrong = sum(item.state == "wrong" for item in checked) + sum(item.state == "wrong" for item in layers)
     if as_json:
-        listed = [{**_plain(item.entry), "state": item.state, "found": item.found} for item in checked]
-        echo_json({"path": cache_home(), "wrong": len(wrong), "files": listed})
+        document: dict[str, Any] = {"wrong": wrong}
+        if kind != "activations":
+            listed = [{**_plain(item.entry), "state": item.state, "found": item.found} for item in checked]
+            document |= {"path": cache_home(), "files": listed}
+        if kind != "data":
+            shown = [{**activations.plain(item.entry), "state": item.state, "found": item.found} for item in layers]
+            document["activations"] = {"path": activations_home(), "layers": shown}
+        echo_json(document)
     else:
-        _print_checked(checked, wrong)
+        _print_checked(checked, layers, str(chosen))
     if wrong:
         sys.exit(1)
 
 
 @command.command("rm")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_kind_option
 @_yes_option
 @_json_option
-def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
-    """Remove files from the cache; NAME is a file, a pattern such as '*.nc', or the start of a hash.
+def remove(names: Sequence[str], *, kind: str, yes: bool, as_json: bool) -> None:
+    """Remove from the cache; NAME as for `ls`.
 
     What was unpacked from a ZIP goes with it.
     """
-    chosen = _matching(names)
-    hashes = {(entry.digest, entry.name.removesuffix(".zip")) for entry in chosen if entry.name.endswith(".zip")}
-    unpacked = [e for e in cache_entries() if e.kind == "folder" and (e.digest, e.name) in hashes and e not in chosen]
-    _remove([*chosen, *unpacked], yes=yes, as_json=as_json)
+    chosen = _matching(names, kind)
+    hashes = {(entry.digest, entry.name.removesuffix(".zip")) for entry in chosen.files if entry.name.endswith(".zip")}
+    unpacked = [
+        entry
+        for entry in (cache_entries() if hashes else [])
+        if entry.kind == "folder" and (entry.digest, entry.name) in hashes and entry not in chosen.files
+    ]
+    _remove(_Chosen([*chosen.files, *unpacked], chosen.layers), kind, yes=yes, as_json=as_json)
 
 
 @command.command("clear")
+@_kind_option
 @_yes_option
 @_json_option
-def clear(*, yes: bool, as_json: bool) -> None:
-    """Remove everything that was fetched; the next use fetches it again."""
-    _remove(cache_entries(), yes=yes, as_json=as_json)
+def clear(*, kind: str, yes: bool, as_json: bool) -> None:
+    """Remove everything that was fetched or computed; the next use does it again.
+
+    Activations that are being written stay.
+    """
+    every = _matching([], kind)
+    layers = [entry for entry in every.layers if not activations.in_use(entry)]
+    _remove(_Chosen(every.files, layers), kind, yes=yes, as_json=as_json)
 
 
-def _matching(names: Sequence[str]) -> list[CacheEntry]:
-    entries = cache_entries()
+def _matching(names: Sequence[str], kind: str) -> _Chosen:
+    entries = cache_entries() if kind != "activations" else []
+    layers = activations.stored() if kind != "data" else []
     if not names:
-        return entries
-    chosen: set[CacheEntry] = set()
+        return _Chosen(entries, layers)
+    files: set[CacheEntry] = set()
+    stored: set[activations.Stored] = set()
     for name in names:
         found = [entry for entry in entries if _matches(entry, name)]
-        if not found:
-            near = nearest(name, sorted({entry.name for entry in entries}), limit=3)
+        computed = [entry for entry in layers if entry.matches(name)]
+        if not found and not computed:
+            known = {entry.name for entry in entries} | {own for entry in layers for own in entry.names}
+            near = nearest(name, sorted(known), limit=3)
             hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore cache ls` lists what is there"
-            raise UserError(f"the cache {cache_home()} has no {name!r}", remedy=hint)
-        chosen.update(found)
-    return [entry for entry in entries if entry in chosen]
+            raise UserError(f"the cache {_where(kind)} has no {name!r}", remedy=hint)
+        files.update(found)
+        stored.update(computed)
+    return _Chosen([entry for entry in entries if entry in files], [entry for entry in layers if entry in stored])
+
+
+def _where(kind: str) -> str:
+    homes = [cache_home() if kind != "activations" else None, activations_home() if kind != "data" else None]
+    return " or ".join(str(home) for home in homes if home is not None)
 
 
 def _matches(entry: CacheEntry, name: str) -> bool:
@@ -116,17 +179,31 @@ def _matches(entry: CacheEntry, name: str) -> bool:
     return by_hash or fnmatchcase(entry.name, name)
 
 
-def _remove(entries: Sequence[CacheEntry], *, yes: bool, as_json: bool) -> None:
-    size = _readable(_total(entries))
-    if entries and not yes:
-        click.confirm(f"Remove {len(entries)} from {cache_home()} ({size})?", abort=True, err=True)
-    for entry in entries:
+def _remove(chosen: _Chosen, kind: str, *, yes: bool, as_json: bool) -> None:
+    size = _readable(chosen.total)
+    if (chosen.files or chosen.layers) and not yes:
+        click.confirm(f"Remove {chosen} ({size})?", abort=True, err=True)
+    for entry in chosen.files:
         remove_entry(entry)
+    activations.remove(chosen.layers)
     if as_json:
-        removed = [_plain(entry) for entry in entries]
-        echo_json({"path": cache_home(), "bytes": _total(entries), "removed": removed})
+        _echo_json(chosen, kind, "removed", "removed")
     else:
-        click.echo(f"Removed {len(entries)} from {cache_home()}, {size}")
+        click.echo(f"Removed {chosen}, {size}")
+
+
+def _echo_json(chosen: _Chosen, kind: str, name: str, name_of_layers: str) -> None:
+    document: dict[str, Any] = {}
+    if kind != "activations":
+        listed = [_plain(entry) for entry in chosen.files]
+        document = {"path": cache_home(), "bytes": _total(chosen.files), name: listed}
+    if kind != "data":
+        document["activations"] = {
+            "path": activations_home(),
+            "bytes": sum(entry.bytes for entry in chosen.layers),
+            name_of_layers: [activations.plain(entry) for entry in chosen.layers],
+        }
+    echo_json(document)
 
 
 def _plain(entry: CacheEntry) -> dict[str, Any]:
@@ -153,13 +230,22 @@ def _readable(count: int) -> str:
     return decimal(count)
 
 
-def _print_checked(checked: Sequence[CheckedEntry], wrong: Sequence[CheckedEntry]) -> None:
+def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[activations.Checked], where: str) -> None:
     shown = [item for item in checked if item.state != "good"]
     if shown:
         echo_table(["file", "state", "expected", "found"], [_checked_row(item) for item in shown])
-    click.echo(f"{len(checked)} checked in {cache_home()}, {len(wrong)} wrong")
+    computed = [item for item in layers if item.state != "good"]
+    if computed:
+        columns = ["key", "state", "model", "layer", "found"]
+        rows = [[item.entry.name, item.state, item.entry.model, item.entry.layer, item.found] for item in computed]
+        echo_table(columns, rows)
+    wrong = sum(item.state == "wrong" for item in shown)
+    wrong_layers = sum(item.state == "wrong" for item in computed)
+    click.echo(f"checked {where}, {wrong + wrong_layers} wrong")
     if wrong:
         click.echo("A wrong copy is never used; it is replaced when the data are fetched again.", err=True)
+    if wrong_layers:
+        click.echo("Remove wrong activations with `brainscore cache rm KEY`; they are then computed again.", err=True)
 
 
 def _checked_row(item: CheckedEntry) -> list[str]:

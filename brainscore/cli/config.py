@@ -27,10 +27,14 @@ PACKAGES = (
 )
 VARIABLES = (
     "BRAINIO_HOME",
+    "BRAINSCORE_ACTIVATIONS",
+    "BRAINSCORE_ACTIVATIONS_LIMIT",
     "BRAINSCORE_HOME",
+    "BRAINSCORE_MAX_MEMORY",
     "BRAINSCORE_MIRROR",
     "BRAINSCORE_PLUGINS",
     "BRAINSCORE_RESULTS",
+    "BRAINSCORE_WEIGHTS",
     "AWS_ENDPOINT_URL",
 )
 
@@ -87,12 +91,19 @@ def _settings() -> dict[str, Any]:
             "data": _folder("BRAINIO_HOME", "~/.brainio"),
             "home": _folder("BRAINSCORE_HOME", "~/.brain-score"),
             "results": _results_folder(),
+            "activations": _activations_folder(),
             "plugin index": str(index_cache_file()),
             "mirror": mirror,
         },
         "plugins": roots,
         "problems": list(brainscore_vision.plugin_index.problems),
     }
+
+
+def _activations_folder() -> str:
+    from brainscore_vision.model_helpers.activations.store import activations_home
+
+    return str(activations_home() or "off")
 
 
 def _results_folder() -> str:

@@ -22,6 +22,7 @@ def put(home, name, body, algorithm="sha1"):
 def home(tmp_path, monkeypatch):
     home = tmp_path / "cache"
     monkeypatch.setenv("BRAINIO_HOME", str(home))
+    monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", str(tmp_path / "activations"))
     return home
 
 
@@ -64,7 +65,11 @@ def test_default_path(monkeypatch, tmp_path):
 
 
 def test_nothing_there(home):
-    assert listed("ls") == {"path": str(home), "bytes": 0, "files": []}
+    activations = {"path": str(home.parent / "activations"), "bytes": 0, "layers": []}
+    assert listed("ls") == {"path": str(home), "bytes": 0, "files": [], "activations": activations}
+    assert listed("ls", "--kind", "data") == {"path": str(home), "bytes": 0, "files": []}
+    assert listed("ls", "--kind", "activations") == {"activations": activations}
+    assert listed("clear", "--yes")["activations"]["removed"] == []
     assert listed("verify")["files"] == []
     assert listed("clear", "--yes")["removed"] == []
     assert run("ls").exit_code == 0

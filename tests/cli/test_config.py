@@ -13,6 +13,7 @@ def test_json(cli, monkeypatch, tmp_path, lab):
     settings = json.loads(result.stdout)
     assert settings["versions"]["numpy"] == numpy.__version__
     assert settings["folders"]["data"] == str(tmp_path / "data")
+    assert settings["folders"]["activations"].endswith("activations")
     assert settings["folders"]["mirror"] == f"{tmp_path / 'nowhere'} (no such folder)"
     assert settings["environment"]["BRAINIO_HOME"] == str(tmp_path / "data")
     assert f"{tmp_path / 'lab'} (BRAINSCORE_PLUGINS)" in settings["plugins"]

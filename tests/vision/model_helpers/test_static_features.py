@@ -146,7 +146,7 @@ def test_files_are_read_once_and_in_bounded_batches(stimuli):
     read.clear(), batches.clear()
     model.look_at(stimuli)
     assert sorted(read) == sorted(stimuli.stimulus_paths.values())
-    assert batches == [3, 3, 3, 3, 1, 1]
+    assert batches == [1, 1, 3, 3, 3, 3]  # the first stimulus alone tells the layers' sizes
 
 
 def test_order_and_batch_size_do_not_matter(stimuli):
@@ -171,13 +171,17 @@ def test_one_layer_serves_every_region():
     assert model.region_layer_map == {region: ["only"] for region in ("V1", "V2", "V4", "IT")}
 
 
+def test_layers_are_selected_where_no_map_is_given():
+    model = model_of(region_layer_map=None)
+    assert model.region_layer_map.regions == ["V1", "V2", "V4", "IT"]
+    assert len(model.region_layer_map) == 0  # none before it is recorded from
+
+
 def test_what_cannot_be_built():
     with pytest.raises(ValueError, match="has no layer middle; it has first, last"):
         model_of(region_layer_map={"V1": "middle"})
     with pytest.raises(ValueError, match="has no layer middle"):
         model_of(behavioral_readout_layer="middle")
-    with pytest.raises(ValueError, match="pass region_layer_map"):
-        model_of(region_layer_map=None)
     with pytest.raises(ValueError, match="no layers"):
         FeatureModel("none", layers={})
 

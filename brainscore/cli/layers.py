@@ -1,0 +1,108 @@
+"""``brainscore layers``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from brainscore.cli._output import echo_json, echo_pairs, echo_table
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
+
+__all__ = ["command"]
+
+
+@click.command("layers")
+@click.argument("model")
+@click.argument("benchmark")
+@click.option(
+    "--layer", "layers", multiple=True, metavar="NAME",
+    help="Score this layer, or those that match a pattern such as 'blocks.*'; may be repeated. Default: the model's.",
+)  # fmt: skip
+@click.option(
+    "--halves", type=click.IntRange(min=0), default=5, show_default=True,
+    help="How often to choose on a random half of the stimuli and score on the other; 0: do not.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the halves.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a plot (.png, .svg or .pdf).")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def command(
+    model: str, benchmark: str, layers: tuple[str, ...], halves: int, seed: int, plot: Path | None, json_: bool
+) -> None:
+    """Score every layer of a model on a benchmark, and say how sure the choice among them is.
+
+    MODEL is an identifier, or path/to/file.py:make_model for a function that returns a network.
+    The held-out score is that of a layer which was chosen on other stimuli. Outside a terminal, prints the layers'
+    names alone, the best first.
+    """
+    import brainscore_vision
+    from brainscore_core.errors import UserError
+    from brainscore_vision._subjects import is_file_reference, load_subject_file, to_subject
+    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection, load_selection_benchmark
+
+    if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
+        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
+    if is_file_reference(model):
+        made, path = load_subject_file(model)
+        model, subject, *_ = to_subject(made, source=path, layers=layers or None)
+    else:
+        subject = brainscore_vision.load_model(model)
+    if not isinstance(subject, ModelCommitment):
+        raise UserError(
+            f"the model {model!r} is a {type(subject).__name__} without layers to choose among",
+            "choose a model that is a network, such as one made with ModelCommitment",
+        )
+    selection = LayerSelection(
+        model, subject.activations_model, layers or subject.layers, visual_degrees=subject.visual_degrees()
+    )
+    profile = selection.profile(load_selection_benchmark(benchmark), halves=halves, seed=seed)
+    if plot is not None:
+        from brainscore.report import save_layer_plot
+
+        save_layer_plot(profile, plot)
+    if json_:
+        echo_json(profile.to_dict() | {"plot": plot})
+        return
+    _echo(profile, plot)
+
+
+def _echo(profile: LayerProfile, plot: Path | None) -> None:
+    from brainscore.report import number
+
+    held_out = profile.held_out
+    shares = {} if held_out is None else held_out.chosen
+    rows = [
+        (
+            score.layer,
+            str(score.features),
+            "–" if score.reason else number(score.score, score.error),
+            f"{score.ci[0]:.3f} to {score.ci[1]:.3f}" if score.ci[0] == score.ci[0] else "–",
+            number(score.raw) if score.raw == score.raw else "–",
+            f"{shares.get(score.layer, 0):.0%}" if held_out is not None else "–",
+        )
+        for score in profile.scores
+    ]
+    if not sys.stdout.isatty():
+        rows.sort(key=lambda row: row[0] != profile.best)
+    echo_table(("Layer", "Features", "Score", "Interval", "Raw", "Chosen"), rows)
+    if not sys.stdout.isatty():
+        return
+    control = " (simulated measurements: a control)" if profile.control else ""
+    pairs = {
+        "best": f"{profile.best or 'no layer has a score'} on {profile.benchmark}{control}",
+        "ceiling": number(profile.ceiling) if profile.ceiling == profile.ceiling else "none",
+        "held-out": "" if held_out is None else (
+            f"{held_out.value:.3f} ± {held_out.sd:.3f} raw, chosen on one half of the stimuli, scored on the other "
+            f"({held_out.times} times); {held_out.optimism:+.3f} on the half it was chosen on"
+        ),
+        "no halves": profile.no_halves or "",
+        "no score": "\n".join(f"{score.layer}: {score.reason}" for score in profile.scores if score.reason),
+        "plot": str(plot or ""),
+    }  # fmt: skip
+    click.echo()
+    echo_pairs((name, text) for name, text in pairs.items() if text)

@@ -1,0 +1,149 @@
+"""Activations of any function of stimuli: no network needed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_vision.model_helpers.activations._fingerprint import fingerprint
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+
+__all__ = ["CallableWrapper"]
+
+
+class CallableWrapper:
+    """Makes functions of stimuli an activations model: called with stimuli and layers, it returns activations.
+
+    Parameters
+    ----------
+    layers : dict of str to callable, or callable
+        Name → function that takes a list of stimuli (what `load` returned; without `load`: file paths) and returns
+        their features, stimuli × anything. A single function returns a dictionary from layer to features;
+        `layer_names` then says which.
+    identifier : str
+        Name of the model.
+    load : callable, optional
+        Reads one file. Called once a file, however many layers use what it returns.
+    layer_names : list of str, optional
+        Layers of a single function.
+    batch_size : int
+        Stimuli that are in memory at once.
+    variance : {'repeat', 'microsaccades'}
+        What ``require_variance`` gives: the same response in each trial, or responses to slightly displaced images,
+        for which `load` must return arrays, channels × height × width.
+    workers : int
+        Threads that read ahead; 0 where `load` cannot be called from several at once.
+    **options
+        Of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``, ``dtype``,
+        ``pooling``.
+
+    Notes
+    -----
+    What the functions return is kept in the activation store, under a hash of their code, their defaults, what they
+    enclose and the source of their module. Functions that depend on anything else should be given ``store=None``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from brainscore_vision.model_helpers.images import load_rgb
+    >>> def mean_colour(images):
+    ...     return np.stack([image.mean(axis=(0, 1)) for image in images])
+    >>> activations_model = CallableWrapper({"colour": mean_colour}, "mean-colour", load=load_rgb)
+    >>> activations_model.layers()
+    ['colour']
+    """
+
+    def __init__(
+        self,
+        layers: Mapping[str, Callable[[Sequence[Any]], ArrayLike]] | Callable[[Sequence[Any]], Mapping[str, ArrayLike]],
+        identifier: str,
+        *,
+        load: Callable[[Path], Any] | None = None,
+        layer_names: Sequence[str] | None = None,
+        batch_size: int = 32,
+        variance: Literal["repeat", "microsaccades"] = "repeat",
+        workers: int = 0,
+        **options: Any,
+    ) -> None:
+        if not isinstance(layers, Mapping) and not layer_names:
+            raise ValueError(f"{identifier!r} is one function: pass layer_names, the keys of what it returns")
+        self._functions = layers
+        self._names = list(layers) if isinstance(layers, Mapping) else list(layer_names or ())
+        if not self._names:
+            raise ValueError(f"model {identifier!r} has no layers")
+        self._extractor = ActivationsExtractorHelper(
+            identifier=identifier,
+            get_activations=self.get_activations,
+            preprocessing=None if load is None else _Reader(load),
+            batch_size=batch_size,
+            variance=variance,
+            workers=workers,
+            fingerprint=self._fingerprint,
+            resolve=self._resolve,
+            by_path=load is None,
+            **options,
+        )
+        self._extractor.insert_attrs(self)
+
+    @property
+    def identifier(self) -> Any:
+        """Name of the model."""
+        return self._extractor.identifier
+
+    @identifier.setter
+    def identifier(self, identifier: str) -> None:
+        self._extractor.identifier = identifier
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
+        """Activations; as :meth:`ActivationsExtractorHelper.__call__`."""
+        return self._extractor(*args, **kwargs)
+
+    def layers(self) -> list[str]:
+        """Names of the layers."""
+        return list(self._names)
+
+    def get_activations(self, inputs: Sequence[Any], layer_names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Features of some layers for loaded stimuli."""
+        if isinstance(self._functions, Mapping):
+            found = {name: np.asarray(self._functions[name](inputs)) for name in layer_names}
+        else:
+            returned = self._functions(inputs)
+            missing = [name for name in layer_names if name not in returned]
+            if missing:
+                raise UserError(
+                    f"{self.identifier!r} returned no {', '.join(missing)}",
+                    remedy=f"its function returns {', '.join(map(str, returned))}: pass these as layer_names",
+                )
+            found = {name: np.asarray(returned[name]) for name in layer_names}
+        for name, features in found.items():
+            if features.shape[:1] != (len(inputs),):
+                raise ValueError(
+                    f"layer {name!r} of {self.identifier!r} gave features of shape {features.shape} for "
+                    f"{len(inputs)} stimuli; their first axis must be the stimuli"
+                )
+        return found
+
+    def _resolve(self, layers: Sequence[str]) -> list[str]:
+        unknown = [layer for layer in layers if layer not in self._names]
+        if unknown:
+            raise ValueError(
+                f"model {self.identifier!r} has no layer {', '.join(unknown)}; it has {', '.join(self._names)}"
+            )
+        return list(layers)
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return {"functions": fingerprint(self._functions), "wrapper": fingerprint(type(self))}
+
+
+class _Reader:
+    """Reads files one by one; apart from the wrapper, whose state has nothing to do with what is read."""
+
+    def __init__(self, load: Callable[[Path], Any]) -> None:
+        self._load = load
+
+    def __call__(self, paths: Sequence[Path]) -> list[Any]:
+        return [self._load(path) for path in paths]

@@ -1,0 +1,399 @@
+"""From stimuli to activations: each stimulus passes the model once, whatever is asked, and never again."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.activations._assembly import Shown, assembly
+from brainscore_vision.model_helpers.activations._destinations import ResponseRows, in_memory, in_store, stored_layers
+from brainscore_vision.model_helpers.activations._fingerprint import Unhashable, calling_plugin, fingerprint
+from brainscore_vision.model_helpers.activations._hooks import HookHandle
+from brainscore_vision.model_helpers.activations._loading import Loader, Workers
+from brainscore_vision.model_helpers.activations._microsaccades import EXTENT_DEGREES, spiral
+from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
+from brainscore_vision.model_helpers.activations._pooling import Pooling, as_rows, tensor_of
+from brainscore_vision.model_helpers.activations._presentations import Presentations
+from brainscore_vision.model_helpers.activations._responses import Response, Timeline, responses
+from brainscore_vision.model_helpers.activations._run import Pass, Recorder, plain_recorder, stacked
+from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan
+from brainscore_vision.model_helpers.activations.reduction import make_reduction
+from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
+
+__all__ = ["ActivationsExtractorHelper"]
+
+VERSION = 1  # raise it whenever the same model and stimuli give other values
+_logger = logging.getLogger(__name__)
+
+
+class ActivationsExtractorHelper:
+    """Runs stimuli through a model in batches and keeps what its layers return.
+
+    Parameters
+    ----------
+    get_activations : callable
+        ``(inputs, layer_names)`` → dictionary from layer to its output, an array or tensor, stimuli first.
+    preprocessing : callable or None
+        List of paths → inputs, one a path. None: the model takes paths.
+    identifier : str or False
+        Name of the model, in the coordinates. False: nothing is kept in the activation store.
+    batch_size : int
+        Stimuli at once; halved whenever memory runs out.
+    store : ActivationStore or None, optional
+        Where activations are kept. None: nowhere. By default the user's store.
+    fingerprint : callable, optional
+        Returns a dictionary of plain values that changes when the model would respond differently. By default the
+        code and state of `get_activations`; what has neither is not stored.
+    recorder : callable, optional
+        Instead of `get_activations`: called once a run, it returns a function from layers to a context manager, which
+        gives a function ``(inputs, take)``, which calls ``take(layer, output)`` as soon as an output is there, so that
+        nothing is held that need not be.
+    resolve : callable, optional
+        List of layers as asked for → list of their names.
+    canonical : callable, optional
+        Name → the one name under which a layer with several is stored.
+    dtype : numpy dtype, optional
+        Of the activations. By default as the model returns them.
+    pooling : Pooling, optional
+        What is kept of token and feature maps. By default everything.
+    reduction : {'projection', 'gaussian', 'auto'}, optional
+        Fewer features by random projection, see
+        :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`; ``'auto'``: only where memory or
+        disk do not suffice.
+    max_memory : int or str, optional
+        Memory that may be used, such as ``'8GB'``; by default ``BRAINSCORE_MAX_MEMORY``, else 80 % of what there is.
+    timeline : optional
+        Object that gives outputs a time axis: ``arrange(layer, output)`` returns stimuli × time × …, ``bins(steps)``
+        the time bins in milliseconds.
+    variance : {'microsaccades', 'repeat'}
+        What ``require_variance`` does to a model that is deterministic: displace the input a little in each trial, or
+        return the same response in each.
+    workers, loader : int and {'threads', 'processes'}, optional
+        How many read ahead, by default one a core, and what they are.
+    pin_memory : bool
+        Read into page-locked memory.
+    by_path : bool
+        Whether the model sees the files' names, so that two of equal content may differ.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from pathlib import Path
+    >>> from PIL import Image
+    >>> path = Path(tempfile.mkdtemp()) / "red.png"
+    >>> Image.new("RGB", (4, 4), (255, 0, 0)).save(path)
+    >>> extractor = ActivationsExtractorHelper(
+    ...     get_activations=lambda images, layers: {layer: images.mean(axis=(2, 3)) for layer in layers},
+    ...     preprocessing=lambda paths: np.stack([np.moveaxis(np.asarray(Image.open(p)), 2, 0) for p in paths]),
+    ...     identifier="mean-colour",
+    ... )
+    >>> extractor([path], layers=["colour"]).values
+    array([[255.,   0.,   0.]])
+    """
+
+    def __init__(
+        self,
+        get_activations: Callable[[Any, list[str]], Mapping[str, Any]],
+        preprocessing: Callable[[Sequence[Any]], Any] | None,
+        identifier: str | Literal[False] = False,
+        batch_size: int = 64,
+        *,
+        store: ActivationStore | Literal["default"] | None = "default",
+        fingerprint: Callable[[], Mapping[str, Any]] | None = None,
+        recorder: Callable[[], Recorder] | None = None,
+        resolve: Callable[[Sequence[str]], list[str]] | None = None,
+        canonical: Callable[[str], str] | None = None,
+        dtype: DTypeLike | None = None,
+        pooling: Pooling | None = None,
+        reduction: str | None = None,
+        max_memory: int | str | None = None,
+        timeline: Timeline | None = None,
+        variance: Literal["microsaccades", "repeat"] = "microsaccades",
+        workers: int | None = None,
+        loader: Workers = "threads",
+        pin_memory: bool = False,
+        by_path: bool = False,
+    ) -> None:
+        if batch_size < 1:
+            raise UserError(f"batch_size is {batch_size}", remedy="pass 1 or more")
+        if reduction not in (None, "auto") and make_reduction(reduction).needs_fit:
+            raise UserError(
+                f"reduction is {reduction!r}, which learns from all responses before it can reduce the first",
+                remedy="pass 'projection'; principal components are learnt from layers that are stored",
+            )
+        self.identifier = identifier
+        self.get_activations = get_activations
+        self.preprocess = preprocessing if preprocessing is not None else _paths
+        self._batch_size = batch_size
+        self._store = store
+        self._fingerprint = fingerprint
+        self._recorder = recorder
+        self._resolve = resolve
+        self._canonical = canonical
+        self._dtype = None if dtype is None else np.dtype(dtype)
+        self._pooling = pooling or Pooling()
+        self._reduction = reduction
+        self._max_memory = max_memory
+        self._timeline = timeline
+        self._variance = variance
+        self._loader = Loader(self.preprocess, workers=workers, kind=loader, pin=pin_memory)
+        self._by_path = by_path
+        self._plugin = calling_plugin()
+        self._visual_degrees: float | None = None
+        self._stimulus_set_hooks: dict[int, Callable[[Any], Any]] = {}
+        self._batch_hooks: dict[int, Callable[[Any], Any]] = {}
+
+    def __call__(
+        self,
+        stimuli: StimulusSet | Sequence[Any],
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None = None,
+        number_of_trials: int = 1,
+        require_variance: bool = False,
+    ) -> NeuroidAssembly:
+        """Activations of some layers.
+
+        Parameters
+        ----------
+        stimuli : StimulusSet or list of path
+            What to show. Files of equal content pass the model once.
+        layers : list of str
+            Which layers; None: ``['logits']``.
+        stimuli_identifier : str or False, optional
+            Name of the stimuli, in the store's listing. False: nothing is kept in the store.
+        number_of_trials : int
+            How often each stimulus is shown. Without `require_variance` a model responds once.
+        require_variance : bool
+            Whether every trial's response is wanted, each with another small eye movement (0.05° at most).
+
+        Returns
+        -------
+        NeuroidAssembly
+            presentation × neuroid, stimulus by stimulus, trial by trial. ``presentation`` has every column of a
+            stimulus set (``stimulus_path`` for a list of paths), ``microsaccade_shift_{x,y}_{pixels,degrees}`` and,
+            where trials differ, ``repetition``. ``neuroid`` has ``neuroid_num``, ``model``, ``layer``,
+            ``neuroid_id``, and places in the layer: ``channel`` with ``channel_x`` and ``channel_y``, or with
+            ``embedding``. A single layer is not read into memory before its values are used, and is read-only.
+
+        Raises
+        ------
+        UserError
+            If a layer or a file does not exist or cannot be read, or the visual angle is needed and not known.
+        """
+        shown, first, values, together = self._recorded(
+            stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
+        )
+        if together is None or len(values) < len(first):
+            parts = [values[layer] for layer in first]
+            together = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+        return self._assembled(shown, [response.units for response in first.values()], together)
+
+    def by_layer(
+        self,
+        stimuli: StimulusSet | Sequence[Any],
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None = None,
+        number_of_trials: int = 1,
+        require_variance: bool = False,
+    ) -> dict[str, NeuroidAssembly]:
+        """Activations of each layer by itself, all from one pass; arguments as of :meth:`__call__`.
+
+        With a store none of them is in memory before its values are used.
+        """
+        shown, first, values, _ = self._recorded(
+            stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
+        )
+        return {layer: self._assembled(shown, [one.units], values[layer]) for layer, one in first.items()}
+
+    def from_stimulus_set(
+        self,
+        stimulus_set: StimulusSet,
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None = None,
+        require_variance: bool = False,
+        number_of_trials: int = 1,
+    ) -> NeuroidAssembly:
+        """Activations for a stimulus set; see :meth:`__call__`."""
+        return self(stimulus_set, layers, stimuli_identifier, number_of_trials, require_variance)
+
+    def from_paths(
+        self,
+        stimuli_paths: Sequence[Any],
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None = None,
+        require_variance: bool = False,
+        number_of_trials: int = 1,
+    ) -> NeuroidAssembly:
+        """Activations for files; see :meth:`__call__`."""
+        return self(stimuli_paths, layers, stimuli_identifier, number_of_trials, require_variance)
+
+    def register_batch_activations_hook(self, hook: Callable[[Any], Any]) -> HookHandle:
+        """Call ``hook(activations)`` on each batch, a dictionary from layer to array; it returns what replaces them.
+
+        While a hook is registered nothing is stored: what a hook does cannot be told from its code.
+        """
+        return HookHandle(self._batch_hooks, hook)
+
+    def register_stimulus_set_hook(self, hook: Callable[[Any], Any]) -> HookHandle:
+        """Call ``hook(stimulus_set)`` on each stimulus set; it returns the one that is shown instead."""
+        return HookHandle(self._stimulus_set_hooks, hook)
+
+    def insert_attrs(self, wrapper: Any) -> None:
+        """Give a wrapper this extractor's methods."""
+        for name in (
+            "by_layer",
+            "from_stimulus_set",
+            "from_paths",
+            "register_batch_activations_hook",
+            "register_stimulus_set_hook",
+            "set_visual_degrees",
+        ):
+            setattr(wrapper, name, getattr(self, name))
+
+    def set_visual_degrees(self, visual_degrees: float) -> None:
+        """Tell the visual angle that the model's input spans, in degrees: eye movements need it."""
+        self._visual_degrees = visual_degrees
+
+    def _assembled(self, shown: Shown, units: Sequence[LayerUnits], values: NDArray[Any]) -> NeuroidAssembly:
+        bins = None if self._timeline is None else self._timeline.bins(values.shape[1])
+        return assembly(str(self.identifier), shown, units, values, bins)
+
+    def _recorded(
+        self,
+        stimuli: StimulusSet | Sequence[Any],
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None,
+        trials: int,
+        vary: bool,
+        *,
+        together: bool,
+    ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
+        """What was shown, each layer's first response and all values; and these side by side where they lie so."""
+        names = self._named(layers)
+        if trials < 1:
+            raise UserError(f"number_of_trials is {trials}", remedy="show each stimulus at least once")
+        if isinstance(stimuli, StimulusSet):
+            for hook in tuple(self._stimulus_set_hooks.values()):
+                stimuli = hook(stimuli)
+        presentations = Presentations.of(stimuli, stimuli_identifier or None, by_path=self._by_path)
+        if not presentations.paths:
+            raise UserError("there are no stimuli", remedy="pass at least one")
+        trials = trials if vary else 1
+        moving = trials > 1 and self._variance == "microsaccades"
+        recorder = self._recorder() if self._recorder is not None else plain_recorder(self.get_activations)
+        run = Pass(recorder, self._loader, self._batch_size, self._kept, self._batch_hooks)
+        first, image = run.first(presentations.distinct[0], names)
+        height = stacked(image).shape[-2] if moving else 1
+        shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
+        shown = Shown(presentations, trials, shifts, moving)
+        found = responses(first, self._dtype, timed=self._timeline is not None)
+        store = self._open_store() if stimuli_identifier is not False else None
+        return self._values(run, shown, found, store, input_bytes=getattr(image, "nbytes", 0), together=together)
+
+    def _named(self, layers: Sequence[str] | None) -> list[str]:
+        if isinstance(layers, str):
+            raise UserError(f"layers is {layers!r}", remedy=f"pass a list: [{layers!r}]")
+        names = list(dict.fromkeys(["logits"] if layers is None else layers))
+        if not names:
+            raise UserError("no layers are asked for", remedy="pass a list of at least one")
+        return self._resolve(names) if self._resolve is not None else names
+
+    def _values(
+        self,
+        run: Pass,
+        shown: Shown,
+        first: dict[str, Response],
+        store: ActivationStore | None,
+        *,
+        input_bytes: int,
+        together: bool,
+    ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
+        distinct = shown.presentations.distinct
+        rows = len(distinct) * (shown.trials if shown.moving else 1)
+
+        def planned(layers: Mapping[str, Response], reduction: str | None) -> MemoryPlan:
+            return plan(
+                {name: response.first_shape for name, response in layers.items()},
+                rows,
+                limit=self._max_memory,
+                dtype=np.result_type(*(response.dtype for response in layers.values())),
+                batch_size=self._batch_size,
+                input_bytes=input_bytes,
+                reduction=reduction,
+                store=store,
+                groups=[list(layers)] if together else None,
+            )
+
+        spec = planned(first, "auto").reduction if self._reduction == "auto" else self._reduction
+        first = {layer: response.reduced(spec) for layer, response in first.items()}
+        parts = None if store is None else self._parts(shown, first)
+        if parts is None:
+            store = None
+        found = {} if store is None or parts is None else stored_layers(store, parts, first, str(self.identifier))
+        missing = {layer: response for layer, response in first.items() if layer not in found}
+        if not missing:
+            return shown, first, found, None
+        run.batch_size = planned(missing, spec).batch_size
+
+        def fill(destinations: Mapping[str, ResponseRows]) -> None:
+            for destination in destinations.values():
+                destination.put_first()
+            run.rest(distinct, shown.shifts if shown.moving else None, destinations, skip=1, name=str(self.identifier))
+
+        if store is None or parts is None:
+            block, columns = in_memory(list(missing.values()), rows, fill)
+            return shown, first, columns, block
+        info = {"model": str(self.identifier), "stimulus_set": str(shown.presentations.identifier or "")}
+        found |= in_store(store, list(missing.values()), rows, parts, info, fill)
+        return shown, first, found, None
+
+    def _open_store(self) -> ActivationStore | None:
+        if not self.identifier or self._batch_hooks:
+            return None
+        return default_store() if self._store == "default" else self._store
+
+    def _parts(self, shown: Shown, first: Mapping[str, Response]) -> dict[str, dict[str, Any]] | None:
+        """What each layer's key is made of; None where it cannot be told what the model depends on."""
+        try:
+            model = (
+                {"code": fingerprint(self.get_activations)} if self._fingerprint is None else dict(self._fingerprint())
+            )
+            common: dict[str, Any] = {
+                "extractor": VERSION,
+                "model": model,
+                "plugin": self._plugin,
+                "preprocessing": fingerprint(self.preprocess),
+                "stimuli": shown.presentations.fingerprint,
+                "trials": 1,
+                "pooling": self._pooling.described,
+                "timeline": None if self._timeline is None else fingerprint(self._timeline),
+            }
+        except Unhashable as error:
+            _logger.info("activations of %s are not stored: %s", self.identifier, error)
+            return None
+        if shown.moving:
+            assert self._visual_degrees is not None  # without it, no displacement was known
+            degrees = float(self._visual_degrees)
+            common["trials"] = {"number": shown.trials, "extent": EXTENT_DEGREES, "visual_degrees": degrees}
+        name = self._canonical or str
+        return {
+            layer: {**common, "layer": name(layer), "dtype": one.dtype.str, "reduction": one.described}
+            for layer, one in first.items()
+        }
+
+    def _kept(self, layer: str, output: Any) -> NDArray[Any]:
+        """What is recorded of a layer's output."""
+        if self._timeline is not None:
+            return self._timeline.arrange(layer, as_rows(tensor_of(output, layer)))
+        return as_rows(self._pooling.apply(tensor_of(output, layer)))
+
+
+def _paths(paths: Sequence[Path]) -> list[Path]:
+    """What a model without preprocessing gets."""
+    return list(paths)

@@ -1,0 +1,176 @@
+"""Features that were computed elsewhere, found by stimulus_id."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.screen import some_of
+from brainscore_vision.model_helpers._packaging import presentation_coords
+from brainscore_vision.model_helpers.activations._assembly import Shown, assembly
+from brainscore_vision.model_helpers.activations._microsaccades import spiral
+from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
+from brainscore_vision.model_helpers.activations._presentations import Presentations
+
+__all__ = ["FeaturesOnDisk"]
+
+_IDS = "stimulus_id"
+
+
+class FeaturesOnDisk:
+    """Makes files of features an activations model.
+
+    Parameters
+    ----------
+    files : path or dict of str to path
+        ``.npz`` with one array a layer and ``stimulus_id``; a netCDF file of a
+        :class:`~brainscore_core.supported_data_standards.brainio.assemblies.NeuroidAssembly` (its ``layer`` tells the
+        layers apart); or a dictionary from layer to ``.npy`` file, which is mapped, not read. Arrays are stimuli ×
+        anything.
+    identifier : str
+        Name of the model.
+    stimulus_ids : list of str, optional
+        What the rows of ``.npy`` files are; needed for these only.
+
+    Raises
+    ------
+    UserError
+        If a file cannot be read, or its rows have no or too few names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.savez(folder / "features.npz", stimulus_id=["a", "b"], fc=[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    >>> activations_model = FeaturesOnDisk(folder / "features.npz", "mine")
+    >>> activations_model(StimulusSet({"stimulus_id": ["b", "a"]}), layers=["fc"]).values
+    array([[3., 4., 5.],
+           [0., 1., 2.]])
+    """
+
+    def __init__(
+        self,
+        files: str | Path | Mapping[str, str | Path],
+        identifier: str,
+        *,
+        stimulus_ids: Sequence[str] | None = None,
+    ) -> None:
+        self.identifier = identifier
+        if isinstance(files, Mapping):
+            if stimulus_ids is None:
+                raise UserError("the rows of .npy files have no names", remedy="pass stimulus_ids")
+            self._layers = {layer: _mapped(Path(path)) for layer, path in files.items()}
+            ids = [str(one) for one in stimulus_ids]
+        elif Path(files).suffix == ".npz":
+            self._layers, ids = _of_npz(Path(files))
+        else:
+            self._layers, ids = _of_netcdf(Path(files))
+        for layer, values in self._layers.items():
+            if values.shape[:1] != (len(ids),):
+                raise UserError(
+                    f"layer {layer!r} of {identifier!r} has shape {values.shape}, but {len(ids)} stimuli are named",
+                    remedy="the first axis must be the stimuli",
+                )
+        self._row = {name: number for number, name in enumerate(ids)}
+        if len(self._row) < len(ids):
+            raise UserError(
+                f"{len(ids) - len(self._row)} stimuli of {identifier!r} are there twice",
+                remedy="give each stimulus one row, such as the mean over its presentations",
+            )
+
+    def layers(self) -> list[str]:
+        """Names of the layers."""
+        return list(self._layers)
+
+    def __call__(
+        self,
+        stimuli: StimulusSet,
+        layers: Sequence[str],
+        stimuli_identifier: str | bool | None = None,
+        number_of_trials: int = 1,
+        require_variance: bool = False,
+    ) -> NeuroidAssembly:
+        """Features of some layers; as :meth:`ActivationsExtractorHelper.__call__`. Every trial has the same."""
+        unknown = [layer for layer in layers if layer not in self._layers]
+        if unknown or not layers:
+            raise UserError(
+                f"{self.identifier!r} has no layer {', '.join(unknown)}", remedy=f"it has {', '.join(self._layers)}"
+            )
+        if number_of_trials < 1:
+            raise UserError(f"number_of_trials is {number_of_trials}", remedy="show each stimulus at least once")
+        ids = [str(one) for one in stimuli[_IDS]]
+        missing = [one for one in ids if one not in self._row]
+        if missing:
+            raise UserError(
+                f"{self.identifier!r} has no features of {len(missing)} of {len(ids)} stimuli: {some_of(missing)}",
+                remedy="compute them too: features are found by stimulus_id",
+            )
+        rows = np.array([self._row[one] for one in ids], dtype=np.intp)
+        presentations = _Rows(
+            paths=tuple(Path(one) for one in ids),
+            coords=presentation_coords(stimuli),
+            identifier=stimuli.identifier,
+            row_of_each=rows,
+        )
+        trials = number_of_trials if require_variance else 1
+        shown = Shown(presentations, trials, spiral(1, height=1, visual_degrees=None), moving=False)
+        parts = [self._layers[layer] for layer in layers]
+        units = [
+            LayerUnits(layer, part.shape[1:], int(np.prod(part.shape[1:])))
+            for layer, part in zip(layers, parts, strict=True)
+        ]
+        flat = [part.reshape(len(part), -1) for part in parts]
+        values = flat[0] if len(flat) == 1 else np.concatenate([part[rows] for part in flat], axis=1)
+        if len(flat) > 1:
+            shown = Shown(presentations.in_order(), trials, shown.shifts, moving=False)
+        return assembly(self.identifier, shown, units, values)
+
+
+@dataclass(frozen=True)
+class _Rows(Presentations):
+    """Presentations whose rows are known from elsewhere."""
+
+    row_of_each: Any = None
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        return np.asarray(self.row_of_each, dtype=np.intp)
+
+    def in_order(self) -> "_Rows":
+        """The same presentations, of values that are in their order already."""
+        return _Rows(self.paths, self.coords, self.identifier, row_of_each=np.arange(len(self.paths)))
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read: {error}", remedy="write it by numpy.save, without objects") from error
+
+
+def _of_npz(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read: {error}", remedy="write it by numpy.savez, without objects") from error
+    if _IDS not in arrays:
+        raise UserError(f"{path} does not say what its rows are", remedy="add an array 'stimulus_id' to it")
+    ids = [str(one) for one in arrays.pop(_IDS)]
+    return arrays, ids
+
+
+def _of_netcdf(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    if not path.is_file():
+        raise UserError(f"there is no file {path}", remedy="pass an .npz file, a netCDF file, or {layer: .npy file}")
+    recorded = NeuroidAssembly.from_files(path).transpose("presentation", "neuroid")
+    ids = [str(one) for one in recorded[_IDS].values]
+    names = recorded["layer"].values if "layer" in recorded.coords else np.full(recorded.shape[1], path.stem)
+    return {str(name): recorded.values[:, names == name] for name in dict.fromkeys(names)}, ids

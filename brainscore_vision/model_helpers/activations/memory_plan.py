@@ -1,0 +1,262 @@
+"""What a run will take, before it starts: memory, disk, and what to do where that is too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from brainscore_core.errors import UserError
+from brainscore_core.memory import memory_limit, readable, resident
+from brainscore_vision.model_helpers.activations.reduction import make_reduction
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_helpers.activations.store import ActivationStore
+
+__all__ = ["MemoryPlan", "plan"]
+
+_WORKING = 3.0  # a network holds, while it runs, about this many times what is recorded of it, where nobody measured
+_METRIC_FLOOR = 1 << 27  # bytes: metrics work through large features in chunks
+_NAMES = 800  # bytes of coordinates for each neuroid: those of an assembly, and of the one made from it
+_SQUARES = 4  # stimuli × stimuli or features × features matrices that a metric holds at once
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """How a run fits into memory.
+
+    Attributes
+    ----------
+    dtype : str
+        Type that activations are stored in.
+    batch_size : int
+        Stimuli that pass the network at once, at most what was asked for.
+    rows : int
+        Stimuli of the widest layer that may be read at once afterwards.
+    reduction : str or None
+        As :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction` takes it; None where
+        activations stay as they are.
+    predicted_peak, limit : int
+        Bytes of memory: what the run will take at most, and what it may take.
+    disk, room : int
+        Bytes of disk: what will be stored, and what there is room for. Both 0 without a store.
+    numbers : dict of str to int
+        What the peak is made of, in bytes.
+    """
+
+    dtype: str
+    batch_size: int
+    rows: int
+    reduction: str | None
+    predicted_peak: int
+    limit: int
+    disk: int
+    room: int
+    numbers: dict[str, int]
+
+    def __str__(self) -> str:
+        lines = [
+            f"memory: {readable(self.predicted_peak)} of {readable(self.limit)}, {self.batch_size} stimuli a batch"
+        ]
+        lines += [f"  {name}: {readable(value)}" for name, value in self.numbers.items()]
+        lines.append(f"disk: {readable(self.disk)} of {readable(self.room)}" if self.room else "disk: not used")
+        lines.append(f"stored as {self.dtype}" + (f", reduced by {self.reduction}" if self.reduction else ""))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Need:
+    """Bytes that one way of running takes."""
+
+    process: int
+    one_stimulus: int  # in the network
+    reduction: int
+    buffers: int  # activations that stay in memory
+    names: int
+    metric: int
+    disk: int
+
+    def peak(self, batch_size: int) -> int:
+        extraction = self.reduction + batch_size * self.one_stimulus
+        return self.process + self.buffers + max(extraction, self.names + self.metric)
+
+    def numbers(self, batch_size: int) -> dict[str, int]:
+        return {
+            "process and network": self.process,
+            f"batch of {batch_size} in the network": batch_size * self.one_stimulus,
+            "reduction": self.reduction,
+            "activations kept in memory": self.buffers,
+            "coordinates of neuroids": self.names,
+            "metric": self.metric,
+        }
+
+
+def plan(
+    shapes: Mapping[str, int | Sequence[int]],
+    stimuli: int,
+    *,
+    limit: int | str | None = None,
+    dtype: DTypeLike | None = None,
+    batch_size: int = 64,
+    input_bytes: int = 0,
+    working_bytes: int | None = None,
+    process_bytes: int | None = None,
+    groups: Sequence[Sequence[str]] | None = None,
+    metric_factor: float = 0.0,
+    reduction: str | Literal["auto"] | None = None,
+    store: ActivationStore | None = None,
+) -> MemoryPlan:
+    """Predict what extracting and scoring takes, and choose how to do it within the limit.
+
+    Layers stream to disk, so that memory holds one batch of each and not all stimuli; a metric then reads a layer from
+    its memory map. In memory are: the process with the network, one batch in the network, the weights of a reduction;
+    afterwards the coordinates of the neuroids and what the metric makes; and, without a store, all activations.
+
+    Parameters
+    ----------
+    shapes : mapping of str to int or tuple of int
+        Features of each layer for one stimulus, as one probe shows them.
+    stimuli : int
+        How many will be shown, repeated trials included.
+    limit : int or str, optional
+        Memory that may be used; by default :func:`~brainscore_core.memory.memory_limit`.
+    dtype : dtype, optional
+        Type to store; float32 unless another is asked for. Nothing is ever stored as float16 unasked.
+    batch_size : int
+        Stimuli at once, if they fit.
+    input_bytes : int
+        Of one preprocessed stimulus.
+    working_bytes : int, optional
+        What the network holds for one stimulus while it runs; by default 3 × its input and the layers recorded.
+    process_bytes : int, optional
+        Memory before the run, network included; by default what this process holds now.
+    groups : sequence of sequences of str, optional
+        Layers that will be asked for together, which puts them into memory side by side; each alone by default.
+    metric_factor : float
+        Copies of the activations that the metric makes. The metrics here make none.
+    reduction : str, optional
+        A reduction to apply, such as ``'projection'`` or ``'pca:300'``; ``'auto'`` for a random projection where
+        activations fit neither memory nor disk otherwise. By default there is none.
+    store : ActivationStore, optional
+        Where activations go. Without one they stay in memory.
+
+    Returns
+    -------
+    MemoryPlan
+        With the largest batch that fits.
+
+    Raises
+    ------
+    UserError
+        If the run cannot fit; with the numbers, and what would help.
+
+    Examples
+    --------
+    >>> shapes = {"conv1": (64, 55, 55), "fc": 1000}
+    >>> found = plan(shapes, 5000, limit="4GB", process_bytes=500_000_000, metric_factor=1, reduction="auto")
+    >>> found.reduction, found.batch_size, found.predicted_peak < found.limit
+    ('projection', 64, True)
+    """
+    features = {layer: _count(shape) for layer, shape in shapes.items()}
+    unknown = sorted({layer for group in groups or [] for layer in group}.difference(features))
+    if not features or unknown:
+        what = f"the groups name layers without shape: {', '.join(unknown)}" if unknown else "there are no layers"
+        raise ValueError(f"{what}; shapes needs each layer that is recorded")
+    if stimuli < 1 or batch_size < 1:
+        raise ValueError(f"{stimuli} stimuli in batches of {batch_size}: both need to be above 0")
+    allowed = memory_limit(limit)
+    stored = np.dtype("float32" if dtype is None else dtype)
+    process = resident() if process_bytes is None else process_bytes
+    room = 0 if store is None else store.room()
+
+    def need(spec: str | None) -> _Need:
+        width, weights = dict(features), 0
+        if spec is not None:
+            for layer, count in features.items():
+                reducer = make_reduction(spec)
+                width[layer] = reducer.width(count)
+                weights += reducer.nbytes(count)
+        recorded = sum(features.values())
+        in_network = working_bytes
+        if in_network is None:
+            in_network = int(_WORKING * (input_bytes + 4 * recorded))
+        size = stimuli * stored.itemsize * sum(width.values())
+        return _Need(
+            process=process,
+            one_stimulus=input_bytes + in_network + (4 + stored.itemsize) * recorded,
+            reduction=weights,
+            buffers=size if store is None else 0,
+            names=_NAMES
+            * max(sum(width[layer] for layer in group) for group in groups or [[layer] for layer in width]),
+            metric=_metric(width, stimuli, groups, metric_factor, stored.itemsize),
+            disk=0 if store is None else size,
+        )
+
+    for spec in [None, "projection"] if reduction == "auto" else [reduction]:
+        wanted = need(spec)
+        fixed = wanted.process + wanted.buffers
+        fitting = (allowed - fixed - wanted.reduction) // max(wanted.one_stimulus, 1)
+        size = int(min(batch_size, stimuli, fitting))
+        if size >= 1 and fixed + wanted.names + wanted.metric <= allowed and wanted.disk <= room:
+            widest = max(features.values()) * stored.itemsize
+            return MemoryPlan(
+                dtype=stored.name,
+                batch_size=size,
+                rows=int(np.clip((allowed - fixed) // (4 * max(widest, 1)), 1, stimuli)),
+                reduction=spec,
+                predicted_peak=wanted.peak(size),
+                limit=allowed,
+                disk=wanted.disk,
+                room=room,
+                numbers=wanted.numbers(size),
+            )
+    raise _refusal(wanted, allowed, room, stimuli, sum(features.values()), reduction, store)
+
+
+def _count(shape: int | Sequence[int]) -> int:
+    return int(np.prod(shape, dtype=object))
+
+
+def _metric(
+    width: Mapping[str, int], stimuli: int, groups: Sequence[Sequence[str]] | None, factor: float, itemsize: int
+) -> int:
+    """Bytes of the greediest group: the layers side by side, copies, and matrices of the smaller dimension."""
+    needs = []
+    for group in groups or [[layer] for layer in width]:
+        features = sum(width[layer] for layer in group)
+        together = stimuli * features * itemsize if len(group) > 1 else 0
+        copies = int(factor * stimuli * features * itemsize)
+        needs.append(together + copies + _SQUARES * 8 * min(stimuli, features) ** 2)
+    return max(needs) + _METRIC_FLOOR
+
+
+def _refusal(
+    need: _Need,
+    allowed: int,
+    room: int,
+    stimuli: int,
+    features: int,
+    reduction: str | None,
+    store: ActivationStore | None,
+) -> UserError:
+    peak = need.peak(1)
+    problems, remedies = [], []
+    if peak > allowed:
+        problems.append(f"{readable(peak)} of memory needed, {readable(allowed)} allowed")
+        remedies.append("allow more with --max-memory or BRAINSCORE_MAX_MEMORY")
+    if need.disk > room:
+        problems.append(f"{readable(need.disk)} of disk needed, {readable(room)} there for activations")
+        remedies.append("raise BRAINSCORE_ACTIVATIONS_LIMIT or name another folder with BRAINSCORE_ACTIVATIONS")
+    if need.buffers:
+        remedies.append("let activations go to disk (BRAINSCORE_ACTIVATIONS)")
+    remedies.append("record from fewer layers at once")
+    if reduction is None:
+        remedies.append("pool, or reduce them (reduction='projection')")
+    numbers = ", ".join(f"{name} {readable(value)}" for name, value in need.numbers(1).items() if value)
+    return UserError(
+        f"{stimuli} stimuli × {features} features do not fit: {'; '.join(problems)}\n({numbers})",
+        remedy="; or ".join(remedies),
+    )

@@ -1,0 +1,252 @@
+"""Image files as the arrays that networks take: resized, cropped, normalised; no torchvision needed."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["ImagePreprocessing", "load_image", "load_images", "load_preprocess_images", "preprocess_images"]
+
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+_HALF = (0.5, 0.5, 0.5)
+_DEEP_MODES = ("I", "F")  # levels that are not 0 to 255
+FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}  # Pillow's numbers
+
+
+@dataclass(frozen=True)
+class ImagePreprocessing:
+    """Resize, crop and normalise image files, as torchvision's transforms on Pillow images do.
+
+    Parameters
+    ----------
+    resize : int or (int, int), optional
+        Length of the shorter side (the aspect ratio is kept), or height and width. By default sizes stay.
+    crop : int or (int, int), optional
+        Height and width that are cut out of the middle, afterwards.
+    interpolation : {'bilinear', 'bicubic', 'nearest', 'lanczos', 'box', 'hamming'}
+        Antialiased, as Pillow does it.
+    mean, std : tuple of float
+        Subtracted from, then divided into red, green and blue in [0, 1].
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> preprocessing = ImagePreprocessing(resize=256, crop=224)
+    >>> preprocessing.image(Image.new("RGB", (500, 300))).shape
+    (3, 224, 224)
+    """
+
+    resize: int | tuple[int, int] | None = None
+    crop: int | tuple[int, int] | None = None
+    interpolation: str = "bilinear"
+    mean: tuple[float, ...] = IMAGENET_MEAN
+    std: tuple[float, ...] = IMAGENET_STD
+
+    def __post_init__(self) -> None:
+        if self.interpolation not in FILTERS:
+            raise ValueError(f"interpolation is {self.interpolation!r}, not one of {', '.join(FILTERS)}")
+        if len(self.mean) != 3 or len(self.std) != 3 or min(self.std) <= 0:
+            raise ValueError(f"mean {self.mean} and std {self.std} must be three numbers each, std above 0")
+
+    def __call__(self, paths: Sequence[str | os.PathLike[str]]) -> NDArray[np.float32]:
+        """Arrays of image files.
+
+        Parameters
+        ----------
+        paths : list of path
+            Image files.
+
+        Returns
+        -------
+        ndarray of float32, images × 3 × height × width
+
+        Raises
+        ------
+        UserError
+            If a file is no image, or the images differ in size after resizing and cropping.
+        """
+        return _stacked([self.image(load_image(path)) for path in paths])
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """Channels, height and width of what comes out; None where they depend on the image."""
+        size = self.crop if self.crop is not None else (None if isinstance(self.resize, int) else self.resize)
+        return None if size is None else (3, *_pair(size))
+
+    def image(self, image: "Image") -> NDArray[np.float32]:
+        """One Pillow image as an array, 3 × height × width."""
+        levels = self._levels(image)
+        out = np.empty((3, *levels.shape[:2]), dtype=np.float32)
+        self._normalise(levels, out)
+        return out
+
+    def into(self, path: str | os.PathLike[str], out: NDArray[np.float32]) -> None:
+        """Write an image file's array into `out`, of shape :attr:`shape`."""
+        self._normalise(self._levels(load_image(path)), out)
+
+    def _levels(self, image: "Image") -> NDArray[np.uint8]:
+        if self.resize is not None:
+            width, height = _resized(image.size, self.resize)
+            image = image.resize((width, height), FILTERS[self.interpolation])
+        if self.crop is not None:
+            height, width = _pair(self.crop)
+            left, top = (round((now - then) / 2.0) for now, then in zip(image.size, (width, height), strict=True))
+            image = image.crop((left, top, left + width, top + height))
+        return np.asarray(image)
+
+    def _normalise(self, levels: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
+        for channel, table in enumerate(self._tables):
+            np.take(table, levels[..., channel], out=out[channel], mode="clip")  # without a mode, NumPy makes a copy
+
+    @cached_property
+    def _tables(self) -> NDArray[np.float32]:
+        """Normalised value of each of the 256 levels, for each channel."""
+        values = np.arange(256, dtype=np.float32) / np.float32(255)
+        mean, std = (np.asarray(numbers, dtype=np.float32)[:, np.newaxis] for numbers in (self.mean, self.std))
+        return (values - mean) / std
+
+
+def load_preprocess_images(
+    image_filepaths: Sequence[str | os.PathLike[str]],
+    image_size: int,
+    *,
+    preprocess_type: str = "imagenet",
+    normalize_mean: Sequence[float] = IMAGENET_MEAN,
+    normalize_std: Sequence[float] = IMAGENET_STD,
+) -> NDArray[np.float32]:
+    """Read, resize and normalise images.
+
+    Parameters
+    ----------
+    image_filepaths : list of path
+        Image files.
+    image_size : int
+        Height and width of the result.
+    preprocess_type : {'imagenet', 'inception'}
+        ``'imagenet'``: both sides are resized (bilinear, antialiased). ``'inception'``: the shorter side is resized to
+        ``image_size`` · 256 / 224, the middle cut out, mean and standard deviation are 0.5 whatever is passed.
+    normalize_mean, normalize_std : sequence of float
+        Subtracted from, then divided into red, green and blue in [0, 1].
+
+    Returns
+    -------
+    ndarray of float32, images × 3 × image_size × image_size
+
+    Raises
+    ------
+    UserError
+        If a file is no image.
+
+    Examples
+    --------
+    >>> import functools
+    >>> preprocessing = functools.partial(load_preprocess_images, image_size=224)
+    """
+    preprocessing = _preprocessing(image_size, preprocess_type, normalize_mean, normalize_std)
+    return preprocessing(image_filepaths)
+
+
+def load_images(image_filepaths: Iterable[str | os.PathLike[str]]) -> "list[Image]":
+    """Read images as RGB; see :func:`load_image`."""
+    return [load_image(path) for path in image_filepaths]
+
+
+def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
+    """Read an image as RGB: grey levels go to each channel, palettes are looked up, transparency is dropped.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read as an image, or its levels are not of 8 bits.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(image_filepath) as opened:
+            mode = opened.mode
+            if not mode.startswith(_DEEP_MODES):
+                return opened.convert("RGB")  # a copy where it is RGB already; reads the file
+    except (OSError, Image.DecompressionBombError) as error:
+        raise UserError(
+            f"the stimulus {os.fspath(image_filepath)} cannot be read as an image: {error}",
+            remedy="check that the file exists and is whole",
+        ) from error
+    raise UserError(
+        f"the stimulus {os.fspath(image_filepath)} has pixels of mode {mode!r}, not of 8 bits a channel",
+        remedy="save it with 8 bits a channel",
+    )
+
+
+def preprocess_images(images: "Iterable[Image]", image_size: int, **kwargs: Any) -> NDArray[np.float32]:
+    """Resize and normalise Pillow images; arguments and result as of :func:`load_preprocess_images`.
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> preprocess_images([Image.new("RGB", (10, 20))], image_size=8).shape
+    (1, 3, 8, 8)
+    """
+    preprocessing = _preprocessing(image_size, **kwargs)
+    return _stacked([preprocessing.image(_rgb(image)) for image in images])
+
+
+def as_image_preprocessing(preprocessing: Any) -> ImagePreprocessing | None:
+    """An :class:`ImagePreprocessing`, also where it is written as ``partial(load_preprocess_images, …)``; else None."""
+    if isinstance(preprocessing, ImagePreprocessing):
+        return preprocessing
+    if isinstance(preprocessing, partial) and preprocessing.func is load_preprocess_images and not preprocessing.args:
+        return _preprocessing(**preprocessing.keywords) if "image_size" in preprocessing.keywords else None
+    return None
+
+
+def _preprocessing(
+    image_size: int,
+    preprocess_type: str = "imagenet",
+    normalize_mean: Sequence[float] = IMAGENET_MEAN,
+    normalize_std: Sequence[float] = IMAGENET_STD,
+) -> ImagePreprocessing:
+    kind = preprocess_type.lower()
+    if kind == "imagenet":
+        return ImagePreprocessing(resize=(image_size, image_size), mean=tuple(normalize_mean), std=tuple(normalize_std))
+    if kind == "inception":
+        return ImagePreprocessing(resize=int(image_size * 256 / 224), crop=image_size, mean=_HALF, std=_HALF)
+    raise ValueError(f"preprocess_type is {preprocess_type!r}, not 'imagenet' or 'inception'")
+
+
+def _rgb(image: "Image") -> "Image":
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def _pair(size: int | tuple[int, int]) -> tuple[int, int]:
+    height, width = (size, size) if isinstance(size, int) else size
+    return int(height), int(width)
+
+
+def _resized(size: tuple[int, int], to: int | tuple[int, int]) -> tuple[int, int]:
+    """Width and height after resizing."""
+    if not isinstance(to, int):
+        return to[1], to[0]
+    width, height = size
+    short, long = min(size), max(size)
+    longer = int(to * long / short)
+    return (to, longer) if width <= height else (longer, to)
+
+
+def _stacked(arrays: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise UserError(
+            f"the images have different sizes after preprocessing: {', '.join(map(str, sorted(shapes)))}",
+            remedy="resize them to one height and width, or crop them",
+        )
+    return np.stack(arrays) if arrays else np.empty((0, 3, 0, 0), dtype=np.float32)

@@ -1,0 +1,242 @@
+"""Activations of PyTorch networks."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_vision.model_helpers.activations._devices import (
+    as_input,
+    autocast_type,
+    autocasting,
+    choose_devices,
+    shared_out,
+)
+from brainscore_vision.model_helpers.activations._fingerprint import (
+    code_fingerprint,
+    fingerprint,
+    network_state,
+    weights_fingerprint,
+)
+from brainscore_vision.model_helpers.activations._hooks import LayerNames, Listener
+from brainscore_vision.model_helpers.activations._pooling import as_rows, tensor_of
+from brainscore_vision.model_helpers.activations._run import Forward, Recorder, Take
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+from brainscore_vision.model_helpers.activations.preprocessing import (
+    load_image,
+    load_images,
+    load_preprocess_images,
+    preprocess_images,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["PytorchWrapper", "load_image", "load_images", "load_preprocess_images", "preprocess_images"]
+
+_READS_LAYERS = ("get_activations", "get_layer", "register_hook")
+
+
+class PytorchWrapper:
+    """Makes a network an activations model: called with stimuli and layers, it returns activations.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The network; it is moved to the device and evaluated, never trained.
+    preprocessing : callable or None
+        List of image paths → array or tensors, one a path, such as
+        ``functools.partial(load_preprocess_images, image_size=224)``.
+    identifier : str, optional
+        Name of the model; by default its class's.
+    forward_kwargs : dict, optional
+        Passed to the network at each call.
+    batch_size : int
+        Stimuli at once; halved whenever memory runs out.
+    device : str, torch.device or list of these
+        ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU. Several: each gets a copy of the network and its
+        share of every batch.
+    autocast : bool or torch.dtype
+        Compute in half precision where PyTorch holds that safe: ``True`` (bfloat16) or a type.
+    compile : bool or str
+        Let ``torch.compile`` translate the network; a text names its backend. It takes minutes: for many stimuli.
+    **options
+        Of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``, ``dtype``,
+        ``pooling``, ``workers``, ``loader``.
+
+    Notes
+    -----
+    Layers are asked for by name as in ``named_modules()``, by a pattern (``'layer?.0'``), as ``'logits'`` (the last
+    module that has no others in it), or as ``'IT.output-t1'``: what a module gave the second time that it ran in one
+    pass. Without a number the last time counts. Of several tensors that a layer returns the first is taken.
+
+    Examples
+    --------
+    >>> import functools, torch
+    >>> network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, stride=2), torch.nn.ReLU())
+    >>> preprocessing = functools.partial(load_preprocess_images, image_size=32)
+    >>> activations_model = PytorchWrapper(identifier="two-layers", model=network, preprocessing=preprocessing)
+    >>> activations_model.layers()
+    ['0', '1']
+    >>> activations = activations_model(stimuli, layers=["1"])  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        model: "torch.nn.Module",
+        preprocessing: Callable[[Sequence[Any]], Any] | None,
+        identifier: str | None = None,
+        forward_kwargs: Mapping[str, Any] | None = None,
+        batch_size: int = 64,
+        *,
+        device: Any = "auto",
+        autocast: Any = False,
+        compile: bool | str = False,  # noqa: A002 - torch's own name for it
+        **options: Any,
+    ) -> None:
+        self._devices = choose_devices(device)
+        self._model = model.to(self._devices[0]).eval()
+        self._forward_kwargs = dict(forward_kwargs or {})
+        self._autocast = autocast_type(autocast)
+        self._compile = compile
+        self._known_weights: tuple[Any, str] | None = None
+        self._extractor = self._build_extractor(
+            identifier=identifier or type(model).__name__,
+            preprocessing=preprocessing,
+            get_activations=self.get_activations,
+            batch_size=batch_size,
+            pin_memory=self._devices[0].type == "cuda",
+            **options,
+        )
+        self._extractor.insert_attrs(self)
+
+    def _build_extractor(
+        self, identifier: str, preprocessing: Any, get_activations: Any, **options: Any
+    ) -> ActivationsExtractorHelper:
+        own = [name for name in _READS_LAYERS if getattr(type(self), name) is not getattr(PytorchWrapper, name)]
+        if not own:  # a subclass that reads layers in its own way is asked by its own methods
+            names = LayerNames(self._model)
+            options = {"recorder": self._recorder, "resolve": names.resolve, "canonical": names.canonical} | options
+        return ActivationsExtractorHelper(
+            get_activations=get_activations,
+            preprocessing=preprocessing,
+            identifier=identifier,
+            fingerprint=self._fingerprint,
+            **options,
+        )
+
+    @property
+    def identifier(self) -> Any:
+        """Name of the model."""
+        return self._extractor.identifier
+
+    @identifier.setter
+    def identifier(self, identifier: str) -> None:
+        self._extractor.identifier = identifier
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
+        """Activations; as :meth:`ActivationsExtractorHelper.__call__`."""
+        return self._extractor(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return repr(self._model)
+
+    @property
+    def model(self) -> "torch.nn.Module":
+        """The network."""
+        return self._model
+
+    def example_input(self, path: Any) -> "torch.Tensor":
+        """What the network gets for one image file, stimuli first, on its device."""
+        return as_input(self._model, self._extractor.preprocess([path]))
+
+    def layers(self) -> list[str]:
+        """Names of the modules that hold no others, in the network's order."""
+        return [
+            name
+            for name, module in self._model.named_modules(remove_duplicate=False)
+            if name and next(module.children(), None) is None
+        ]
+
+    def get_layer(self, layer_name: str) -> "torch.nn.Module":
+        """The module of a layer."""
+        return LayerNames(self._model).module(layer_name)[0]
+
+    def get_activations(self, images: Any, layer_names: Sequence[str]) -> "OrderedDict[str, NDArray[Any]]":
+        """Outputs of layers for preprocessed images, stimuli first."""
+        found: OrderedDict[str, NDArray[Any]] = OrderedDict()
+        if type(self).register_hook is not PytorchWrapper.register_hook or (
+            type(self).get_layer is not PytorchWrapper.get_layer
+        ):
+            handles = [self.register_hook(self.get_layer(name), name, target_dict=found) for name in layer_names]
+            try:
+                self._run(self._model, images)
+            finally:
+                for handle in handles:
+                    handle.remove()
+            return found
+        with self._recorder()(layer_names) as forward:
+            forward(images, lambda layer, output: found.__setitem__(layer, np.array(as_rows(tensor_of(output, layer)))))
+        return OrderedDict((name, found[name]) for name in layer_names)
+
+    def register_hook(self, layer: "torch.nn.Module", layer_name: str, target_dict: dict[str, Any]) -> Any:
+        """Let a module write what it returns into `target_dict`, under `layer_name`; returns torch's handle."""
+
+        def hook(_module: Any, _inputs: Any, output: Any) -> None:
+            target_dict[layer_name] = np.array(as_rows(tensor_of(output, layer_name)))
+
+        return layer.register_forward_hook(hook)
+
+    def _recorder(self) -> Recorder:
+        """What records during one call: it learns from the first stimulus how often each module runs."""
+        counts: dict[Any, int] = {}
+
+        @contextmanager
+        def recorder(layers: Sequence[str]) -> Iterator[Forward]:
+            if counts and len(self._devices) > 1:
+                with shared_out(self._model, self._devices, layers, self._run) as forward:
+                    yield forward
+                return
+            # the first stimulus alone is not worth translating
+            compile = bool(counts) and bool(self._compile)  # noqa: A001 - as the option
+            network = self._compiled() if compile else self._model
+            with Listener(self._model, layers, counts, compiled=compile) as listener:
+
+                def forward_one(images: Any, take: Take) -> None:
+                    with listener.passing(take):
+                        self._run(network, images)
+
+                yield forward_one
+
+        return recorder
+
+    def _run(self, network: "torch.nn.Module", images: Any) -> None:
+        import torch
+
+        device = next(network.parameters(), torch.empty(0)).device
+        network.eval()
+        with torch.inference_mode(), autocasting(device, self._autocast):
+            network(as_input(network, images), **self._forward_kwargs)
+
+    def _compiled(self) -> Any:
+        import torch
+
+        return torch.compile(self._model, backend=self._compile if isinstance(self._compile, str) else "inductor")
+
+    def _fingerprint(self) -> dict[str, Any]:
+        state = network_state(self._model)
+        if self._known_weights is None or self._known_weights[0] != state:
+            self._known_weights = (state, weights_fingerprint(self._model))
+        return {
+            "weights": self._known_weights[1],
+            "code": code_fingerprint(self._model),
+            "wrapper": fingerprint(type(self)),
+            "forward_kwargs": fingerprint(self._forward_kwargs),
+            "device": self._devices[0].type,
+            "autocast": None if self._autocast is None else str(self._autocast),
+            "compile": self._compile,
+        }

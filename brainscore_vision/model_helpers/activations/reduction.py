@@ -1,0 +1,384 @@
+"""Fewer features a layer, on the fly: random projection, and principal components learnt batch by batch."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.errors import UserError
+
+__all__ = ["IncrementalPCA", "RandomProjection", "Reduction", "make_reduction"]
+
+_COMPONENTS = 1000  # as the published implementation takes
+_VERSION = 1  # counts up when the same settings come to give other values
+_CHUNK = 1 << 26  # bytes of working memory
+_NONZEROS = 8  # of each feature, in a sparse projection
+
+
+class Reduction(Protocol):
+    """Turns rows of many features into rows of few.
+
+    One object is for one layer. ``needs_fit`` says whether `fit_batch` has to see rows before `transform` may.
+    """
+
+    needs_fit: bool
+
+    def fit_batch(self, X: ArrayLike) -> Any:
+        """Learn from rows × features."""
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Reduce rows × features; what has no more features than asked for stays as it is."""
+
+    def width(self, features: int) -> int:
+        """Number of features that are left of `features`, at most."""
+
+    def nbytes(self, features: int) -> int:
+        """Memory that it takes, in bytes."""
+
+    def describe(self) -> dict[str, Any]:
+        """Say in plain values what the result depends on; part of a layer's key."""
+
+
+def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) -> Reduction:
+    """Make a reduction from its name.
+
+    Parameters
+    ----------
+    spec : str
+        ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with as many as are
+        named: ``'pca:300'``.
+    seed : int
+        Of a random projection.
+    fitted_on : str, optional
+        What principal components are learnt from, such as the hash of the stimuli.
+
+    Raises
+    ------
+    UserError
+        If there is no such reduction.
+
+    Examples
+    --------
+    >>> make_reduction("projection:200").describe()["components"]
+    200
+    """
+    kind, colon, number = spec.partition(":")
+    if kind not in ("projection", "gaussian", "pca") or (colon and not (number.isdecimal() and int(number) > 0)):
+        raise UserError(
+            f"there is no reduction {spec!r}", remedy="it is 'projection', 'gaussian' or 'pca', or such as 'pca:300'"
+        )
+    components = int(number) if colon else _COMPONENTS
+    if kind == "pca":
+        return IncrementalPCA(components, fitted_on=fitted_on)
+    return RandomProjection(components, seed=seed, dense=kind == "gaussian")
+
+
+class RandomProjection:
+    """Random linear combinations of features, which keep inner products and distances on average.
+
+    Nothing is learnt, so it can be applied from the first batch on. With k components, a distance is off by a factor
+    of about 1 ± √(2/k) (1000 components: 4 %).
+
+    Parameters
+    ----------
+    n_components : int
+        Features that are left.
+    seed : int
+        Same seed and number of features, same projection.
+    dense : bool
+        Gaussian weights (Johnson and Lindenstrauss 1984), features × components in memory. By default each feature has
+        8 weights ±1/√8, one in each eighth of the components (Kane and Nelson 2014, doi:10.1145/2559902).
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((3, 20_000))
+    >>> Z = RandomProjection(2000).transform(X)
+    >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T, atol=2000))
+    ((3, 2000), True)
+    """
+
+    needs_fit = False
+
+    def __init__(self, n_components: int = _COMPONENTS, *, seed: int = 0, dense: bool = False) -> None:
+        self.n_components = _positive(n_components)
+        self.seed = int(seed)
+        self.dense = bool(dense)
+        self._weights: Any = None  # components × features
+        self._features = -1
+
+    def fit_batch(self, X: ArrayLike) -> RandomProjection:
+        """Do nothing."""
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Project rows.
+
+        Parameters
+        ----------
+        X : array, rows × features
+            NaN and infinities spread over the row.
+
+        Returns
+        -------
+        array, rows × components
+            float32 for float32 and narrower, else float64; `X` itself where it has no more features than that.
+        """
+        rows = _rows(X)
+        if rows.shape[1] <= self.n_components:
+            return rows
+        if self._features != rows.shape[1]:
+            self._weights, self._features = self._draw(rows.shape[1]), rows.shape[1]
+        return np.ascontiguousarray((self._weights.astype(rows.dtype, copy=False) @ rows.T).T)
+
+    def width(self, features: int) -> int:
+        """Features that are left of `features`."""
+        return min(features, self.n_components)
+
+    def nbytes(self, features: int) -> int:
+        """Memory of the weights, in bytes."""
+        if features <= self.n_components:
+            return 0
+        # 4 bytes a value, 4 its column; while they are sorted, as much again
+        return 4 * features * self.n_components if self.dense else 16 * features * min(_NONZEROS, self.n_components)
+
+    def describe(self) -> dict[str, Any]:
+        """Settings, in plain values."""
+        kind = "gaussian projection" if self.dense else "sparse projection"
+        return {"kind": kind, "components": self.n_components, "seed": self.seed, "version": _VERSION}
+
+    def _draw(self, features: int) -> Any:
+        stream = np.random.Philox(np.random.SeedSequence([self.seed, features]))
+        k = self.n_components
+        if self.dense:
+            weights = np.random.Generator(stream).standard_normal((k, features), dtype=np.float32)
+            weights /= np.float32(np.sqrt(k))
+            return weights
+        from scipy.sparse import csr_array
+
+        # raw bits, since only those are the same in every version of NumPy
+        count = min(_NONZEROS, k)
+        bits = stream.random_raw(features * count).reshape(features, count)
+        edges = np.linspace(0, k, count + 1).astype(np.int64)
+        rows = edges[:-1] + ((bits >> np.uint64(1)) % np.diff(edges).astype(np.uint64)).astype(np.int64)
+        values = np.where(bits & np.uint64(1), 1, -1).astype(np.float32) / np.float32(np.sqrt(count))
+        columns = np.repeat(np.arange(features, dtype=np.int32), count)
+        return csr_array((values.ravel(), (rows.ravel().astype(np.int32), columns)), shape=(k, features))
+
+
+class IncrementalPCA:
+    """Principal components, learnt from rows that arrive in batches and are not kept.
+
+    Rows are collected until there are as many as components; they are then merged into the components so far, and what
+    exceeds their number is dropped (Ross et al. 2008, doi:10.1007/s11263-007-0075-7). The result does not depend on how
+    the rows were batched. For at most 2 × `n_components` rows it is that of an ordinary PCA.
+
+    Parameters
+    ----------
+    n_components : int
+        Components that are kept; fewer where the rows span fewer dimensions.
+    fitted_on : str, optional
+        What it is learnt from, such as the hash of the stimuli; for :meth:`describe`.
+
+    Attributes
+    ----------
+    mean_ : array, features
+        Mean of the rows so far.
+    components_ : array, components × features
+        Orthonormal; in each, the largest weight is positive.
+    explained_variance_, explained_variance_ratio_ : array, components
+        Variance along each component (n − 1), and its share of all variance.
+    n_seen_ : int
+        Rows so far.
+
+    Notes
+    -----
+    Memory is 2 × `n_components` × features, in float32 for float32 rows; products are summed in float64. Directions
+    with less than 10⁻⁷ of the largest standard deviation are dropped.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((50, 3)) @ np.ones((3, 40))
+    >>> pca = IncrementalPCA(2)
+    >>> for batch in np.split(X, 5):
+    ...     pca = pca.fit_batch(batch)
+    >>> pca.transform(X).shape, pca.explained_variance_ratio_.round(6)
+    ((50, 1), array([1.]))
+    """
+
+    needs_fit = True
+
+    def __init__(self, n_components: int = _COMPONENTS, *, fitted_on: str | None = None) -> None:
+        self.n_components = _positive(n_components)
+        self.fitted_on = fitted_on
+        self.n_seen_ = 0
+        self._unchanged = False  # no more features than components
+        self._stack: NDArray[np.floating] | None = None  # components × singular values, then the rows collected
+        self._mean: NDArray[np.float64]
+        self._kept = self._collected = self._merged = 0
+        self._squares: NDArray[np.float64] = np.zeros(0)  # squared singular values of what is kept
+        self._dropped = 0.0
+        self._signs: NDArray[np.floating] | None = None
+
+    def fit_batch(self, X: ArrayLike) -> IncrementalPCA:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, rows × features
+
+        Returns
+        -------
+        IncrementalPCA
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If values are not finite, or the number of features differs from before.
+        """
+        rows = _rows(X)
+        self._check_features(rows)
+        if not np.isfinite(rows).all():
+            raise ValueError("X has values that are not finite; principal components need finite features")
+        self.n_seen_ += len(rows)
+        self._signs = None
+        if self._unchanged:
+            return self
+        k = self.n_components
+        if self._stack is None:
+            # rows are collected up to 2k at first, k after components are there; one row corrects for the mean
+            self._stack = np.empty((2 * k + 1, rows.shape[1]), rows.dtype)
+            self._mean = np.zeros(rows.shape[1])
+        while len(rows):
+            room = 2 * k - self._kept - self._collected
+            if room == 0:
+                self._merge(k)
+                continue
+            taken, rows = rows[:room], rows[room:]
+            start = self._kept + self._collected
+            self._stack[start : start + len(taken)] = taken
+            self._collected += len(taken)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Coordinates of rows along the components.
+
+        Parameters
+        ----------
+        X : array, rows × features
+
+        Returns
+        -------
+        array, rows × components
+            float32 for float32 and narrower, else float64; `X` itself where it has no more features than components.
+        """
+        rows = _rows(X)
+        self._check_features(rows)
+        if self._unchanged:
+            return rows
+        scaled, signs = self._finished()
+        centred = np.subtract(rows, self._mean, dtype=rows.dtype)
+        scale = signs / np.sqrt(self._squares)
+        return np.asarray(centred @ scaled.T.astype(rows.dtype, copy=False) * scale, rows.dtype)
+
+    def width(self, features: int) -> int:
+        """Features that are left of `features`, at most; once it has learnt, exactly."""
+        if self._stack is None or features <= self.n_components:
+            return min(features, self.n_components)
+        return len(self._finished()[0])
+
+    def nbytes(self, features: int) -> int:
+        """Memory while it learns from float32 rows, in bytes."""
+        if features <= self.n_components:
+            return 0
+        return 4 * (2 * self.n_components + 1) * features + 8 * 4 * (2 * self.n_components) ** 2
+
+    def describe(self) -> dict[str, Any]:
+        """Settings and what it was learnt from, in plain values."""
+        return {"kind": "pca", "components": self.n_components, "fitted_on": self.fitted_on, "version": _VERSION}
+
+    @property
+    def mean_(self) -> NDArray[np.float64]:
+        """Mean of the rows so far."""
+        self._finished()
+        return self._mean
+
+    @property
+    def components_(self) -> NDArray[np.floating]:
+        """Orthonormal components × features."""
+        scaled, signs = self._finished()
+        return np.asarray(scaled * (signs / np.sqrt(self._squares))[:, None], scaled.dtype)
+
+    @property
+    def explained_variance_(self) -> NDArray[np.float64]:
+        """Variance along each component."""
+        self._finished()
+        return self._squares / (self.n_seen_ - 1)
+
+    @property
+    def explained_variance_ratio_(self) -> NDArray[np.float64]:
+        """Share of all variance along each component."""
+        self._finished()
+        return self._squares / (self._squares.sum() + self._dropped)
+
+    def _check_features(self, rows: NDArray[np.floating]) -> None:
+        if self.n_seen_ == 0:
+            self._unchanged = rows.shape[1] <= self.n_components
+        elif self._stack is not None and rows.shape[1] != self._stack.shape[1]:
+            raise ValueError(f"X has {rows.shape[1]} features, but {self._stack.shape[1]} before")
+
+    def _finished(self) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Components times their singular values, and the sign of each."""
+        if self.n_seen_ < 2 or self._stack is None:
+            raise ValueError("principal components need two rows at least; call fit_batch first")
+        if self._collected or self._kept > self.n_components:
+            self._merge(self.n_components)
+        scaled = self._stack[: self._kept]
+        if self._signs is None:
+            largest = np.abs(scaled).argmax(axis=1)
+            self._signs = np.where(scaled[np.arange(self._kept), largest] < 0, -1.0, 1.0)
+        return scaled, self._signs
+
+    def _merge(self, k: int) -> None:
+        """Merge the rows collected into the components."""
+        assert self._stack is not None
+        held, new = self._kept, self._collected
+        count = held + new + (self._merged > 0)
+        block = self._stack[:count]
+        fresh = block[held : held + new]
+        mean = fresh.mean(axis=0, dtype=np.float64)
+        fresh -= mean.astype(fresh.dtype)
+        total = self._merged + new
+        if self._merged:
+            block[-1] = np.sqrt(self._merged * new / total) * (self._mean - mean)
+        self._mean += (mean - self._mean) * (new / total)
+        self._merged = total
+        step = max(_CHUNK // (16 * count), 1)  # a chunk and its product, both in float64
+        chunks = [slice(start, start + step) for start in range(0, block.shape[1], step)]
+        gram = np.zeros((count, count))
+        for chunk in chunks:
+            columns = block[:, chunk].astype(np.float64)
+            gram += columns @ columns.T
+        squares, vectors = np.linalg.eigh(gram)
+        squares, vectors = squares[::-1], vectors[:, ::-1]
+        kept = min(k, int((squares > 1e-14 * max(squares[0], 0.0)).sum()))
+        self._dropped += float(np.clip(squares[kept:], 0, None).sum())
+        for chunk in chunks:
+            block[:kept, chunk] = vectors[:, :kept].T @ block[:, chunk].astype(np.float64)
+        self._squares = squares[:kept].copy()
+        self._kept, self._collected, self._signs = kept, 0, None
+
+
+def _positive(n_components: int) -> int:
+    if isinstance(n_components, bool) or int(n_components) != n_components or n_components < 1:
+        raise ValueError(f"n_components is {n_components!r}; it needs to be a whole number above 0")
+    return int(n_components)
+
+
+def _rows(X: ArrayLike) -> NDArray[np.floating]:
+    rows = np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(f"X has shape {rows.shape}; it needs rows × features")
+    return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.result_type(rows.dtype, np.float32))

@@ -1,0 +1,330 @@
+"""The store: find, write, list, drop layers."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from brainscore_core.errors import UserError
+from brainscore_core.memory import parse_size, readable
+from brainscore_vision.model_helpers.activations.store._folder import (
+    Contents,
+    Leftover,
+    leftovers,
+    remove_layer,
+    scan,
+    sweep_folder,
+)
+from brainscore_vision.model_helpers.activations.store._key import is_key
+from brainscore_vision.model_helpers.activations.store._layer import (
+    CheckedLayer,
+    DamagedLayer,
+    StoredEntry,
+    StoredLayer,
+    open_layer,
+    read_manifest,
+    verify_layer,
+)
+from brainscore_vision.model_helpers.activations.store._writer import LayerWriter
+
+__all__ = ["ActivationStore", "activations_home", "default_store"]
+
+_OFF = {"off", "no", "false", "0"}
+_SHARE = 0.5  # of the room there is, for activations
+_ATTEMPTS = 5  # a layer that is replaced while it is opened is looked for again
+_logger = logging.getLogger(__name__)
+
+
+def activations_home() -> Path | None:
+    """Folder of stored activations.
+
+    Returns
+    -------
+    Path or None
+        ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None
+        where ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
+
+    Examples
+    --------
+    >>> activations_home().name
+    'activations'
+    """
+    named = os.environ.get("BRAINSCORE_ACTIVATIONS")
+    if named:
+        return None if named.strip().lower() in _OFF else Path(named).expanduser().absolute()
+    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "activations"
+
+
+def default_store() -> "ActivationStore | None":
+    """Store in :func:`activations_home`; None where that is switched off.
+
+    Examples
+    --------
+    >>> default_store()
+    ActivationStore('...activations')
+    """
+    home = activations_home()
+    return None if home is None else ActivationStore(home)
+
+
+class ActivationStore:
+    """Layers' activations in a folder, which any number of processes and machines may share.
+
+    A layer is found by its key alone (:func:`layer_key`), so whatever changes its values must be part of the key. It
+    lies in two files: ``<key>.<unique>.npy`` with the values and ``<key>.json``, the manifest, which names it. The
+    manifest is written last, and each file appears whole by a rename, so a layer is there or is not. No lock is needed:
+    of two writers of one key both finish and the later one's layer stays.
+
+    Parameters
+    ----------
+    folder : path
+        Made when the first layer is written.
+    max_bytes : int or str, optional
+        Size that the folder may reach; what was used least recently goes first. By default
+        ``$BRAINSCORE_ACTIVATIONS_LIMIT`` (such as ``200GB``), else half of what is free on the disk and stored here
+        together.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from brainscore_vision.model_helpers.activations.store import layer_key
+    >>> store = ActivationStore(tempfile.mkdtemp())
+    >>> parts = {"weights": "1b2f…", "layer": "conv1", "stimuli": "90ac…"}
+    >>> key = layer_key(parts)
+    >>> store.get(key) is None
+    True
+    >>> with store.writer(key, shape=(4, 3), dtype="float32", parts=parts) as writer:
+    ...     writer[2:4] = np.ones((2, 3))
+    ...     writer[0:2] = np.zeros((2, 3))
+    >>> store.get(key).array[:, 0]
+    memmap([0., 0., 1., 1.], dtype=float32)
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], max_bytes: int | str | None = None) -> None:
+        self.folder = Path(folder).expanduser().absolute()
+        self._max_bytes = None if max_bytes is None else parse_size(max_bytes)
+        self._swept = False
+
+    def __repr__(self) -> str:
+        return f"ActivationStore({str(self.folder)!r})"
+
+    @property
+    def max_bytes(self) -> int:
+        """Size that the folder may reach, in bytes."""
+        return self._limit(None)
+
+    def get(self, key: str) -> StoredLayer | None:
+        """Open a layer, and note that it was used.
+
+        Parameters
+        ----------
+        key : str
+            From :func:`layer_key`.
+
+        Returns
+        -------
+        StoredLayer or None
+            None where it is not stored, and, with a warning in the log, where its files are damaged: size and header
+            are compared with the manifest. :meth:`verify` compares all values.
+
+        Raises
+        ------
+        UserError
+            If the folder cannot be read.
+        """
+        if not is_key(key):
+            raise ValueError(f"{key!r} is no key of a layer; layer_key makes one")
+        for _ in range(_ATTEMPTS):
+            try:
+                manifest = read_manifest(self.folder, key)
+            except FileNotFoundError:
+                return None
+            except DamagedLayer as error:
+                self._warn(key, str(error))
+                return None
+            except OSError as error:
+                raise self._unreadable(error) from error
+            try:
+                layer = open_layer(self.folder, manifest)
+            except FileNotFoundError:
+                continue  # replaced just now, or removed
+            except DamagedLayer as error:
+                self._warn(key, str(error))
+                return None
+            except OSError as error:
+                raise self._unreadable(error) from error
+            with contextlib.suppress(OSError):  # somebody else's, or removed just now
+                os.utime(self.folder / f"{key}.json")
+            return layer
+        self._warn(key, "its file is missing")
+        return None
+
+    def writer(
+        self,
+        key: str,
+        *,
+        shape: tuple[int, ...],
+        dtype: DTypeLike = "float32",
+        parts: Mapping[str, Any],
+        info: Mapping[str, Any] | None = None,
+    ) -> LayerWriter:
+        """Write a layer, row by row, inside a ``with`` block.
+
+        Parameters
+        ----------
+        key : str
+            ``layer_key(parts)``.
+        shape : tuple of int
+            Stimuli × features; more axes are possible.
+        dtype : dtype
+            Type on disk; assigned values are converted to it.
+        parts : mapping
+            What the key was made of.
+        info : mapping, optional
+            Names for people, of the same plain types, which ``brainscore cache ls`` shows: ``model``, ``layer``,
+            ``stimulus_set``.
+
+        Returns
+        -------
+        LayerWriter
+            Entering its block drops other layers where the limit asks for it. Raises `UserError` there, or while rows
+            are written, if the folder cannot be written or has no room.
+
+        Raises
+        ------
+        ValueError
+            If shape or dtype cannot be stored, or `key` is not that of `parts`. On leaving the block: if rows are
+            missing.
+        """
+        return LayerWriter(
+            self.folder, key, shape=shape, dtype=dtype, parts=parts, info=info, make_room=self._make_room
+        )
+
+    def entries(self) -> list[StoredEntry]:
+        """List the whole layers, the most recently used first."""
+        found = []
+        for key, used in scan(self.folder).used.items():
+            with contextlib.suppress(FileNotFoundError, DamagedLayer):
+                found.append(StoredEntry(read_manifest(self.folder, key), used, self.folder))
+        return sorted(found, key=lambda entry: (-entry.used, entry.key))
+
+    def leftovers(self) -> list[Leftover]:
+        """List files that belong to no whole layer: being written, or left by a process that was killed."""
+        return leftovers(self.folder, scan(self.folder))
+
+    def nbytes(self) -> int:
+        """Bytes that the folder takes, layers that are being written included."""
+        return scan(self.folder).total
+
+    def room(self) -> int:
+        """Bytes that new layers may take, were all others dropped: within the limit, and on the disk.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> ActivationStore(tempfile.mkdtemp(), max_bytes="10kB").room()
+        10000
+        """
+        contents = scan(self.folder)
+        being_written = sum(part.nbytes for part in contents.parts)
+        free = disk_usage(self._existing()).free + contents.total - being_written
+        return max(min(self._limit(contents) - being_written, free), 0)
+
+    def verify(self, keys: Iterable[str] | None = None) -> list[CheckedLayer]:
+        """Read layers again and compare them with their checksums; all layers by default."""
+        wanted = None if keys is None else set(keys)
+        return [verify_layer(entry) for entry in self.entries() if wanted is None or entry.key in wanted]
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove layers; keys that are not stored are passed over. Who has one open keeps its values.
+
+        Raises
+        ------
+        UserError
+            If a file cannot be removed.
+        """
+        data = scan(self.folder).data
+        for key in keys:
+            if not is_key(key):
+                raise ValueError(f"{key!r} is no key of a layer; layer_key makes one")
+            remove_layer(self.folder, key, data.get(key, []))
+
+    def trim(self) -> list[str]:
+        """Remove layers, the least recently used first, until the folder is within its limit.
+
+        Returns
+        -------
+        list of str
+            Keys of what was removed. What is being written stays, and so does what others put there.
+        """
+        sweep_folder(self.folder)
+        return self._trim(0)
+
+    def _trim(self, needed: int) -> list[str]:
+        contents = scan(self.folder)
+        excess = contents.total + needed - self._limit(contents)
+        removed: list[str] = []
+        for key in sorted(contents.used, key=lambda key: contents.used[key]):
+            if excess <= 0:
+                break
+            try:
+                remove_layer(self.folder, key, contents.data.get(key, []))
+            except UserError:  # somebody else's
+                continue
+            excess -= contents.sizes[key]
+            removed.append(key)
+        if removed:
+            _logger.info("dropped %d layers from %s to stay below its limit", len(removed), self.folder)
+        return removed
+
+    def _make_room(self, needed: int) -> None:
+        """Prepare the folder for a layer of this size."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"activations cannot be written to {self.folder}: {error.strerror}",
+                remedy="set BRAINSCORE_ACTIVATIONS to a folder that you can write, or to 'off'",
+            ) from error
+        if not self._swept:
+            sweep_folder(self.folder)
+            self._swept = True
+        contents = scan(self.folder)
+        limit, held = self._limit(contents), sum(part.nbytes for part in contents.parts)
+        if held + needed > limit:
+            raise UserError(
+                f"activations in {self.folder} may take {readable(limit)}: a layer of {readable(needed)} does not fit"
+                + (f" beside {readable(held)} that are being written" if held else ""),
+                remedy="raise BRAINSCORE_ACTIVATIONS_LIMIT, ask for fewer layers at once, or reduce them",
+            )
+        if contents.total + needed > limit:
+            self._trim(needed)
+
+    def _limit(self, contents: Contents | None) -> int:
+        if self._max_bytes is not None:
+            return self._max_bytes
+        if named := os.environ.get("BRAINSCORE_ACTIVATIONS_LIMIT"):
+            try:
+                return parse_size(named)
+            except UserError as error:
+                raise UserError(f"BRAINSCORE_ACTIVATIONS_LIMIT: {error.message}", remedy=error.remedy) from error
+        stored = (scan(self.folder) if contents is None else contents).total
+        return int(_SHARE * (disk_usage(self._existing()).free + stored))
+
+    def _existing(self) -> Path:
+        return next(folder for folder in (self.folder, *self.folder.parents) if folder.exists())
+
+    def _warn(self, key: str, why: str) -> None:
+        _logger.warning("activations %s… in %s are not used: %s", key[:12], self.folder, why)
+
+    def _unreadable(self, error: OSError) -> UserError:
+        return UserError(
+            f"cannot read the activations in {self.folder}: {error.strerror or error}",
+            remedy="set BRAINSCORE_ACTIVATIONS to a folder that you can read, or to 'off'",
+        )

@@ -1,0 +1,5 @@
+"""Networks over time as activations models."""
+
+from brainscore_vision.model_helpers.activations.temporal.model.pytorch import PytorchWrapper
+
+__all__ = ["PytorchWrapper"]

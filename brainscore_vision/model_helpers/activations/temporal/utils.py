@@ -1,0 +1,93 @@
+"""Helpers of plugins of networks over time."""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest, replacing
+
+__all__ = ["download_weight_file", "get_specified_layers"]
+
+_CHUNK = 1 << 20  # bytes
+_PATIENCE = 60  # seconds without an answer
+
+
+def get_specified_layers(any_model: Any) -> list[str]:
+    """Layers whose format a network over time was given.
+
+    Parameters
+    ----------
+    any_model : PytorchWrapper or ModelCommitment
+        The activations model, or what is made of it.
+
+    Raises
+    ------
+    UserError
+        If it has no layer formats.
+
+    Examples
+    --------
+    >>> layers = get_specified_layers(activations_model)  # doctest: +SKIP
+    """
+    model = getattr(any_model, "activations_model", any_model)
+    formats = getattr(model, "layer_activation_format", None)
+    if formats is None:
+        raise UserError(
+            f"a {type(any_model).__name__} has no layer formats", remedy="pass a model of activations.temporal.model"
+        )
+    return list(formats)
+
+
+def download_weight_file(url: str, folder: str | None = None, *, sha256: str | None = None) -> str:
+    """Fetch a file of weights once.
+
+    Parameters
+    ----------
+    url : str
+        Where it is.
+    folder : str, optional
+        Folder below ``$BRAINSCORE_HOME/models`` (default ``~/.brain-score/models``) in which it is put.
+    sha256 : str, optional
+        Its hash. Without one a file that is there is taken as it is.
+
+    Returns
+    -------
+    str
+        Path of the file, which is whole: it is moved there after the last byte has come.
+
+    Raises
+    ------
+    UserError
+        If it cannot be fetched, came in part only, or has another hash.
+    """
+    name = unquote(Path(urlsplit(url).path).name)
+    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
+    path = home / "models" / (folder or "") / name
+    if not path.is_file() or (sha256 is not None and file_digest(path, "sha256") != sha256.lower()):
+        _download(url, path, sha256)
+    return str(path)
+
+
+def _download(url: str, path: Path, sha256: str | None) -> None:
+    import hashlib
+
+    import requests
+
+    digest, received = hashlib.sha256(), 0
+    try:
+        with requests.get(url, stream=True, timeout=_PATIENCE) as response, replacing(path) as stream:
+            response.raise_for_status()
+            for chunk in response.iter_content(_CHUNK):
+                stream.write(chunk)
+                digest.update(chunk)
+                received += len(chunk)
+            expected = response.headers.get("content-length")
+            plain = "content-encoding" not in response.headers
+            if plain and expected is not None and received != int(expected):
+                raise UserError(f"{url} broke off after {received} of {expected} bytes", remedy="try again")
+            if sha256 is not None and digest.hexdigest() != sha256.lower():
+                raise UserError(f"{url} has the sha256 {digest.hexdigest()}, not {sha256}", remedy="check url and hash")
+    except requests.RequestException as error:
+        raise UserError(f"{url} cannot be fetched: {error}", remedy=f"put the file at {path} yourself") from error

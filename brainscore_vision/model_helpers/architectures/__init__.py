@@ -1,0 +1,1 @@
+"""Architectures that several models share, written from their papers."""

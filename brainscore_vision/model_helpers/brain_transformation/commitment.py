@@ -1,0 +1,353 @@
+"""A network as an experimental subject."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.brain_transformation._activations import (
+    ActivationsModel,
+    layer_names,
+    resolve_layers,
+    time_step,
+)
+from brainscore_vision.model_helpers.brain_transformation._coords import with_level
+from brainscore_vision.model_helpers.brain_transformation._odd_one_out import Similarity
+from brainscore_vision.model_helpers.brain_transformation.behavior import (
+    BehaviorArbiter,
+    Behaviour,
+    LabelBehavior,
+    OddOneOut,
+    ProbabilitiesMapping,
+)
+from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap
+from brainscore_vision.model_helpers.brain_transformation.temporal import (
+    checked_time_bins,
+    in_time_bins,
+    steps_for,
+    steps_in_time,
+)
+from brainscore_vision.model_interface import BrainModel
+
+if TYPE_CHECKING:
+    from brainscore_core.benchmarks import Benchmark
+    from brainscore_vision.model_helpers.brain_transformation._profile import LayerProfile
+
+__all__ = ["ModelCommitment"]
+
+TimeMapping = Mapping[str, Mapping[int, tuple[float, float]]]
+Look = Callable[[StimulusSet, int, bool], Any]
+
+
+class ModelCommitment(BrainModel):
+    """A network made a subject: which layers are which region, what it answers, what its input spans.
+
+    Parameters
+    ----------
+    identifier : str
+        Unique name of the model.
+    activations_model : callable
+        ``(stimuli, layers, number_of_trials=…, require_variance=…)`` → presentation × neuroid[ × time_bin], such as a
+        `PytorchWrapper`. Its ``layers()``, where it has one, is what names and patterns are checked against.
+    layers : sequence of str
+        Layers to select among, in order; names or patterns (``'blocks.*'``).
+    behavioral_readout_layer : str or list of str, optional
+        Layer for the tasks ``probabilities`` and ``odd_one_out``; by default the last of `layers`.
+    region_layer_map : mapping of str to str or list of str, optional
+        Region → layer or layers. Without it, the file ``region_layer_map/<identifier>.json`` of the model's plugin
+        counts; without that, layers are selected when a region is first recorded from (see Notes).
+    visual_degrees : float
+        Visual angle that the model's input spans, in degrees.
+    time_mapping : mapping of str to mapping of int to (start, end), optional
+        Of recurrent models: region → time step → milliseconds. The layers of such a region are named with their step,
+        as in ``'IT.output-t1'``. Each requested time bin is given the step that starts nearest.
+    similarity : {'dot', 'cosine'}
+        Similarity by which the odd one out is found.
+    selection_benchmarks : mapping of str to sequence of (str or Benchmark), optional
+        Region → benchmarks to select its layer on: the first whose data can be reached counts. Those that are left
+        out: :data:`~brainscore_vision.model_helpers.brain_transformation.selection.SELECTION_BENCHMARKS`.
+
+    Raises
+    ------
+    UserError
+        If a layer is not in the network; the message has the nearest ones.
+
+    Notes
+    -----
+    *The later of* ``start_task`` *and* ``start_recording`` *decides* what ``look_at`` returns; ``passive`` ends a task.
+
+    *Time.* Without a time course, recordings in several time bins are the same response in each, not copied, so not to
+    be written to. A time course of the activations is averaged into the time bins (weights: the share of each source
+    bin). A single time bin is squeezed.
+
+    *Selection.* The layer with the highest score on the selection benchmark of the region. Measurements of the stimuli
+    that are being shown are never used: where the benchmark has those stimuli the next one is taken. A warning says
+    which one it was where it is not the published one.
+
+    Examples
+    --------
+    >>> model = ModelCommitment("alexnet", activations_model, layers=["features.2", "features.12"],
+    ...                         region_layer_map={"V1": "features.2", "IT": "features.12"})  # doctest: +SKIP
+    >>> model.start_recording("IT", time_bins=[(70, 170)])  # doctest: +SKIP
+    >>> recordings = model.look_at(stimuli)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        activations_model: ActivationsModel,
+        layers: str | Sequence[str],
+        behavioral_readout_layer: str | Sequence[str] | None = None,
+        region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
+        visual_degrees: float = 8,
+        *,
+        time_mapping: TimeMapping | None = None,
+        similarity: Similarity = "dot",
+        selection_benchmarks: "Mapping[str, Sequence[str | Benchmark]] | None" = None,
+    ) -> None:
+        known = layer_names(activations_model)
+        self._identifier = identifier
+        self._visual_degrees = _checked_degrees(visual_degrees, identifier)
+        self.activations_model = activations_model
+        self.layers = resolve_layers(layers, known, identifier=identifier)
+        self._readout = resolve_layers(behavioral_readout_layer or self.layers[-1], known, identifier=identifier)
+        self._selection_benchmarks = selection_benchmarks
+        self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}
+        if region_layer_map is None and self._time_mapping:
+            region_layer_map = _by_name(self._time_mapping, self.layers, identifier)
+        _check_steps(self._time_mapping, region_layer_map or {})
+        self.region_layer_map = RegionLayerMap(
+            identifier, self.layers, known=known, given=region_layer_map, select=self._select
+        )
+        self.selected: dict[tuple[str, str], tuple[LayerProfile, frozenset[str]]] = {}  # by region and benchmark
+        self.behavior_model = BehaviorArbiter(self._behaviours(similarity))
+        self._record: Look | None = None
+        self._look: Look | None = None
+
+    @property
+    def identifier(self) -> str:
+        """Unique name of the model."""
+        return self._identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        return self._visual_degrees
+
+    def start_task(self, task: str, fitting_stimuli: Any = None, **options: Any) -> None:
+        """Instruct the model; see :meth:`BrainModel.start_task`.
+
+        ``passive`` ends a task; recordings that were started go on. Other tasks take further `options`: see
+        :class:`LabelBehavior` and :class:`ProbabilitiesMapping`.
+        """
+        if task == BrainModel.Task.passive:
+            self._look = self._record or self._nothing
+            return
+        if str(task) not in self.behavior_model.mapping:
+            known = ", ".join([*self.behavior_model.mapping, str(BrainModel.Task.passive)])
+            raise NotApplicable(f"{self.identifier!r} cannot do the task {str(task)!r}; it can do {known}")
+        if fitting_stimuli is not None:
+            options["fitting_stimuli"] = fitting_stimuli
+        self.behavior_model.start_task(task, **options)
+        self._look = self.behavior_model.look_at
+
+    def start_recording(
+        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
+    ) -> None:
+        """Record from a region; see :meth:`BrainModel.start_recording`. Without time bins there is one of no length."""
+        region = str(recording_target)
+        self.region_layer_map.check(region)
+        bins = checked_time_bins(time_bins)
+
+        def record(stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> NeuroidAssembly:
+            return self._recordings(region, bins, stimuli, number_of_trials, require_variance)
+
+        self._look = self._record = record
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly | NeuroidAssembly:
+        """Show stimuli; see :meth:`BrainModel.look_at`.
+
+        Recordings are presentation × neuroid, with × time_bin where several time bins are recorded. ``presentation``
+        has every column of `stimuli`, ``neuroid`` what the activations model names (``neuroid_id``, ``layer``, …) and
+        ``region``; ``attrs['layers_from']`` says where the choice of layers is from.
+
+        Raises
+        ------
+        UserError
+            If neither a task nor a recording was started, or a stimulus has no readable file.
+        """
+        if self._look is None:
+            raise UserError(
+                f"{self.identifier!r} was not told what to do",
+                remedy="call start_recording(region, time_bins) or start_task(task, fitting_stimuli) before look_at",
+            )
+        if number_of_trials < 1:
+            raise UserError(f"number_of_trials is {number_of_trials}", remedy="show each stimulus at least once")
+        return self._look(stimuli, number_of_trials, require_variance)
+
+    def activations(
+        self,
+        stimuli: StimulusSet,
+        layers: str | Sequence[str],
+        *,
+        number_of_trials: int = 1,
+        require_variance: bool = False,
+    ) -> NeuroidAssembly:
+        """Activations of some layers, as the activations model gives them.
+
+        Parameters
+        ----------
+        stimuli : StimulusSet
+            What to look at.
+        layers : str or list of str
+            Names or patterns.
+        number_of_trials, require_variance
+            See :meth:`BrainModel.look_at`.
+
+        Returns
+        -------
+        NeuroidAssembly
+            presentation × neuroid[ × time_bin].
+        """
+        wanted = resolve_layers(layers, layer_names(self.activations_model), identifier=self.identifier)
+        return self._activations(
+            stimuli, layers=wanted, number_of_trials=number_of_trials, require_variance=require_variance
+        )
+
+    def _activations(
+        self, stimuli: StimulusSet, layers: Sequence[str], *, number_of_trials: int = 1, require_variance: bool = False
+    ) -> NeuroidAssembly:
+        # here, not once: several subjects of different visual angles may share one network
+        set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
+        if callable(set_degrees):
+            set_degrees(self._visual_degrees)
+        return self.activations_model(
+            stimuli, layers=list(layers), number_of_trials=number_of_trials, require_variance=require_variance
+        )
+
+    def _behaviours(self, similarity: Similarity) -> dict[str, Behaviour]:
+        return {
+            BrainModel.Task.label: LabelBehavior(self.identifier, _OfSubject(self)),
+            BrainModel.Task.probabilities: ProbabilitiesMapping(self.identifier, _OfSubject(self), self._readout),
+            BrainModel.Task.odd_one_out: OddOneOut(
+                self.identifier, _OfSubject(self), self._readout, similarity=similarity
+            ),
+        }
+
+    def _recordings(
+        self,
+        region: str,
+        time_bins: Sequence[tuple[float, float]] | None,
+        stimuli: StimulusSet,
+        number_of_trials: int,
+        require_variance: bool,
+    ) -> NeuroidAssembly:
+        layers = self.region_layer_map.layers_for(region, stimuli)
+        when = self._time_mapping.get(region)
+        steps = [] if when is None else steps_for(when, time_bins)
+        if when is not None:
+            layers = [layer for layer in layers if _step_of(layer) in steps]
+        responses = self._activations(
+            stimuli, layers, number_of_trials=number_of_trials, require_variance=require_variance
+        )
+        if when is None:
+            result = in_time_bins(responses, time_bins)
+        else:
+            at_steps = {step: _at_step(responses, layers, step) for step in dict.fromkeys(steps)}
+            result = steps_in_time(at_steps, steps, time_bins or [when[step] for step in steps])
+        result = with_level(result, "neuroid", "region", region)
+        result.attrs["layers_from"] = self.region_layer_map.source_of(region)
+        return result
+
+    def _select(self, region: str, stimuli: StimulusSet | None) -> tuple[list[str], str]:
+        from brainscore_vision.model_helpers.brain_transformation.selection import select_layers
+
+        return select_layers(self, region, stimuli, benchmarks=self._selection_benchmarks)
+
+    def _nothing(self, stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> Any:
+        raise UserError(
+            f"{self.identifier!r} looks on passively, and nothing is recorded",
+            remedy="call start_recording(region, time_bins) to see what it responds",
+        )
+
+
+class _OfSubject:
+    """The activations of a subject, with the visual angle that is its own."""
+
+    def __init__(self, subject: ModelCommitment) -> None:
+        self._subject = subject
+
+    def __call__(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
+        return _without_time(self._subject._activations(stimuli, layers, **options))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._subject.activations_model, name)
+
+
+def _without_time(activations: NeuroidAssembly) -> NeuroidAssembly:
+    """Behaviour is read out of the mean over time."""
+    return activations.mean("time_bin") if "time_bin" in activations.dims else activations
+
+
+def _checked_degrees(degrees: float, identifier: str) -> float:
+    valid = isinstance(degrees, int | float | np.number) and not isinstance(degrees, bool) and 0 < degrees < np.inf
+    if not valid:
+        raise UserError(
+            f"visual_degrees of {identifier!r} is {degrees!r}", remedy="give a visual angle in degrees, such as 8"
+        )
+    return degrees
+
+
+def _step_of(layer: str) -> int:
+    step = time_step(layer)
+    if step is None:
+        raise UserError(
+            f"the layer {layer!r} of a region with a time mapping has no time step",
+            remedy=f"name the step, such as {layer + '-t0'!r}",
+        )
+    return step
+
+
+def _check_steps(time_mapping: TimeMapping, region_layer_map: Mapping[str, str | Sequence[str]]) -> None:
+    for region, when in time_mapping.items():
+        mapped = region_layer_map.get(region, [])
+        steps = {_step_of(layer) for layer in ([mapped] if isinstance(mapped, str) else mapped)}
+        if missing := [step for step in when if step not in steps]:
+            raise UserError(
+                f"no layer of the region {region!r} is that of time step {', '.join(map(str, missing))}",
+                remedy="map a layer of each step to the region, or leave the step out of time_mapping",
+            )
+
+
+def _by_name(time_mapping: TimeMapping, layers: Sequence[str], identifier: str) -> dict[str, list[str]]:
+    """Layers of each region: those with a time step whose name has the region as a part, as in ``'IT.output-t0'``."""
+    named = {
+        region: [layer for layer in layers if time_step(layer) is not None and region in layer.split(".")]
+        for region in time_mapping
+    }
+    missing = [region for region, found in named.items() if not found]
+    if missing:
+        raise UserError(
+            f"no layer of {identifier!r} is named after {', '.join(missing)} and has a time step",
+            remedy="pass region_layer_map, such as {'IT': ['IT.output-t0', 'IT.output-t1']}",
+        )
+    return named
+
+
+def _at_step(responses: NeuroidAssembly, layers: Sequence[str], step: int) -> NeuroidAssembly:
+    """Responses of the layers at one time step; neuroids are named without it, so that they are the same at each."""
+    suffix = f"-t{step}"
+    of_neuroids = responses["layer"].values.astype(str)
+    here = np.isin(of_neuroids, [layer for layer in layers if _step_of(layer) == step])
+    part = responses.isel(neuroid=np.flatnonzero(here))
+    coords: dict[str, Any] = {"layer": ("neuroid", [name.removesuffix(suffix) for name in part["layer"].values])}
+    if "neuroid_id" in part.coords:
+        ids = [str(name).replace(f"{suffix}.", ".", 1) for name in part["neuroid_id"].values]
+        coords["neuroid_id"] = ("neuroid", ids)
+    return part.assign_coords(coords)

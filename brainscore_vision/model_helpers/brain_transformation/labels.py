@@ -1,0 +1,99 @@
+"""Names of what is on a picture, and the ImageNet classes that they stand for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins import nearest
+
+__all__ = ["NUMBER_OF_CLASSES", "imagenet_synsets", "known_labels", "label_to_indices"]
+
+NUMBER_OF_CLASSES = 1000
+_FOLDER = Path(__file__).parent / "label_maps"
+
+
+@cache
+def imagenet_synsets() -> tuple[str, ...]:
+    """Synsets of ILSVRC 2012 in the order of a network's logits.
+
+    Examples
+    --------
+    >>> imagenet_synsets()[0]  # tench
+    'n01440764'
+    """
+    return tuple(_read("imagenet_synsets.json"))
+
+
+@cache
+def known_labels() -> Mapping[str, tuple[int, ...]]:
+    """Label → indices of its ImageNet classes, as published.
+
+    The 16 entry-level categories of Geirhos et al. 2018 (https://doi.org/10.48550/arXiv.1808.08750) and the labels of
+    later experiments; ``label_maps/README.md`` names the source of each.
+
+    Examples
+    --------
+    >>> known_labels()["knife"]
+    (499,)
+    """
+    lists = dict(_read("geirhos16.json"))
+    for origin in _read("additional_labels.json").values():
+        lists |= origin
+    return {label: tuple(indices) for label, indices in lists.items()}
+
+
+def label_to_indices(label: str) -> tuple[int, ...]:
+    """Indices of the ImageNet classes that a label stands for; upper case and blanks do not matter.
+
+    Parameters
+    ----------
+    label : str
+        One of :func:`known_labels`.
+
+    Raises
+    ------
+    UserError
+        If no list of this label is published; the message has the nearest ones.
+
+    Examples
+    --------
+    >>> label_to_indices("Sewing machine")
+    (786,)
+    """
+    lists = known_labels()
+    name = str(label).lower().replace(" ", "")
+    if name not in lists:
+        near = nearest(name, lists)
+        raise UserError(
+            f"which ImageNet classes are a {label!r} is not known"
+            + (f"; is {' or '.join(map(repr, near))} meant?" if near else ""),
+            remedy="pass a dictionary from label to indices of logits, such as {'sloth': [297, 364]}; "
+            f"labels that are known: {', '.join(sorted(lists))}",
+        )
+    return lists[name]
+
+
+def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> dict[str, list[int]]:
+    """Indices of each of several labels, in their order."""
+    if isinstance(choice_labels, Mapping):
+        lists = {label: [int(index) for index in indices] for label, indices in choice_labels.items()}
+    elif isinstance(choice_labels, str):
+        raise UserError(f"{choice_labels!r} is no list of labels", remedy="pass 'imagenet', or a list of labels")
+    else:
+        lists = {label: list(label_to_indices(label)) for label in choice_labels}
+    if not lists:
+        raise UserError("there are no labels to choose from", remedy="pass a list of labels, or 'imagenet'")
+    for label, indices in lists.items():
+        if not indices or min(indices) < 0 or max(indices) >= NUMBER_OF_CLASSES:
+            raise UserError(
+                f"the label {label!r} stands for the logits {indices}",
+                remedy=f"name at least one, from 0 to {NUMBER_OF_CLASSES - 1}",
+            )
+    return lists
+
+
+def _read(name: str) -> Any:
+    return json.loads((_FOLDER / name).read_text(encoding="utf-8"))

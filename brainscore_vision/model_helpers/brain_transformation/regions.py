@@ -1,0 +1,173 @@
+"""Which layers stand for which region."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.brain_transformation._activations import resolve_layers
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = ["RegionLayerMap", "load_region_layer_map"]
+
+Select = Callable[[str, StimulusSet | None], tuple[list[str], str]]
+_REGIONS = tuple(str(region) for region in BrainModel.RecordingTarget)
+
+
+class RegionLayerMap(Mapping[str, list[str]]):
+    """Region → its layers: given, read from the plugin's file, or selected when a region is first recorded from.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model.
+    layers : sequence of str
+        Layers to select among.
+    known : sequence of str, optional
+        All layers of the network, for patterns and for checking names.
+    given : mapping of str to str or list of str, optional
+        Region → layer or layers, or patterns of them. Without it the file
+        ``region_layer_map/<identifier>.json`` of the plugin that registers the model counts.
+    select : callable, optional
+        ``select(region, stimuli) -> (layers, where they are from)``, for regions that neither names; `stimuli` are
+        those that selection must not have seen.
+
+    Notes
+    -----
+    Iteration and ``len`` cover what is given or selected so far; asking for a region selects where it must. A model
+    with one layer has that one everywhere. Regions that are given are all there are.
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        layers: Sequence[str],
+        *,
+        known: Sequence[str] | None = None,
+        given: Mapping[str, str | Sequence[str]] | None = None,
+        select: Select | None = None,
+    ) -> None:
+        self._identifier = identifier
+        self._layers = list(layers)
+        self._known = known
+        self._select = select
+        self._source = ""
+        self._selected: dict[str, list[str]] = {}
+        self._sources: dict[str, str] = {}
+        self._given = None if given is None else self._resolved(given, "region_layer_map")
+
+    @property
+    def regions(self) -> list[str]:
+        """Regions that can be recorded from."""
+        given = self._fixed()
+        return list(_REGIONS) if given is None else list(given)
+
+    def __getitem__(self, region: str) -> list[str]:
+        if str(region) not in self.regions:
+            raise KeyError(region)
+        return self.layers_for(region, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fixed() or self._selected)
+
+    def __len__(self) -> int:
+        return len(self._fixed() or self._selected)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._fixed() or self._selected})"
+
+    def check(self, region: str) -> None:
+        """Raise `NotApplicable` where there is no such region."""
+        if str(region) not in self.regions:
+            raise NotApplicable(
+                f"{self._identifier!r} has no region {str(region)!r}; it has {', '.join(self.regions) or 'none'}"
+            )
+
+    def layers_for(self, region: str, stimuli: StimulusSet | None) -> list[str]:
+        """Layers of a region; where they have to be selected, on other stimuli than these.
+
+        Raises
+        ------
+        NotApplicable
+            If there is no such region.
+        """
+        region = str(region)
+        self.check(region)
+        given = self._fixed()
+        if given is not None:
+            return list(given[region])
+        if self._select is None:
+            raise NotApplicable(f"the layers of {self._identifier!r} for the region {region!r} are not known")
+        self._selected[region], self._sources[region] = self._select(region, stimuli)
+        return list(self._selected[region])
+
+    def source_of(self, region: str) -> str | None:
+        """Where the layers of a region are from; None before they are selected."""
+        return self._source if self._fixed() is not None else self._sources.get(str(region))
+
+    def _fixed(self) -> dict[str, list[str]] | None:
+        """What is given or read from a file; None where layers are selected."""
+        if self._given is None and not self._source:
+            file = _file_of(self._identifier)  # once, and not before it is needed
+            if file is not None:
+                source = f"{file.parent.parent.name}/{file.parent.name}/{file.name}"
+                self._given = self._resolved(load_region_layer_map(file), source)
+            elif len(self._layers) == 1:
+                self._given = self._resolved(dict.fromkeys(_REGIONS, self._layers[0]), "the only layer")
+            else:
+                self._source = "selection"
+        return self._given
+
+    def _resolved(self, given: Mapping[str, str | Sequence[str]], source: str) -> dict[str, list[str]]:
+        self._source = source
+        return {
+            str(region): resolve_layers(wanted, self._known, identifier=self._identifier)
+            for region, wanted in given.items()
+        }
+
+
+def load_region_layer_map(path: Path) -> dict[str, str | list[str]]:
+    """Read a map from region to layer, or to a list of layers.
+
+    Parameters
+    ----------
+    path : Path
+        JSON, such as ``{"V1": "layer1", "IT": ["layer3", "layer4"]}``.
+
+    Raises
+    ------
+    UserError
+        If the file is no such map.
+    """
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read: {error}", remedy="mend it, or pass region_layer_map") from error
+    if not isinstance(content, dict) or not all(_is_layers(value) for value in content.values()):
+        raise UserError(
+            f"{path} is no map from region to layers",
+            remedy='write it as {"V1": "layer1", "IT": ["layer3", "layer4"]}',
+        )
+    return content
+
+
+def _is_layers(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(layer, str) for layer in value)
+    )
+
+
+def _file_of(identifier: str) -> Path | None:
+    """The plugin's file for this model; None where no plugin registers it or it has none."""
+    from brainscore_vision import model_registry
+
+    places = model_registry.locations(identifier)
+    if not places:
+        return None
+    name = f"{identifier}.json"
+    if places[0].folder is None or Path(name).name != name:
+        return None
+    file = places[0].folder / "region_layer_map" / name
+    return file if file.is_file() else None

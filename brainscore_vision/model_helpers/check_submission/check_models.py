@@ -1,0 +1,112 @@
+"""Check the models of a module before they are submitted, under the names that existing plugins call."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins import check_model
+
+__all__ = ["check_base_models", "check_brain_model_processing", "check_brain_models"]
+
+
+def check_brain_models(module: str | ModuleType) -> None:
+    """Check every model that a module lists.
+
+    Parameters
+    ----------
+    module : str or module
+        Has ``get_model_list()`` and ``get_model(identifier)``, which returns a `BrainModel`. A plugin's module passes
+        its own ``__name__``.
+
+    Raises
+    ------
+    UserError
+        If the module lacks these functions, lists no model, or returns something else.
+    ConformanceError
+        If a model fails a check of :func:`brainscore_core.plugins.check_model`; every failure is explained.
+    """
+    from brainscore_vision.model_interface import BrainModel
+
+    found = _module(module)
+    for identifier in _listed(found):
+        model = found.get_model(identifier)
+        if not isinstance(model, BrainModel):
+            raise UserError(
+                f"get_model({identifier!r}) of {found.__name__} returned a {type(model).__name__}, not a BrainModel",
+                remedy="wrap the network in ModelCommitment, or check it with check_base_models",
+            )
+        check_brain_model_processing(model)
+        print(f"{identifier}: all checks passed")  # noqa: T201 - published behaviour: says so when run as a script
+
+
+def check_base_models(module: str | ModuleType) -> None:
+    """Check every network that a module lists, as a subject whose regions use its last layer.
+
+    Parameters
+    ----------
+    module : str or module
+        Has ``get_model_list()``, ``get_model(identifier)``, which returns an activations model such as a
+        `PytorchWrapper`, and ``get_layers(identifier)``.
+
+    Raises
+    ------
+    UserError
+        If the module lacks these functions, or lists no models or no layers.
+    ConformanceError
+        If a model fails a check of :func:`brainscore_core.plugins.check_model`; every failure is explained.
+    """
+    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
+    found = _module(module)
+    if not hasattr(found, "get_layers"):
+        raise UserError(f"{found.__name__} has no get_layers", remedy="define get_layers(identifier) -> list of names")
+    for identifier in _listed(found):
+        layers = found.get_layers(identifier)
+        if not isinstance(layers, list) or not layers:
+            raise UserError(
+                f"get_layers({identifier!r}) of {found.__name__} returned {layers!r}",
+                remedy="return a list with the name of one layer or more",
+            )
+        regions = {region: str(layers[-1]) for region in ("V1", "V2", "V4", "IT")}
+        model = ModelCommitment(
+            identifier=identifier,
+            activations_model=found.get_model(identifier),
+            layers=layers,
+            region_layer_map=regions,
+        )
+        check_brain_model_processing(model)
+        print(f"{identifier}: all checks passed")  # noqa: T201 - published behaviour: says so when run as a script
+
+
+def check_brain_model_processing(model: Any) -> None:
+    """Check one `BrainModel`; see :func:`brainscore_core.plugins.check_model`.
+
+    Raises
+    ------
+    ConformanceError
+        If it fails a check.
+    """
+    check_model(model)
+
+
+def _module(module: str | ModuleType) -> ModuleType:
+    if isinstance(module, ModuleType):
+        return module
+    return sys.modules.get(module) or importlib.import_module(module)
+
+
+def _listed(module: ModuleType) -> list[str]:
+    for name in ("get_model_list", "get_model"):
+        if not hasattr(module, name):
+            raise UserError(
+                f"{module.__name__} has no {name}",
+                remedy="define get_model_list() and get_model(identifier), or call check_model(model) with the model",
+            )
+    listed = list(module.get_model_list())
+    if not listed:
+        raise UserError(f"get_model_list() of {module.__name__} lists no model", remedy="return the identifiers")
+    return listed

@@ -1,0 +1,168 @@
+"""Weights that are published on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.files import file_digest, replacing
+from brainscore_core.supported_data_standards.brainio.fetch import cache_home, fetch
+from brainscore_vision.model_helpers.weights import FOLDER_VARIABLE, read_checkpoint, state_dict_of
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["HubFile", "read_weights"]
+
+_FILES = ("model.safetensors", "pytorch_model.bin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HubFile:
+    """Weights in a repository of the Hugging Face Hub.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called in the folder ``$BRAINSCORE_WEIGHTS``, without its ending (``.safetensors`` or
+        ``.bin``).
+    repository : str
+        Such as ``'timm/vit_base_patch14_dinov2.lvd142m'``.
+    revision : str, optional
+        Commit. Without one, that of the first download is written down and held to from then on; a receipt names the
+        file's address, which has the commit in it, and its hash.
+    files : tuple of str
+        Files of the repository that hold the weights; the first that exists counts.
+
+    Examples
+    --------
+    >>> HubFile(name="dinov2", repository="timm/vit_base_patch14_dinov2.lvd142m").address
+    'https://huggingface.co/timm/vit_base_patch14_dinov2.lvd142m'
+    """
+
+    name: str
+    repository: str
+    revision: str | None = None
+    files: tuple[str, ...] = _FILES
+
+    @property
+    def address(self) -> str:
+        """Where the weights are published."""
+        return f"https://huggingface.co/{self.repository}" + (f"/tree/{self.revision}" if self.revision else "")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the commit is known."""
+        return self.revision is not None
+
+    def path(self) -> Path:
+        """Return a local copy: from the folder ``$BRAINSCORE_WEIGHTS``, the Hub's cache, the network.
+
+        Returns
+        -------
+        pathlib.Path
+            The file. Treat it as read-only.
+
+        Raises
+        ------
+        DataUnavailable
+            If it is nowhere to be had; says where it is published and where to put it.
+        UserError
+            If ``huggingface_hub`` is not installed.
+        """
+        path = self._placed_by_hand() or self._downloaded()
+        return fetch(path.as_uri(), sha256=file_digest(path, "sha256"))  # for the receipt
+
+    def _placed_by_hand(self) -> Path | None:
+        folder = os.environ.get(FOLDER_VARIABLE)
+        if not folder:
+            return None
+        places = (Path(folder).expanduser().absolute() / self._as_placed(file) for file in self.files)
+        return next((place for place in places if place.is_file()), None)
+
+    def _as_placed(self, file: str) -> str:
+        return self.name + Path(file).suffix
+
+    def _downloaded(self) -> Path:
+        try:
+            from huggingface_hub import hf_hub_download
+            from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+        except ImportError as error:
+            raise UserError(
+                f"the weights {self.name!r} need huggingface_hub: {error}", remedy="pip install 'brainscore[models]'"
+            ) from error
+        revision = self.revision or self._first_commit()
+        for file in self.files:
+            try:
+                path = Path(hf_hub_download(self.repository, file, revision=revision))
+            except LocalEntryNotFoundError as error:  # neither here nor reachable
+                raise self._unavailable(str(error)) from error
+            except EntryNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                raise self._unavailable(str(error)) from error
+            self._write_down(path)
+            return path
+        raise self._unavailable(f"the repository has neither {' nor '.join(self.files)}")
+
+    @property
+    def _record(self) -> Path:
+        return cache_home() / "unpinned" / "huggingface.co" / self.repository / "commit"
+
+    def _first_commit(self) -> str | None:
+        return self._record.read_text(encoding="ascii") if self._record.is_file() else None
+
+    def _write_down(self, path: Path) -> None:
+        """Keep the commit of the first download; the Hub's cache lays files out as ``snapshots/<commit>/<file>``."""
+        if self.revision is None and not self._record.is_file() and "snapshots" in path.parts:
+            commit = path.parts[path.parts.index("snapshots") + 1]
+            with replacing(self._record) as stream:
+                stream.write(commit.encode("ascii"))
+
+    def _unavailable(self, reason: str) -> DataUnavailable:
+        file = self.files[0]
+        folder = os.environ.get(FOLDER_VARIABLE)
+        place = Path(folder).expanduser() / self._as_placed(file) if folder else None
+        put = f"put it at {place}" if place else f"set {FOLDER_VARIABLE} to a folder that has it as "
+        put += "" if place else repr(self._as_placed(file))
+        return DataUnavailable(
+            f"the weights {self.name!r} cannot be had from {self.address}: {reason}",
+            remedy=f"Download {file} from {self.address} on a machine with network, and {put}. "
+            f"({' or '.join(self.files)} will do; keep the ending.)",
+        )
+
+
+def read_weights(path: str | os.PathLike[str]) -> Mapping[str, torch.Tensor]:
+    """Read a state dict from a ``.safetensors`` file, or from what ``torch.save`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file; its ending says which it is.
+
+    Returns
+    -------
+    dict of str to torch.Tensor
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read.
+    """
+    if Path(path).suffix != ".safetensors":
+        return state_dict_of(read_checkpoint(path), source=os.fspath(path))
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+    except ImportError as error:
+        raise UserError(
+            f"{os.fspath(path)} needs safetensors: {error}", remedy="pip install 'brainscore[models]'"
+        ) from error
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{os.fspath(path)} cannot be read: {error}", remedy="obtain the file anew") from error

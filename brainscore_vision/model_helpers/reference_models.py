@@ -1,0 +1,213 @@
+"""Published networks as subjects: built, given their weights, or left as they were initialised."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
+from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+from brainscore_vision.model_helpers.brain_transformation.regions import load_region_layer_map
+from brainscore_vision.model_helpers.hub import HubFile, read_weights
+from brainscore_vision.model_helpers.libraries import library
+from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, load_weights
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = [
+    "ReferenceModel",
+    "Subject",
+    "load_timm_vit",
+    "regions_of",
+    "seeded",
+    "timm_network",
+    "torchvision_network",
+    "torchvision_weights",
+    "twin",
+]
+
+
+class Subject(Protocol):
+    """What a plugin says about a network: how it is built, and how it becomes a subject.
+
+    A :class:`ReferenceModel`, or a module with these two functions.
+    """
+
+    def architecture(self) -> torch.nn.Module: ...
+
+    def subject(self, network: torch.nn.Module, identifier: str) -> ModelCommitment: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceModel:
+    """A published network: how it is built, where its weights are, which layers count.
+
+    Parameters
+    ----------
+    build : callable
+        Without arguments; returns the network with random weights.
+    weights : WeightFile or HubFile
+        Where its weights are.
+    layers : sequence of str
+        Candidate layers.
+    preprocessing : ImagePreprocessing
+        Image file → input.
+    region_layer_map : path, optional
+        JSON. Without it, layers are selected on benchmarks.
+    behavioral_readout_layer : str, optional
+        By default the last of `layers`.
+    load : callable, optional
+        ``load(network, path)``; by default
+        :func:`~brainscore_vision.model_helpers.weights.load_weights`.
+    visual_degrees : float
+        Visual angle that the input spans, in degrees.
+    """
+
+    build: Callable[[], torch.nn.Module]
+    weights: WeightFile | HubFile
+    layers: Sequence[str]
+    preprocessing: ImagePreprocessing
+    region_layer_map: Path | None = None
+    behavioral_readout_layer: str | None = None
+    load: Callable[[torch.nn.Module, str | os.PathLike[str]], None] = load_weights
+    visual_degrees: float = 8
+
+    def architecture(self) -> torch.nn.Module:
+        """The network with random weights."""
+        return self.build()
+
+    def subject(self, network: torch.nn.Module, identifier: str) -> ModelCommitment:
+        """Make a subject of a network of this architecture, whatever its weights."""
+        return ModelCommitment(
+            identifier=identifier,
+            activations_model=PytorchWrapper(identifier=identifier, model=network, preprocessing=self.preprocessing),
+            layers=self.layers,
+            behavioral_readout_layer=self.behavioral_readout_layer,
+            region_layer_map=None if self.region_layer_map is None else regions_of(self.region_layer_map, identifier),
+            visual_degrees=self.visual_degrees,
+        )
+
+    def trained(self, identifier: str) -> ModelCommitment:
+        """The subject with its published weights.
+
+        Raises
+        ------
+        DataUnavailable
+            If the weights are not here and cannot be fetched.
+        UserError
+            If a library is missing, or the weights do not fit.
+        """
+        with seeded(0):
+            network = self.build()  # before the download: without its library that would be in vain
+        self.load(network, self.weights.path())
+        return self.subject(network, identifier)
+
+
+def twin(model: Subject, identifier: str, *, seed: int = 0) -> ModelCommitment:
+    """An untrained subject: the same network, layers and preprocessing; weights as they are initialised.
+
+    Parameters
+    ----------
+    model : Subject
+        What the plugin of the trained model says about it.
+    identifier : str
+        Of the untrained one.
+    seed : int
+        Of the weights.
+
+    Returns
+    -------
+    ModelCommitment
+        The same weights whenever it is called, with one version of torch and of the library.
+    """
+    with seeded(seed):
+        network = model.architecture()
+    return model.subject(network, identifier)
+
+
+def regions_of(path: Path, identifier: str) -> dict[str, str | list[str]] | None:
+    """Region → layers in a plugin's JSON, for a model that is called otherwise than the file.
+
+    None where the name is the file's: :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`
+    finds it then, and says so with its recordings.
+    """
+    return None if path.stem == identifier else load_region_layer_map(path)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Random numbers of torch from `seed`; the caller's own go on afterwards as if nothing had been drawn.
+
+    Examples
+    --------
+    >>> import torch
+    >>> with seeded(0):
+    ...     first = torch.rand(3)
+    >>> with seeded(0):
+    ...     assert torch.equal(torch.rand(3), first)
+    """
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def torchvision_network(name: str, *, needed_by: str) -> Any:
+    """A network of torchvision with random weights.
+
+    Parameters
+    ----------
+    name : str
+        Function of ``torchvision.models``, such as ``'alexnet'``.
+    needed_by : str
+        Identifier of the model, for messages.
+
+    Raises
+    ------
+    UserError
+        If torchvision cannot be imported.
+    """
+    return getattr(library("torchvision.models", needed_by=needed_by), name)(weights=None)
+
+
+def torchvision_weights(name: str) -> WeightFile:
+    """A file of ``download.pytorch.org``, whose name ends with the first digits of its sha256.
+
+    Examples
+    --------
+    >>> torchvision_weights("vgg16-397923af.pth").sha256_prefix
+    '397923af'
+    """
+    prefix = Path(name).stem.rpartition("-")[2]
+    return WeightFile(name=name, url=f"https://download.pytorch.org/models/{name}", sha256_prefix=prefix)
+
+
+def timm_network(name: str, *, needed_by: str) -> Any:
+    """A network of timm with random weights.
+
+    Raises
+    ------
+    UserError
+        If timm cannot be imported.
+    """
+    return library("timm", needed_by=needed_by).create_model(name, pretrained=False)
+
+
+def load_timm_vit(network: torch.nn.Module, path: str | os.PathLike[str], *, needed_by: str) -> None:
+    """Put the weights of a vision transformer on the Hub into timm's network, whichever names it has there.
+
+    Raises
+    ------
+    UserError
+        If timm cannot be imported, or the weights do not fit.
+    """
+    vision_transformer = library("timm.models.vision_transformer", needed_by=needed_by)
+    weights = vision_transformer.checkpoint_filter_fn(dict(read_weights(path)), network)
+    load_state_dict(network, weights, source=os.fspath(path))

@@ -1,0 +1,367 @@
+"""Weights of networks: found, verified, put into a module."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import urllib.parse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.files import file_digest, replacing
+from brainscore_core.supported_data_standards.brainio._cache import in_mirrors
+from brainscore_core.supported_data_standards.brainio.fetch import HashMismatch, cache_home, fetch
+from brainscore_core.supported_data_standards.brainio.s3 import load_file_from_s3
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["FOLDER_VARIABLE", "WeightFile", "load_state_dict", "load_weights", "read_checkpoint", "state_dict_of"]
+
+FOLDER_VARIABLE = "BRAINSCORE_WEIGHTS"
+"""Environment variable that names a folder of weight files placed there by hand."""
+
+_SHOWN = 5  # names of a list in a message
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightFile:
+    """A file of weights: its name, where it is published, its hash.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, also in the folder ``$BRAINSCORE_WEIGHTS``.
+    url : str, optional
+        Where it is published.
+    bucket, key : str, optional
+        Instead of `url`: an object in S3.
+    version_id : str, optional
+        S3's version of the object.
+    sha1, sha256 : str, optional
+        Its hash. Without one, whatever the URL gives the first time is kept with its sha256, and held to it from then
+        on; a receipt names that hash.
+    sha256_prefix : str, optional
+        How the sha256 begins, where only that is published (torchvision writes it into the name of a file).
+    remark : str, optional
+        What else somebody who has to find the file must know; said where it is missing.
+
+    Examples
+    --------
+    >>> empty = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+    >>> WeightFile(name="a.pth", url="https://example.org/a.pth", sha1=empty).address
+    'https://example.org/a.pth'
+    """
+
+    name: str
+    url: str | None = None
+    bucket: str | None = None
+    key: str | None = None
+    version_id: str | None = None
+    sha1: str | None = None
+    sha256: str | None = None
+    sha256_prefix: str | None = None
+    remark: str = ""
+
+    def __post_init__(self) -> None:
+        if Path(self.name).name != self.name or self.name in ("", ".", ".."):
+            raise ValueError(f"{self.name!r} cannot name a file of weights")
+        if (self.bucket is None) != (self.key is None) or (self.url is not None and self.bucket is not None):
+            raise ValueError(f"{self.name!r}: give url, or bucket and key, or neither")
+        if self.bucket is not None and self.sha1 is None:
+            raise ValueError(f"{self.name!r}: an object in S3 needs its sha1")
+
+    @property
+    def address(self) -> str | None:
+        """Where the file is published, or None."""
+        if self.bucket is None:
+            return self.url
+        return f"https://{self.bucket}.s3.amazonaws.com/{urllib.parse.quote(str(self.key))}"
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the hash is known."""
+        return self.sha1 is not None or self.sha256 is not None
+
+    def path(self) -> Path:
+        """Return a local copy: from the folder ``$BRAINSCORE_WEIGHTS``, a mirror, the cache, the network.
+
+        Returns
+        -------
+        pathlib.Path
+            The file, its hash checked where it is known. Treat it as read-only.
+
+        Raises
+        ------
+        DataUnavailable
+            If the file is nowhere to be had; says where it is published and where to put it.
+        FetchError
+            If a file has another hash.
+        """
+        placed = self._placed_by_hand()
+        if placed is not None:
+            return self._verified(placed)
+        if self.address is None:
+            raise DataUnavailable(f"no public source of the weights {self.name!r} is known", remedy=self._remedy())
+        try:
+            if self.bucket is not None and self.key is not None:
+                return load_file_from_s3(self.bucket, self.key, sha1=self.sha1, version_id=self.version_id)
+            if self.pinned:
+                return fetch(self.address, sha1=self.sha1, sha256=self.sha256, version_id=self.version_id)
+            return self._held_to_first_use()
+        except DataUnavailable as error:
+            raise DataUnavailable(
+                f"the weights {self.name!r} cannot be had: {error.message}", remedy=self._remedy()
+            ) from error
+
+    def _placed_by_hand(self) -> Path | None:
+        folder = os.environ.get(FOLDER_VARIABLE)
+        if not folder:
+            return None
+        path = Path(folder).expanduser().absolute() / self.name
+        return path if path.is_file() else None
+
+    def _verified(self, path: Path) -> Path:
+        if self.pinned:
+            return fetch(path.as_uri(), sha1=self.sha1, sha256=self.sha256)
+        # whatever lies there is taken, as far as its hash begins rightly; the hash goes to the receipt
+        return fetch(path.as_uri(), sha256=self._digest(path))
+
+    def _digest(self, path: Path) -> str:
+        digest = file_digest(path, "sha256")
+        if self.sha256_prefix is not None and not digest.startswith(self.sha256_prefix.lower()):
+            raise HashMismatch(
+                f"{path} is not the published {self.name!r}: its sha256 {digest} does not begin with "
+                f"{self.sha256_prefix}",
+                remedy="delete it and obtain it anew",
+            )
+        return digest
+
+    def _remedy(self) -> str:
+        folder = os.environ.get(FOLDER_VARIABLE)
+        first = f"Download {self.address} on a machine with network" if self.address else "Obtain it from its authors"
+        if folder:
+            second = f"and put it at {Path(folder).expanduser() / self.name}."
+        else:
+            second = f"and set {FOLDER_VARIABLE} to a folder that holds it as {self.name!r}."
+        digest = f"sha1:{self.sha1}" if self.sha1 else f"sha256:{self.sha256}" if self.sha256 else None
+        if digest is None and self.sha256_prefix:
+            digest = f"a sha256 that begins with {self.sha256_prefix}"
+        remarks = [f"It must have {digest}." if digest else "", self.remark]
+        return " ".join([first, second, *(remark for remark in remarks if remark)])
+
+    def _held_to_first_use(self) -> Path:
+        """Fetch a file whose hash is not published; later calls hold the copy to the hash that it had at first."""
+        url = str(self.address)
+        for path in in_mirrors(url):
+            return self._verified(path)
+        parts = urllib.parse.urlsplit(url)
+        folder = cache_home() / "unpinned" / parts.netloc.rpartition("@")[2] / Path(parts.path.lstrip("/")).parent
+        record = folder / f"{self.name}.sha256"
+        if record.is_file():
+            return fetch((folder / self.name).as_uri(), sha256=record.read_text(encoding="ascii"))
+        path = _retrieve(url, self.name, folder)
+        try:
+            digest = self._digest(path)
+        except HashMismatch:
+            path.unlink(missing_ok=True)
+            raise
+        with replacing(record) as stream:
+            stream.write(digest.encode("ascii"))
+        return fetch(path.as_uri(), sha256=digest)
+
+
+def _retrieve(url: str, name: str, folder: Path) -> Path:
+    import pooch
+    import requests
+
+    try:
+        # goes to a file of its own and is moved into place when it is whole
+        return Path(pooch.retrieve(url, known_hash=None, fname=name, path=folder))
+    except (requests.RequestException, OSError) as error:
+        raise DataUnavailable(f"cannot fetch {url}: {error}") from error
+
+
+def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..., Any]] = ()) -> Any:
+    """Read what ``torch.save`` wrote, tensors and plain values only, onto the CPU.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    allow : sequence of type
+        Further classes that the file may hold. Nothing else is ever constructed.
+
+    Returns
+    -------
+    object
+        What was saved.
+
+    Raises
+    ------
+    UserError
+        If the file is no checkpoint, or holds objects of other classes.
+    """
+    import torch
+
+    try:
+        with torch.serialization.safe_globals(list(allow)) if allow else contextlib.nullcontext():
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        reason = str(error).splitlines()[-1] if "Unsupported" not in str(error) else _unsupported(str(error))
+        raise UserError(
+            f"{os.fspath(path)} holds more than tensors and plain values: {reason}",
+            remedy="where you trust it, save its state dict alone: torch.save(module.state_dict(), FILE)",
+        ) from error
+    except (RuntimeError, EOFError, OSError) as error:
+        raise UserError(
+            f"{os.fspath(path)} cannot be read as a checkpoint: {error}", remedy="obtain the file anew"
+        ) from error
+
+
+def _unsupported(text: str) -> str:
+    return next(line.strip() for line in text.splitlines() if "Unsupported" in line)
+
+
+def state_dict_of(
+    checkpoint: Any, *, key: str | None = None, prefix: str = "module.", source: str = "the checkpoint"
+) -> dict[str, torch.Tensor]:
+    """Take the weights out of a checkpoint.
+
+    Parameters
+    ----------
+    checkpoint : dict
+        What :func:`read_checkpoint` returned.
+    key : str, optional
+        Under which the state dict lies; by default the checkpoint is it, or has it under ``'state_dict'``.
+    prefix : str
+        Taken off the names if all of them have it (``'module.'`` comes from ``DataParallel``).
+    source : str
+        What to call it in messages.
+
+    Returns
+    -------
+    dict of str to torch.Tensor
+        Name → value.
+
+    Raises
+    ------
+    UserError
+        If there is no such key, or what lies there is no state dict.
+
+    Examples
+    --------
+    >>> import torch
+    >>> checkpoint = {"epoch": 43, "state_dict": {"module.linear.bias": torch.zeros(2)}}
+    >>> state_dict_of(checkpoint)
+    {'linear.bias': tensor([0., 0.])}
+    """
+    import torch
+
+    weights = checkpoint
+    if key is None and isinstance(checkpoint, Mapping) and isinstance(checkpoint.get("state_dict"), Mapping):
+        key = "state_dict"
+    if key is not None:
+        if not isinstance(checkpoint, Mapping) or key not in checkpoint:
+            has = ", ".join(map(str, checkpoint)) if isinstance(checkpoint, Mapping) else type(checkpoint).__name__
+            raise UserError(f"{source} has no {key!r}; it has {_few(has.split(', '))}", remedy="pass another file")
+        weights = checkpoint[key]
+    if not isinstance(weights, Mapping) or not weights:
+        raise UserError(f"{source} holds no state dict but {type(weights).__name__}", remedy="pass another file")
+    others = [str(name) for name, value in weights.items() if not isinstance(value, torch.Tensor)]
+    if others:
+        raise UserError(
+            f"{source} holds no state dict: {_few(others)} {'is' if len(others) == 1 else 'are'} no tensor",
+            remedy=f"say under which key the weights lie; there are {_few(list(map(str, weights)))}",
+        )
+    strip = prefix if prefix and all(name.startswith(prefix) for name in weights) else ""
+    return {name.removeprefix(strip): value for name, value in weights.items()}
+
+
+def load_state_dict(module: torch.nn.Module, weights: Mapping[str, torch.Tensor], *, source: str) -> None:
+    """Put weights into a module; every name and shape must agree.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Changed in place.
+    weights : dict of str to torch.Tensor
+        Name → value. Counters of batches (``num_batches_tracked``), which old checkpoints lack, may be missing.
+    source : str
+        What to call the weights in messages.
+
+    Raises
+    ------
+    UserError
+        If they do not fit; names what is missing, what is too much, and what has another shape.
+    """
+    wanted = module.state_dict()
+    missing = [name for name in wanted if name not in weights and not name.endswith("num_batches_tracked")]
+    unexpected = [name for name in weights if name not in wanted]
+    shapes = [
+        f"{name}: {tuple(weights[name].shape)} instead of {tuple(value.shape)}"
+        for name, value in wanted.items()
+        if name in weights and weights[name].shape != value.shape
+    ]
+    problems = [
+        f"{len(found)} {what} ({_few(found)})"
+        for found, what in ((missing, "missing"), (unexpected, "unexpected"), (shapes, "of another shape"))
+        if found
+    ]
+    if problems:
+        raise UserError(
+            f"{source} does not fit {type(module).__name__} of {len(wanted)} tensors: {'; '.join(problems)}",
+            remedy="these are the weights of another architecture, or their names were changed",
+        )
+    counters = {name: value for name, value in wanted.items() if name not in weights}
+    module.load_state_dict({**counters, **weights}, strict=True)
+
+
+def load_weights(
+    module: torch.nn.Module,
+    path: str | os.PathLike[str],
+    *,
+    key: str | None = None,
+    prefix: str = "module.",
+    allow: Sequence[Callable[..., Any]] = (),
+) -> None:
+    """Put the weights of a file into a module.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Changed in place.
+    path : path
+        What ``torch.save`` wrote.
+    key, prefix
+        See :func:`state_dict_of`.
+    allow
+        See :func:`read_checkpoint`.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, holds other objects than tensors and plain values, or does not fit.
+
+    Examples
+    --------
+    >>> import tempfile, torch
+    >>> path = Path(tempfile.mkdtemp()) / "linear.pth"
+    >>> torch.save({"state_dict": {"module.weight": torch.ones(1, 2), "module.bias": torch.ones(1)}}, path)
+    >>> linear = torch.nn.Linear(2, 1)
+    >>> load_weights(linear, path, key="state_dict")
+    >>> linear(torch.ones(1, 2)).item()
+    3.0
+    """
+    source = os.fspath(path)
+    weights = state_dict_of(read_checkpoint(path, allow=allow), key=key, prefix=prefix, source=source)
+    load_state_dict(module, weights, source=source)
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

@@ -1,0 +1,44 @@
+"""AlexNet, trained on ImageNet."""
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@inproceedings{NIPS2012_4824,
+  title = {ImageNet Classification with Deep Convolutional Neural Networks},
+  author = {Krizhevsky, Alex and Sutskever, Ilya and Hinton, Geoffrey E},
+  booktitle = {Advances in Neural Information Processing Systems},
+  volume = {25},
+  pages = {1097--1105},
+  year = {2012},
+  url = {http://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf}
+}"""
+
+METADATA = {
+    "alexnet": ModelMetadata(
+        architecture="convolutional network",
+        parameters=61_100_840,
+        training_data="ImageNet (ILSVRC 2012)",
+        code_licence="BSD-3-Clause",
+        weights_licence=None,
+        source="https://docs.pytorch.org/vision/stable/models/alexnet.html",
+        notes=(
+            "The network of torchvision: one column, without local response normalisation (Krizhevsky 2014).",
+            "No licence of the weights is stated; terms of ImageNet may apply.",
+        ),
+        bibtex=BIBTEX,
+    )
+}
+
+
+def _alexnet() -> "BrainModel":
+    from brainscore_vision.models.alexnet.model import MODEL
+
+    return MODEL.trained("alexnet")
+
+
+model_registry["alexnet"] = _alexnet

@@ -1,0 +1,51 @@
+import pytest
+import torch
+
+from brainscore_vision import load_model
+from brainscore_vision.models.convnext import model
+
+
+def test_size_and_shapes(torchvision):
+    with torch.device("meta"):
+        network = model.MODEL.architecture().eval()
+    assert sum(parameter.numel() for parameter in network.parameters()) == 28_589_128
+    shapes = {}
+    for layer in ("features.4.1", "features.6.1", "classifier.2"):
+        network.get_submodule(layer).register_forward_hook(
+            lambda _, __, output, layer=layer: shapes.update({layer: tuple(output.shape[1:])})
+        )
+    network(torch.zeros(1, 3, 224, 224, device="meta"))
+    assert shapes == {"features.4.1": (384, 14, 14), "features.6.1": (768, 7, 7), "classifier.2": (1000,)}
+    assert len(model.MODEL.layers) == 30
+
+
+def test_published_weights_load(torchvision, constant_weights, place_reference):
+    with torch.device("meta"):
+        weights = constant_weights(model.MODEL.architecture())
+    place_reference(model, weights)
+    subject = load_model("convnext")
+    loaded = subject.activations_model._model.state_dict()
+    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+
+
+def test_network_of_timm(torchvision, constant_weights, place_reference):
+    pytest.importorskip("timm")
+    with torch.device("meta"):
+        network = model.IN12K.architecture()
+    assert sum(parameter.numel() for parameter in network.parameters()) == 28_589_128
+    place_reference(model, constant_weights(network), "IN12K", suffix=".bin")
+    subject = load_model("convnext_tiny:in12k_ft_in1k")
+    assert subject.region_layer_map["V4"] == ["stages.2.downsample.1"]
+    subject.start_task("label", "imagenet")
+
+
+def test_preprocessing_of_timm(torchvision, two_stimuli):
+    from PIL import Image
+
+    timm = pytest.importorskip("timm")
+    with torch.device("meta"):
+        configuration = timm.data.resolve_model_data_config(model.IN12K.architecture())
+    transform = timm.data.create_transform(**configuration, is_training=False)
+    path = two_stimuli.get_stimulus("first")
+    ours = torch.from_numpy(model.IN12K.preprocessing([path])[0])
+    torch.testing.assert_close(ours, transform(Image.open(path)), rtol=0, atol=1e-5)

@@ -1,0 +1,39 @@
+"""CrossViT-18† fine-tuned on rotated and adversarial images."""
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@misc{berrios2022joint,
+  title = {Joint rotational invariance and adversarial training of a dual-stream Transformer yields state of the art
+    Brain-Score for Area V4},
+  author = {Berrios, William and Deza, Arturo},
+  year = {2022},
+  doi = {10.48550/arXiv.2203.06649}
+}"""
+
+METADATA = {
+    "custom_model_cv_18_dagger_408": ModelMetadata(
+        architecture="vision transformer of two scales",
+        parameters=44_606_560,
+        training_data="ImageNet (ILSVRC 2012), then rotated and adversarial images of it",
+        code_licence="Apache-2.0",
+        weights_licence=None,
+        source="https://doi.org/10.48550/arXiv.2203.06649",
+        notes=("The architecture is that of timm, which scales images of 224 pixels up to 408.",),
+        bibtex=BIBTEX,
+    )
+}
+
+
+def _custom_model_cv_18_dagger_408() -> "BrainModel":
+    from brainscore_vision.models.custom_model_cv_18_dagger_408.model import custom_model_cv_18_dagger_408
+
+    return custom_model_cv_18_dagger_408()
+
+
+model_registry["custom_model_cv_18_dagger_408"] = _custom_model_cv_18_dagger_408

@@ -1,0 +1,45 @@
+"""HMAX with the universal set of patches."""
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@article{serre2007robust,
+  title = {Robust Object Recognition with Cortex-Like Mechanisms},
+  author = {Serre, Thomas and Wolf, Lior and Bileschi, Stanley and Riesenhuber, Maximilian and Poggio, Tomaso},
+  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  volume = {29},
+  number = {3},
+  pages = {411--426},
+  year = {2007},
+  doi = {10.1109/TPAMI.2007.56}
+}"""
+
+METADATA = {
+    "hmax": ModelMetadata(
+        architecture="template matching and pooling, alternating",
+        parameters=1_305_600,
+        training_data="natural images, from which the patches were cut",
+        code_licence="MIT",
+        weights_licence=None,
+        source="https://doi.org/10.1109/TPAMI.2007.56",
+        notes=(
+            "No weights are fitted: the parameters are values of patches that were cut out of images.",
+            "The published plugin cites an unrelated paper.",
+        ),
+        bibtex=BIBTEX,
+    )
+}
+
+
+def _hmax() -> "BrainModel":
+    from brainscore_vision.models.hmax.model import hmax
+
+    return hmax()
+
+
+model_registry["hmax"] = _hmax

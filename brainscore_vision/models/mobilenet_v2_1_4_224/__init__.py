@@ -1,0 +1,45 @@
+"""MobileNetV2 with 1.4 times the width, for images of 224 pixels."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@inproceedings{mobilenetv22018,
+  title = {{MobileNetV2}: Inverted Residuals and Linear Bottlenecks},
+  author = {Sandler, Mark and Howard, Andrew and Zhu, Menglong and Zhmoginov, Andrey and Chen, Liang-Chieh},
+  booktitle = {Proceedings of the IEEE Conference on Computer Vision and Pattern Recognition},
+  pages = {4510--4520},
+  year = {2018},
+  doi = {10.1109/CVPR.2018.00474}
+}"""
+
+_METADATA = ModelMetadata(
+    architecture="convolutional network of inverted residuals",
+    parameters=6_108_776,
+    training_data="ImageNet (ILSVRC 2012)",
+    code_licence="Apache-2.0",
+    weights_licence=None,
+    source="https://huggingface.co/Matthijs/mobilenet_v2_1.4_224",
+    notes=(
+        "The class 0 of its 1,001, the background, is left out.",
+        "The commit of the weights is not published: that of the first download is held to.",
+    ),
+    bibtex=BIBTEX,
+)
+
+METADATA = {"mobilenet_v2_1_4_224": _METADATA, "mobilenet_v2_1.4_224": _METADATA}
+
+
+def _mobilenet_v2_1_4_224(identifier: str) -> "BrainModel":
+    from brainscore_vision.models.mobilenet_v2_1_4_224.model import MODEL
+
+    return MODEL.trained(identifier)
+
+
+for _identifier in ["mobilenet_v2_1_4_224", "mobilenet_v2_1.4_224"]:
+    model_registry[_identifier] = partial(_mobilenet_v2_1_4_224, _identifier)

@@ -1,0 +1,43 @@
+"""ResNet-18 trained without labels by local aggregation; its weights come from the user."""
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@inproceedings{zhuang2019local,
+  title = {Local Aggregation for Unsupervised Learning of Visual Embeddings},
+  author = {Zhuang, Chengxu and Zhai, Alex Lin and Yamins, Daniel},
+  booktitle = {Proceedings of the IEEE/CVF International Conference on Computer Vision},
+  pages = {6002--6012},
+  year = {2019},
+  doi = {10.48550/arXiv.1903.12355}
+}"""
+
+METADATA = {
+    "resnet18-local_aggregation": ModelMetadata(
+        architecture="residual network",
+        parameters=11_242_176,
+        training_data="ImageNet (ILSVRC 2012), without labels",
+        code_licence="MIT",
+        weights_licence=None,
+        source="https://doi.org/10.48550/arXiv.1903.12355",
+        notes=(
+            "No public weights are known: a file of the user's is needed, and scores are those of that file.",
+            "Layers are selected on benchmarks: none are published for this model.",
+        ),
+        bibtex=BIBTEX,
+    )
+}
+
+
+def _resnet18_local_aggregation() -> "BrainModel":
+    from brainscore_vision.models.resnet18_local_aggregation.model import resnet18_local_aggregation
+
+    return resnet18_local_aggregation()
+
+
+model_registry["resnet18-local_aggregation"] = _resnet18_local_aggregation

@@ -1,0 +1,43 @@
+"""ResNet-18, trained on ImageNet."""
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@inproceedings{he2016deep,
+  title = {Deep Residual Learning for Image Recognition},
+  author = {He, Kaiming and Zhang, Xiangyu and Ren, Shaoqing and Sun, Jian},
+  booktitle = {Proceedings of the IEEE Conference on Computer Vision and Pattern Recognition},
+  pages = {770--778},
+  year = {2016},
+  doi = {10.1109/CVPR.2016.90}
+}"""
+
+METADATA = {
+    "resnet-18": ModelMetadata(
+        architecture="residual network",
+        parameters=11_689_512,
+        training_data="ImageNet (ILSVRC 2012)",
+        code_licence="MIT",
+        weights_licence=None,
+        source="https://docs.pytorch.org/vision/stable/models/resnet.html",
+        notes=(
+            "Layers are those of the published model 'resnet-18_test_m', which has the same weights.",
+            "No licence of the weights is stated; terms of ImageNet may apply.",
+        ),
+        bibtex=BIBTEX,
+    )
+}
+
+
+def _resnet_18() -> "BrainModel":
+    from brainscore_vision.models.resnet_18.model import MODEL
+
+    return MODEL.trained("resnet-18")
+
+
+model_registry["resnet-18"] = _resnet_18

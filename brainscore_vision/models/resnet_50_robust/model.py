@@ -1,0 +1,77 @@
+"""ResNet-50, trained on adversarial images, as a subject."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+from brainscore_vision.model_helpers.reference_models import ReferenceModel
+from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of
+
+if TYPE_CHECKING:
+    import torch
+
+    from brainscore_vision.model_helpers.architectures.resnet import ResNet
+
+__all__ = ["MODEL", "load_weights"]
+
+_NETWORK = "model."  # beside it, the checkpoint holds the attacker's copy of the network and the normalisation
+
+
+def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
+    """Put the network of the published checkpoint (``model``, names with ``module.model.``) into `module`.
+
+    The checkpoint holds the network twice, and the mean and standard deviation of its input, which preprocessing
+    takes care of here.
+
+    Raises
+    ------
+    UserError
+        If the checkpoint holds no network under these names, or it does not fit.
+    """
+    import numpy as np
+
+    scalar: Any = np.float64(0).__reduce__()[0]  # accuracies are stored beside the weights
+    checkpoint = read_checkpoint(path, allow=[scalar, np.dtype, type(np.dtype(np.float64))])
+    source = os.fspath(path)
+    everything = state_dict_of(checkpoint, key="model", source=source)
+    weights = {name.removeprefix(_NETWORK): value for name, value in everything.items() if name.startswith(_NETWORK)}
+    if not weights:
+        raise UserError(
+            f"{source} has no weights named 'module.model.…'; the first is {next(iter(everything))!r}",
+            remedy="pass the published ImageNet.pt",
+        )
+    load_state_dict(module, weights, source=source)
+
+
+def _build() -> "ResNet":
+    from brainscore_vision.model_helpers.architectures.resnet import resnet50
+
+    return resnet50()
+
+
+def _layers() -> tuple[str, ...]:
+    blocks = ((stage, block) for stage, count in ((1, 3), (2, 4), (3, 6), (4, 3)) for block in range(count))
+    shortcuts = {(2, 0), (3, 0), (4, 0)}
+    inner = (
+        f"layer{stage}.{block}.{'downsample.0' if (stage, block) in shortcuts else 'conv3'}" for stage, block in blocks
+    )
+    return ("conv1", *inner, "avgpool")
+
+
+MODEL: Final = ReferenceModel(
+    build=_build,
+    weights=WeightFile(
+        name="ImageNet.pt",
+        bucket="brainscore-storage",
+        key="brainscore-vision/models/resnet-50-robust/ImageNet.pt",
+        version_id="null",
+        sha1="cc6e4441abc8ad6d2f4da5db84836e544bfb53fd",
+    ),
+    layers=_layers(),
+    preprocessing=ImagePreprocessing(resize=(224, 224)),
+    region_layer_map=Path(__file__).with_name("region_layer_map") / "resnet-50-robust.json",
+    load=load_weights,
+)
+"""Layers: the last convolution of each block, or that of its shortcut; the mean over space."""

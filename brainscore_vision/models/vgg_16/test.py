@@ -1,0 +1,27 @@
+import pytest
+import torch
+
+from brainscore_vision import load_model
+from brainscore_vision.models.vgg_16 import model
+
+
+def test_size_and_shapes(torchvision):
+    with torch.device("meta"):
+        network = model.MODEL.architecture()
+    assert sum(parameter.numel() for parameter in network.parameters()) == 138_357_544
+    shapes = []
+    for layer in model.MODEL.layers:
+        network.get_submodule(layer).register_forward_hook(lambda _, __, output: shapes.append(tuple(output.shape[1:])))
+    assert network.eval()(torch.zeros(1, 3, 224, 224, device="meta")).shape == (1, 1000)
+    poolings = [(64, 112, 112), (128, 56, 56), (256, 28, 28), (512, 14, 14), (512, 7, 7)]
+    assert shapes == [*poolings, (4096,), (4096,)]
+
+
+@pytest.mark.slow
+def test_published_weights_load(torchvision, constant_weights, place_reference):
+    with torch.device("meta"):
+        weights = constant_weights(model.MODEL.architecture())
+    place_reference(model, weights)
+    subject = load_model("vgg-16")
+    loaded = subject.activations_model._model.state_dict()
+    assert all(torch.equal(loaded[name], value) for name, value in weights.items())

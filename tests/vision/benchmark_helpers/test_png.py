@@ -1,0 +1,25 @@
+"""Written images are read back as they were."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from brainscore_vision.benchmark_helpers._png import write_png
+
+
+@pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA", "P", "1"])
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (9, 1), (31, 17)])
+def test_nothing_is_lost(mode, size):
+    levels = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 4), dtype=np.uint8)
+    image = Image.fromarray(levels).convert("RGB").convert(mode) if mode in "P1" else Image.fromarray(levels)
+    image = image.convert(mode)
+    stream = io.BytesIO()
+    write_png(image, stream)
+    with Image.open(stream) as read:
+        assert read.format == "PNG"
+        read.verify()
+    with Image.open(stream) as read:
+        assert (read.mode, read.size) == (image.mode, image.size)
+        np.testing.assert_array_equal(np.asarray(read.convert("RGBA")), np.asarray(image.convert("RGBA")))

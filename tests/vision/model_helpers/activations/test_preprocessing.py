@@ -1,0 +1,162 @@
+"""Preprocessed images are torchvision's, whatever the file's size and mode."""
+
+import functools
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations._loading import Loader
+from brainscore_vision.model_helpers.activations.preprocessing import (
+    ImagePreprocessing,
+    as_image_preprocessing,
+    load_image,
+    load_images,
+    load_preprocess_images,
+    preprocess_images,
+)
+from brainscore_vision.model_helpers.activations.transforms import from_settings, from_transforms
+
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def picture(mode, size=(70, 45)):
+    rng = np.random.default_rng(3)
+    channels = {"L": 1, "P": 1, "1": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4}[mode]
+    small = rng.integers(0, 255, (size[1], size[0], channels), dtype=np.uint8)
+    if mode == "P":
+        return Image.fromarray(rng.integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)).quantize(17)
+    if mode == "1":
+        return Image.fromarray(small[..., 0]).convert("1")
+    return Image.fromarray(small[..., 0] if channels == 1 else small, mode=None if mode in ("L", "RGB") else mode)
+
+
+def saved(image, folder):
+    path = folder / f"{image.mode}-{image.width}.{'tif' if image.mode == 'CMYK' else 'png'}"
+    image.save(path)
+    return path
+
+
+def pasted(path):
+    """As published: modes with levels, transparency or palettes are pasted on an RGB image."""
+    with Image.open(path) as opened:
+        if not any(letter in opened.mode.upper() for letter in "LAP"):
+            return opened.copy()
+        rgb = Image.new("RGB", opened.size)
+        rgb.paste(opened)
+        return rgb
+
+
+@pytest.mark.parametrize("mode", ["L", "LA", "P", "RGB", "RGBA"])
+def test_modes_become_rgb_as_published(mode, tmp_path):
+    path = saved(picture(mode), tmp_path)
+    np.testing.assert_array_equal(np.asarray(load_image(path)), np.asarray(pasted(path)))
+
+
+def test_other_modes(tmp_path):
+    assert load_image(saved(picture("1"), tmp_path)).mode == "RGB"
+    assert load_image(saved(picture("CMYK"), tmp_path)).mode == "RGB"
+    deep = tmp_path / "deep.png"
+    Image.fromarray(np.full((4, 4), 40_000, dtype=np.uint16)).save(deep)
+    with pytest.raises(UserError, match="not of 8 bits"):
+        load_image(deep)
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "RGB", "RGBA"])
+@pytest.mark.parametrize("size", [(70, 45), (45, 70), (224, 224), (16, 300)])
+def test_pixels_are_those_of_torchvision(mode, size, tmp_path, torchvision):
+    transforms = torchvision.transforms
+    path = saved(picture(mode, size), tmp_path)
+    imagenet = transforms.Compose(
+        [transforms.Resize((224, 224)), transforms.ToTensor(), transforms.Normalize(mean=MEAN, std=STD)]
+    )
+    wanted = imagenet(pasted(path)).numpy()
+    np.testing.assert_allclose(load_preprocess_images([path], image_size=224)[0], wanted, atol=1e-6)
+    np.testing.assert_allclose(preprocess_images(load_images([path]), image_size=224)[0], wanted, atol=1e-6)
+    inception = transforms.Compose(
+        [
+            transforms.Resize(int(64 * 256 / 224)),
+            transforms.CenterCrop(64),
+            transforms.ToTensor(),
+            transforms.Normalize(mean=[0.5] * 3, std=[0.5] * 3),
+        ]
+    )
+    found = load_preprocess_images([path], image_size=64, preprocess_type="inception")[0]
+    np.testing.assert_allclose(found, inception(pasted(path)).numpy(), atol=1e-6)
+
+
+def test_other_means(tmp_path):
+    path = saved(picture("RGB", (8, 8)), tmp_path)
+    found = load_preprocess_images([path], image_size=8, normalize_mean=(0, 0, 0), normalize_std=(1, 1, 1))
+    np.testing.assert_allclose(found[0], np.moveaxis(np.asarray(Image.open(path)), 2, 0) / 255, atol=1e-6)
+
+
+def test_mistakes(tmp_path):
+    with pytest.raises(ValueError, match="'imagenet' or 'inception'"):
+        preprocess_images([], 8, preprocess_type="other")
+    with pytest.raises(TypeError, match="imagesize"):
+        load_preprocess_images([], image_size=8, imagesize=9)
+    with pytest.raises(UserError, match="no such"):
+        load_image(tmp_path / "no such.png")
+    paths = [saved(picture("RGB", size), tmp_path) for size in ((20, 30), (25, 30))]
+    with pytest.raises(UserError, match="different sizes"):
+        ImagePreprocessing(resize=10)(paths)
+
+
+def test_reading_ahead_gives_the_same(tmp_path):
+    paths = [saved(picture("RGB", (20 + number, 30)), tmp_path) for number in range(9)]
+    partial = functools.partial(load_preprocess_images, image_size=12)
+    wanted = partial(paths)
+    bounds = [slice(0, 4), slice(4, 8), slice(8, 9)]
+    for preprocess in (partial, lambda some: partial(some), lambda some: list(partial(some))):
+        for workers in (0, 1, 4):
+            batches = list(Loader(preprocess, workers=workers).batches(paths, bounds))
+            assert [bound for bound, _ in batches] == bounds
+            np.testing.assert_array_equal(np.concatenate([np.stack(list(images)) for _, images in batches]), wanted)
+    assert as_image_preprocessing(partial) == ImagePreprocessing(resize=(12, 12))
+
+
+def test_preprocessing_must_give_one_entry_a_path(tmp_path):
+    with pytest.raises(UserError, match="1 inputs of 2 stimuli"):
+        list(Loader(lambda paths: [0], workers=0).batches(["a", "b"], [slice(0, 2)]))
+
+
+@pytest.mark.parametrize("interpolation", ["BILINEAR", "BICUBIC"])
+def test_transforms_are_read(interpolation, tmp_path, torchvision):
+    transforms = torchvision.transforms
+    steps = [
+        transforms.Resize(40, interpolation=transforms.InterpolationMode[interpolation]),
+        transforms.CenterCrop((32, 24)),
+        transforms.ToTensor(),
+        transforms.Normalize(mean=MEAN, std=STD),
+    ]
+    path = saved(picture("RGB"), tmp_path)
+    wanted = transforms.Compose(steps)(Image.open(path)).numpy()
+    read = from_transforms(transforms.Compose(steps))
+    assert isinstance(read, ImagePreprocessing)
+    np.testing.assert_allclose(read([path])[0], wanted, atol=1e-6)
+    applied = from_transforms(transforms.Compose([transforms.Grayscale(3), *steps]))
+    assert not isinstance(applied, ImagePreprocessing)
+    assert applied([path])[0].shape == (3, 32, 24)
+
+
+def test_settings_of_hugging_face(tmp_path):
+    path = saved(picture("RGB"), tmp_path)
+    clip = {
+        "do_resize": True,
+        "size": {"shortest_edge": 40},
+        "resample": 3,
+        "do_center_crop": True,
+        "crop_size": {"height": 32, "width": 32},
+        "do_normalize": True,
+        "image_mean": [0.1, 0.2, 0.3],
+        "image_std": [0.5, 0.4, 0.3],
+    }
+    with Image.open(path) as image:
+        resized = image.resize((62, 40), Image.Resampling.BICUBIC).crop((15, 4, 47, 36))
+    wanted = (np.asarray(resized) / 255 - clip["image_mean"]) / clip["image_std"]
+    np.testing.assert_allclose(from_settings(clip)([path])[0], np.moveaxis(wanted, 2, 0), atol=1e-6)
+    for unknown in ({"do_pad": True}, {"rescale_factor": 1.0}, {"do_resize": True, "size": {"longest_edge": 3}}):
+        with pytest.raises(UserError, match="not known here"):
+            from_settings(unknown)

@@ -1,0 +1,215 @@
+"""Activations from functions, files, timm, torchvision and transformers."""
+
+import numpy as np
+import pytest
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.activations._fingerprint import Unhashable, fingerprint
+from brainscore_vision.model_helpers.activations.callables import CallableWrapper
+from brainscore_vision.model_helpers.activations.features_on_disk import FeaturesOnDisk
+from brainscore_vision.model_helpers.activations.huggingface import from_huggingface
+from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, load_preprocess_images
+from brainscore_vision.model_helpers.activations.timm_models import from_timm
+from brainscore_vision.model_helpers.activations.torchvision_models import from_torchvision
+from brainscore_vision.model_helpers.images import load_rgb
+
+
+def colour(images):
+    return np.stack([image.mean(axis=(0, 1)) for image in images])
+
+
+@pytest.fixture
+def colours(stimuli):
+    return np.stack([load_rgb(stimuli.get_stimulus(one)).mean(axis=(0, 1)) for one in stimuli["stimulus_id"]])
+
+
+def test_functions_of_what_was_loaded_once(stimuli, store, colours):
+    loaded = []
+
+    def load(path):
+        loaded.append(path)
+        return load_rgb(path)
+
+    model = CallableWrapper({"colour": colour, "twice": lambda images: 2 * colour(images)}, "m", load=load, store=store)
+    found = model(stimuli, ["colour", "twice"])
+    np.testing.assert_allclose(found.values, np.hstack([colours, 2 * colours]))
+    assert len(loaded) == 6
+    assert model.layers() == ["colour", "twice"]
+
+
+def test_one_function_that_returns_all_layers(stimuli, colours):
+    model = CallableWrapper(
+        lambda images: {"colour": colour(images)}, "m", load=load_rgb, layer_names=["colour", "other"], store=None
+    )
+    np.testing.assert_allclose(model(stimuli, ["colour"]).values, colours)
+    with pytest.raises(UserError, match="returned no other"):
+        model(stimuli, ["other"])
+    with pytest.raises(ValueError, match="has no layer third"):
+        model(stimuli, ["third"])
+    with pytest.raises(ValueError, match="pass layer_names"):
+        CallableWrapper(colour, "m")
+
+
+def test_functions_of_paths_see_every_path(stimuli, store):
+    seen = []
+
+    def names(paths):
+        seen.extend(path.name for path in paths)
+        return np.array([[float(path.stem[-1])] for path in paths])
+
+    model = CallableWrapper({"number": names}, "m", store=store)
+    assert model(stimuli, ["number"]).values.ravel().tolist() == list(range(7))
+    assert len(seen) == 7
+
+
+def test_trials_of_a_function_are_alike(stimuli, colours):
+    model = CallableWrapper({"colour": colour}, "m", load=load_rgb, store=None)
+    found = model(stimuli, ["colour"], number_of_trials=2, require_variance=True)
+    np.testing.assert_allclose(found.values, np.repeat(colours, 2, axis=0))
+    assert found["repetition"].values.tolist() == [0, 1] * 7
+
+
+def test_another_function_is_another_layer(stimuli, store):
+    def by(factor):
+        return CallableWrapper({"colour": lambda images: factor * colour(images)}, "m", load=load_rgb, store=store)
+
+    by(1)(stimuli, ["colour"])
+    by(1)(stimuli, ["colour"])
+    assert len(store.entries()) == 1
+    by(2)(stimuli, ["colour"])
+    assert len(store.entries()) == 2
+
+
+def test_a_function_must_answer_for_each_stimulus(stimuli):
+    model = CallableWrapper({"one": lambda images: np.zeros((1, 3))}, "m", load=load_rgb, store=None)
+    with pytest.raises(ValueError, match=r"features of shape \(1, 3\) for 5 stimuli"):
+        model(stimuli, ["one"])
+
+
+def test_fingerprints():
+    def make(value):
+        def function(x, default=value):
+            return x + value + default
+
+        return function
+
+    assert fingerprint(make(1)) == fingerprint(make(1))
+    assert fingerprint(make(1)) != fingerprint(make(2))
+    assert fingerprint(np.arange(3)) != fingerprint(np.arange(4))
+    assert fingerprint({"a": 1}) != fingerprint({"a": 1.0})
+    with pytest.raises(Unhashable):
+        fingerprint(iter([]))
+
+
+@pytest.fixture
+def features():
+    return {"conv": np.random.default_rng(0).random((9, 2, 3)), "fc": np.random.default_rng(1).random((9, 4))}
+
+
+@pytest.mark.parametrize("kind", ["npz", "npy", "nc"])
+def test_features_on_disk_are_found_by_stimulus(kind, features, stimuli, tmp_path):
+    ids = [f"s{number}" for number in range(8, -1, -1)]
+    if kind == "npz":
+        np.savez(tmp_path / "features.npz", stimulus_id=ids, **features)
+        model = FeaturesOnDisk(tmp_path / "features.npz", "m")
+    elif kind == "npy":
+        for layer, values in features.items():
+            np.save(tmp_path / f"{layer}.npy", values)
+        model = FeaturesOnDisk({layer: tmp_path / f"{layer}.npy" for layer in features}, "m", stimulus_ids=ids)
+    else:
+        flat = np.hstack([values.reshape(9, -1) for values in features.values()])
+        NeuroidAssembly(
+            flat,
+            coords={
+                "stimulus_id": ("presentation", ids),
+                "layer": ("neuroid", ["conv"] * 6 + ["fc"] * 4),
+                "neuroid_num": ("neuroid", range(10)),
+            },
+            dims=["presentation", "neuroid"],
+        ).to_dataset(name="features").reset_index(["presentation", "neuroid"]).to_netcdf(tmp_path / "features.nc")
+        model = FeaturesOnDisk(tmp_path / "features.nc", "m")
+    assert model.layers() == ["conv", "fc"]
+    rows = [ids.index(one) for one in stimuli["stimulus_id"]]
+    for layer, values in features.items():
+        np.testing.assert_allclose(model(stimuli, [layer]).values, values.reshape(9, -1)[rows])
+    both = model(stimuli, ["fc", "conv"], number_of_trials=2, require_variance=True)
+    wanted = np.hstack([features["fc"], features["conv"].reshape(9, -1)])[rows]
+    np.testing.assert_allclose(both.values, np.repeat(wanted, 2, axis=0))
+    assert list(both["stimulus_id"].values) == list(np.repeat(stimuli["stimulus_id"].to_numpy(), 2))
+    assert both["neuroid_id"].values[0] == "m.fc.0"
+
+
+def test_features_that_are_not_there(tmp_path, features):
+    np.savez(tmp_path / "nameless.npz", **features)
+    with pytest.raises(UserError, match="what its rows are"):
+        FeaturesOnDisk(tmp_path / "nameless.npz", "m")
+    np.savez(tmp_path / "features.npz", stimulus_id=[f"s{number}" for number in range(9)], **features)
+    model = FeaturesOnDisk(tmp_path / "features.npz", "m")
+    with pytest.raises(UserError, match="no features of 1 of 2 stimuli: s77"):
+        model(StimulusSet({"stimulus_id": ["s1", "s77"]}), ["fc"])
+    with pytest.raises(UserError, match="no layer fd"):
+        model(StimulusSet({"stimulus_id": ["s1"]}), ["fd"])
+    np.savez(tmp_path / "twice.npz", stimulus_id=["a", "a"], fc=np.zeros((2, 1)))
+    with pytest.raises(UserError, match="there twice"):
+        FeaturesOnDisk(tmp_path / "twice.npz", "m")
+
+
+@pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224"])
+def test_timm(name, stimuli, torchvision):
+    timm = pytest.importorskip("timm")
+    model = timm.create_model(name, pretrained=False)
+    wrapper = from_timm(model, store=None)
+    assert wrapper.identifier == name
+    config = timm.data.resolve_model_data_config(model)
+    transform = timm.data.create_transform(**config, is_training=False)
+    path = stimuli.get_stimulus("s0")
+    found = wrapper._extractor.preprocess([path])[0]
+    from PIL import Image
+
+    np.testing.assert_allclose(found, transform(Image.open(path)).numpy(), atol=1e-5)
+    assert wrapper(StimulusSet(stimuli.iloc[:1]), ["logits"]).shape == (1, 1000)
+
+
+def test_torchvision(stimuli, torchvision):
+    weights = torchvision.models.SqueezeNet1_1_Weights.IMAGENET1K_V1
+    wrapper = from_torchvision(torchvision.models.squeezenet1_1(), "squeeze", weights=weights, store=None)
+    assert wrapper._extractor.preprocess == ImagePreprocessing(resize=256, crop=224)
+    named = from_torchvision("squeezenet1_1", store=None)
+    assert named._extractor.preprocess == ImagePreprocessing(resize=(224, 224))
+    one = StimulusSet(stimuli.iloc[:1])
+    assert named(one, ["features.0", "classifier.1"])["layer"].values[-1] == "classifier.1"
+    with pytest.raises(UserError, match="has no weights 'V7'"):
+        from_torchvision("squeezenet1_1", weights="V7")
+
+
+def test_huggingface(stimuli):
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8, image_size=32, patch_size=16
+    )
+    torch.manual_seed(0)
+    model = transformers.ViTModel(config).eval()
+    settings = {
+        "do_resize": True,
+        "size": {"height": 32, "width": 32},
+        "resample": 2,
+        "do_normalize": True,
+        "image_mean": [0.5] * 3,
+        "image_std": [0.5] * 3,
+    }
+    wrapper = from_huggingface(model, settings, "vit", store=None)
+    blocks = next(name for name, module in model.named_modules() if isinstance(module, torch.nn.ModuleList))
+    found = wrapper(stimuli, [f"{blocks}.1", "layernorm"])
+    paths = [stimuli.get_stimulus(one) for one in stimuli["stimulus_id"]]
+    inputs = load_preprocess_images(paths, 32, normalize_mean=[0.5] * 3, normalize_std=[0.5] * 3)
+    with torch.no_grad():
+        wanted = model(torch.from_numpy(inputs), output_hidden_states=True)
+    last = found.sel(layer="layernorm")
+    np.testing.assert_allclose(last.values, wanted.last_hidden_state.flatten(1).numpy(), rtol=1e-3, atol=1e-4)
+    assert last["embedding"].values.max() == 15
+    assert last["channel"].values.max() == 4  # the class token and four patches
+    with pytest.raises(UserError, match="how images are prepared"):
+        from_huggingface(model)

@@ -1,0 +1,267 @@
+"""What is kept, when it is found again, and that nothing stale or partial ever is."""
+
+import functools
+import logging
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from brainscore_core.provenance import recording
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
+from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture
+def extract(network, preprocessing, stimuli, store):
+    """Extract anew; how many stimuli passed the network, and how many layers the store then holds."""
+
+    def run(layers=("conv",), shown=stimuli, wrapper=None, trials=1, vary=False, **options):
+        wrapper = wrapper or PytorchWrapper(
+            network, options.pop("prepare", preprocessing), "net", store=store, **options
+        )
+        wrapper.set_visual_degrees(8)
+        network.seen.clear()
+        values = wrapper(shown, list(layers), number_of_trials=trials, require_variance=vary).values
+        return np.array(values), sum(network.seen), len(store.entries())
+
+    return run
+
+
+def test_what_is_there_is_read_after_one_stimulus_was_compared(extract):
+    values, passed, stored = extract()
+    assert (passed, stored) == (6, 1)
+    again, passed, stored = extract()
+    assert (passed, stored) == (1, 1)
+    np.testing.assert_array_equal(again, values)
+
+
+def test_only_what_is_missing_is_computed(extract):
+    extract(["conv", "block-t0"])
+    with recording() as record:
+        _, passed, stored = extract(["conv", "block-t0", "logits"])
+    assert (passed, stored) == (6, 3)
+    assert [item["hit"] for item in record.items] == [True, True, False]
+
+
+def test_a_single_layer_stays_on_disk(network, preprocessing, stimuli, store):
+    distinct = StimulusSet(stimuli.iloc[:5])
+    wrapper = PytorchWrapper(network, preprocessing, "net", store=store)
+    for activations in (wrapper(distinct, ["conv"]), wrapper.by_layer(distinct, ["conv", "logits"])["logits"]):
+        base = activations.values
+        while base is not None and not isinstance(base, np.memmap):
+            base = base.base
+        assert isinstance(base, np.memmap)
+        assert not activations.values.flags.writeable
+
+
+def changed_weights(network, **_):
+    with torch.no_grad():
+        network.conv.weight[0, 0, 0, 0] += 1e-3
+    return {}
+
+
+def changed_weights_behind_torch(network, **_):
+    network.conv.weight.data[0, 0, 0, 0] += 1e-3
+    return {}
+
+
+def changed_buffer(network, **_):
+    network.register_buffer("scale", torch.ones(1), persistent=False)
+    return {}
+
+
+def changed_settings(network, **_):
+    network.conv.padding = (1, 1)
+    network.head[1] = torch.nn.Linear(4 * 64, 5)
+    return {}
+
+
+def changed_code(network, **_):
+    plain = network.conv.forward
+    network.conv.forward = lambda images: plain(images) * 2
+    return {}
+
+
+def changed_preprocessing(**_):
+    return {"prepare": functools.partial(load_preprocess_images, image_size=16, normalize_mean=(0.5, 0.5, 0.5))}
+
+
+def changed_content(stimuli, **_):
+    path = stimuli.get_stimulus("s4")
+    pixels = np.array(Image.open(path))
+    pixels[0, 0, 0] ^= 1
+    Image.fromarray(pixels).save(path)
+    return {}
+
+
+def changed_order(stimuli, **_):
+    return {"shown": StimulusSet(stimuli.iloc[::-1])}
+
+
+CHANGES = [
+    changed_weights,
+    changed_weights_behind_torch,
+    changed_buffer,
+    changed_settings,
+    changed_code,
+    changed_preprocessing,
+    changed_content,
+    changed_order,
+    lambda **_: {"dtype": "float64"},
+    lambda **_: {"autocast": True},
+    lambda **_: {"pooling": Pooling(spatial="mean")},
+    lambda **_: {"reduction": "projection:50"},
+    lambda **_: {"trials": 2, "vary": True},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_another_layer(change, extract, network, stimuli):
+    extract()
+    options = change(network=network, stimuli=stimuli)
+    _, passed, stored = extract(**options)
+    assert (passed > 1, stored) == (True, 2)
+    _, passed, stored = extract(**options)
+    assert (passed, stored) == (1, 2)
+
+
+def test_number_of_trials_and_visual_degrees_count_where_trials_differ(extract, network, preprocessing, store, stimuli):
+    assert extract(trials=3)[2] == 1
+    assert extract(trials=5)[1:] == (1, 1)  # without variance the model responds once
+    assert extract(trials=3, vary=True)[1:] == (18, 2)
+    assert extract(trials=3, vary=True)[1:] == (1, 2)
+    assert extract(trials=2, vary=True)[1:] == (12, 3)
+    wrapper = PytorchWrapper(network, preprocessing, "net", store=store)
+    wrapper.set_visual_degrees(4)
+    wrapper(stimuli, ["conv"], number_of_trials=2, require_variance=True)
+    assert len(store.entries()) == 4
+    assert extract(trials=1, vary=True)[1:] == (1, 4)  # one trial is not displaced
+
+
+def test_the_code_of_a_plugin_counts(monkeypatch, tmp_path, network, preprocessing, stimuli, store):
+    import sys
+
+    import brainscore_vision.models as models
+
+    plugin = tmp_path / "plugins" / "mine"
+    plugin.mkdir(parents=True)
+    monkeypatch.setattr(models, "__path__", [*models.__path__, str(plugin.parent)])
+
+    def load(text):
+        (plugin / "__init__.py").write_text(text)
+        for name in [name for name in sys.modules if name == "brainscore_vision.models.mine"]:
+            monkeypatch.delitem(sys.modules, name)
+        import importlib
+
+        importlib.invalidate_caches()
+        module = importlib.import_module("brainscore_vision.models.mine")
+        network.seen.clear()
+        module.make(network, preprocessing, store)(stimuli, ["conv"])
+        return sum(network.seen), len(store.entries())
+
+    source = (
+        "from brainscore_vision.model_helpers.activations import PytorchWrapper\n\n\n"
+        "def make(network, preprocessing, store):\n"
+        "    return PytorchWrapper(network, preprocessing, 'net', store=store)\n"
+    )
+    assert load(source) == (6, 1)
+    assert load(source) == (1, 1)
+    assert load(source + "\n# another day\n") == (6, 2)
+
+
+def test_names_do_not_count(extract, network, preprocessing, stimuli, store):
+    extract()
+    renamed = StimulusSet(stimuli)
+    renamed.identifier = "another name"
+    wrapper = PytorchWrapper(network, preprocessing, "another net", store=store)
+    assert extract(shown=renamed, wrapper=wrapper)[1:] == (1, 1)
+
+
+def test_logits_by_any_name_are_one_layer(extract):
+    extract(["logits"])
+    assert extract(["head.1"])[1:] == (1, 1)
+
+
+def test_what_no_hash_sees_is_found_by_comparing_and_replaced(extract, network, caplog):
+    class Hidden:
+        __slots__ = ()
+        factor = 1.0
+
+    hidden = Hidden()
+    network.conv.register_forward_hook(lambda _m, _i, output: output * hidden.factor)
+    before, _, _ = extract()
+    Hidden.factor = 2.0
+    with caplog.at_level(logging.WARNING):
+        after, passed, stored = extract()
+    assert (passed, stored) == (6, 1)
+    assert "not what the model gives now" in caplog.text
+    np.testing.assert_allclose(after, 2 * before, rtol=1e-5)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_interrupted_nothing_partial_is_found_and_the_next_run_is_whole(error, extract, network, store):
+    extract(["conv"])
+
+    def broken(_module, inputs):
+        if sum(network.seen) > 3:
+            raise error("stop")
+
+    handle = network.head.register_forward_pre_hook(broken)
+    with pytest.raises(error):
+        extract(["conv", "block-t1", "logits"], batch_size=2)
+    assert len(store.entries()) == 1
+    assert not store.leftovers()
+    handle.remove()
+    values, passed, stored = extract(["conv", "block-t1", "logits"], batch_size=2)
+    assert (passed, stored) == (6, 3)
+    np.testing.assert_array_equal(values, extract(["conv", "block-t1", "logits"])[0])
+
+
+def test_nothing_is_kept_unasked(network, preprocessing, stimuli, store):
+    wrapper = PytorchWrapper(network, preprocessing, "net", store=store)
+    wrapper(stimuli, ["conv"], stimuli_identifier=False)
+    handle = wrapper.register_batch_activations_hook(lambda batch: batch)
+    wrapper(stimuli, ["conv"])
+    assert not store.entries()
+    handle.remove()
+    wrapper.identifier = False
+    wrapper(stimuli, ["conv"])
+    assert not store.entries()
+    wrapper.identifier = "net"
+    wrapper(stimuli, ["conv"])
+    assert len(store.entries()) == 1
+
+
+def test_the_default_store_is_used(network, preprocessing, stimuli, monkeypatch, tmp_path):
+    from brainscore_vision.model_helpers.activations.store import ActivationStore
+
+    monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", str(tmp_path / "here"))
+    PytorchWrapper(network, preprocessing, "net")(stimuli, ["conv"])
+    (entry,) = ActivationStore(tmp_path / "here").entries()
+    assert [entry.named(name) for name in ("model", "layer", "stimulus_set")] == ["net", "conv", "seven"]
+    monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", "off")
+    network.seen.clear()
+    PytorchWrapper(network, preprocessing, "net")(stimuli, ["conv"])
+    assert sum(network.seen) == 6
+
+
+def test_use_of_the_store_is_noted(extract):
+    with recording() as record:
+        extract(["conv"])
+        extract(["conv", "logits"])
+    hits = [item["hit"] for item in record.items if item["kind"] == "cache"]
+    assert hits == [False, True, False]
+
+
+def test_reduced_layers(extract, stimuli):
+    plain, _, _ = extract(["conv", "logits"])
+    reduced, _, _ = extract(["conv", "logits"], reduction="projection:50")
+    assert reduced.shape == (7, 55)
+    np.testing.assert_allclose(reduced[:, 50:], plain[:, 196:])  # narrow layers stay
+    again, passed, _ = extract(["conv", "logits"], reduction="projection:50")
+    assert passed == 1
+    np.testing.assert_array_equal(again, reduced)
