@@ -1,6 +1,8 @@
 """Fixtures for every test of the project, the plugins' own included."""
 
+import importlib.util
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -74,6 +76,21 @@ def need_program():
         return path
 
     return find
+
+
+_HAS_TORCH = importlib.util.find_spec("torch") is not None
+_NEEDS_TORCH = re.compile(r"^(import torch|from torch)|^\s*>>> (import|from) .*\btorch\b", re.MULTILINE)
+
+
+def pytest_report_header():
+    return [] if _HAS_TORCH else ["PyTorch is not installed: files that need it are left out"]
+
+
+def pytest_ignore_collect(collection_path):
+    """Where PyTorch is not installed, leave out the files that cannot be imported, or whose examples cannot run."""
+    if _HAS_TORCH or collection_path.suffix != ".py" or not _NEEDS_TORCH.search(collection_path.read_text()):
+        return None
+    return True
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -65,16 +65,18 @@ def _on_device(make_metric: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_alphas(make_metric: Callable[..., Any]) -> Callable[..., Any]:
-    """`alphas` and `alpha_per_target` may be given directly."""
+    """`alphas`, `alpha_per_target`, `cv` and `device` may be given directly."""
 
     def make(
         *,
         alphas: Sequence[float] | None = None,
         alpha_per_target: bool | None = None,
+        cv: Any = None,
+        device: Any = None,
         regression_kwargs: _Options = None,
         **kwargs: Any,
     ) -> Any:
-        given = {"alphas": alphas, "alpha_per_target": alpha_per_target}
+        given = {"alphas": alphas, "alpha_per_target": alpha_per_target, "cv": cv, "device": device}
         options = dict(regression_kwargs or {}) | {name: value for name, value in given.items() if value is not None}
         return make_metric(regression_kwargs=options, **kwargs)
 

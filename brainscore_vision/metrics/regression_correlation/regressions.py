@@ -39,7 +39,7 @@ ALPHA_LIST: list[float] = [
 
 
 class DualRidgeCVRegression:
-    """Ridge regression with the penalty chosen by leaving one stimulus out, in the manner of a scikit-learn estimator.
+    """Ridge regression with the penalty chosen on held-out stimuli, in the manner of a scikit-learn estimator.
 
     Parameters
     ----------
@@ -47,6 +47,10 @@ class DualRidgeCVRegression:
         Penalties to choose from.
     alpha_per_target : bool
         Whether each response has its own penalty.
+    cv : int, splitter or sequence of (array, array), optional
+        Folds to choose by, as for :class:`brainscore_core.numerics.RidgeCV`. None: one stimulus is left out at a time.
+    device : str or torch.device, optional
+        Where to compute, as there.
 
     Attributes
     ----------
@@ -68,10 +72,17 @@ class DualRidgeCVRegression:
 
     alpha_: float | NDArray[np.float64]
 
-    def __init__(self, alphas: Sequence[float] = ALPHA_LIST, *, alpha_per_target: bool = False) -> None:
+    def __init__(
+        self,
+        alphas: Sequence[float] = ALPHA_LIST,
+        *,
+        alpha_per_target: bool = False,
+        cv: Any = None,
+        device: Any = None,
+    ) -> None:
         self.alphas = alphas
         self.alpha_per_target = alpha_per_target
-        self._regression = RidgeCV(alphas, alpha_per_target)
+        self._regression = RidgeCV(alphas, alpha_per_target, cv=cv, device=device)
         self._fit: LinearFit | None = None
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> "DualRidgeCVRegression":

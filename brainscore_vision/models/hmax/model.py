@@ -37,8 +37,10 @@ def architecture() -> "HMAX":
 
     Examples
     --------
-    >>> [tuple(parameter.shape) for parameter in architecture().parameters()][0]
-    (400, 4, 2, 2)
+    >>> import torch
+    >>> network: torch.nn.Module = architecture()
+    >>> next(network.parameters()).shape
+    torch.Size([400, 4, 2, 2])
     """
     from brainscore_vision.models.hmax.architecture import HMAX
 

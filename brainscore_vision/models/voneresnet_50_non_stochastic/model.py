@@ -83,7 +83,8 @@ def architecture(
 
     Examples
     --------
-    >>> network = architecture()
+    >>> import torch
+    >>> network: torch.nn.Module = architecture()
     >>> sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)
     25580264
     """

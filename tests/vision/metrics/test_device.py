@@ -28,7 +28,9 @@ def pair():
     return _assembly(X), _assembly(X[:, :6] + rng.standard_normal((60, 6)))
 
 
-@pytest.mark.parametrize("name", ["ridge", "ridge_cv", "pls", "rdm", "rdm_cv", "rdm_cosine", "cka", "cka_rbf"])
+@pytest.mark.parametrize(
+    "name", ["ridge", "ridge_cv", "ridgecv", "dual_ridgecv_cv", "pls", "rdm", "rdm_cv", "rdm_cosine", "cka", "cka_rbf"]
+)
 def test_values_are_the_same(pair, name):
     expected, found = load_metric(name)(*pair), load_metric(name, device="cpu")(*pair)
     assert float(found) == pytest.approx(float(expected), abs=1e-10)
