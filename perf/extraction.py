@@ -1,10 +1,11 @@
 """Extraction of activations on two interpreters, alternately: seconds, and whether the values agree.
 
-    python perf/extraction.py PEER_PYTHON OUR_PYTHON [--runs 5] [CASE ...]
+    python perf/extraction.py PEER_PYTHON OUR_PYTHON [--runs 5] [--write] [CASE ...]
 
-192 images of 256 × 256 pixels go through a network of four convolutions; five of its layers are recorded. `floor` is
-the same network on images that were decoded by one thread a core, without any recording: what no extraction can do
-without. Each run is a process of its own; times are medians. The peer needs torchvision and OpenCV beside it.
+192 images of 256 × 256 pixels go through a network of three convolutions and two fully connected layers; five of its
+layers are recorded. `floor` is the same network on images that were decoded by one thread a core, without any
+recording: what no extraction can do without. Each run is a process of its own; times are medians. The peer needs
+torchvision and OpenCV beside it.
 """
 
 import argparse
@@ -13,8 +14,13 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from _tables import table, write_section
 
 LAYERS = ["2", "5", "7", "10", "12"]
 IMAGES = 192
@@ -135,22 +141,30 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pythons", nargs="*", help="the peer's interpreter, then ours; then cases")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--child", choices=list(CASES))
     arguments = parser.parse_intermixed_args()
     if arguments.child:
         child(arguments.child)
         return
     peer, ours, *cases = arguments.pythons
-    print("| case | peer, s | here, s | ratio | values differ by |\n|---|---|---|---|---|")
+    if arguments.write and cases:
+        parser.error("--write needs all cases; name none")
+    rows = []
     for case in cases or CASES:
         pairs = [(None if case == "floor" else run(peer, case), run(ours, case)) for _ in range(arguments.runs)]
         here = statistics.median(second["seconds"] for _, second in pairs)
         if case == "floor":
-            print(f"| {case} | | {here:.3f} | | |", flush=True)
-            continue
-        there = statistics.median(first["seconds"] for first, _ in pairs)
-        difference = abs(pairs[0][0]["value"] - pairs[0][1]["value"]) / abs(pairs[0][0]["value"])
-        print(f"| {case} | {there:.3f} | {here:.3f} | {there / here:.1f} | {difference:.0e} |", flush=True)
+            rows.append([case, "", f"{here:.3f}", "", ""])
+        else:
+            there = statistics.median(first["seconds"] for first, _ in pairs)
+            difference = abs(pairs[0][0]["value"] - pairs[0][1]["value"]) / abs(pairs[0][0]["value"])
+            rows.append([case, f"{there:.3f}", f"{here:.3f}", f"{there / here:.1f}", f"{difference:.0e}"])
+        print(*rows[-1], flush=True)
+    text = table(["case", "peer, s", "here, s", "ratio", "values differ by"], rows)
+    print(text)
+    if arguments.write:
+        write_section("extraction", text)
 
 
 if __name__ == "__main__":

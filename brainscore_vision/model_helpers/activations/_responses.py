@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
 from brainscore_vision.model_helpers.activations.reduction import Reduction, make_reduction
 
-__all__ = ["Response", "Timeline", "close", "responses"]
+__all__ = ["Response", "Timeline", "alike", "close", "responses"]
 
 _TOLERANCE = 1e-3  # of a layer's largest value, between a stored response and the same computed again
 _WIDE_TOLERANCE = 2e-2  # in half precision
@@ -57,6 +57,11 @@ class Response:
     def described(self) -> dict[str, Any] | None:
         """The reduction in plain values."""
         return None if self.reduction is None else self.reduction.describe()
+
+    @property
+    def half(self) -> bool:
+        """Whether it is computed or kept in half precision."""
+        return min(self.dtype.itemsize, self.values.dtype.itemsize) < 4
 
     def rows(self, values: NDArray[Any]) -> NDArray[Any]:
         """Outputs of a batch as rows of this layer."""
@@ -113,11 +118,15 @@ def close(stored: NDArray[Any], response: Response, *, half: bool = False) -> bo
     """
     if stored.shape[1:] != response.row:
         return False
-    before = np.asarray(stored[0], dtype=np.float64).reshape(-1)
-    now = np.asarray(response.values, dtype=np.float64).reshape(-1)
+    return alike(stored[0], response.values, half=half or response.half)
+
+
+def alike(before: NDArray[Any], now: NDArray[Any], *, half: bool = False) -> bool:
+    """Whether two equally many values are equal, but for the accuracy of the arithmetic."""
+    before = np.asarray(before, dtype=np.float64).reshape(-1)
+    now = np.asarray(now, dtype=np.float64).reshape(-1)
     finite = np.isfinite(now)
-    if not np.array_equal(np.isfinite(before), finite):
+    if before.shape != now.shape or not np.array_equal(np.isfinite(before), finite):
         return False
     scale = np.abs(before[finite]).max(initial=0)
-    half = half or min(response.dtype.itemsize, response.values.dtype.itemsize) < 4
     return bool(np.all(np.abs(before[finite] - now[finite]) <= (_WIDE_TOLERANCE if half else _TOLERANCE) * scale))

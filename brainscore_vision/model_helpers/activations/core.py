@@ -12,7 +12,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations._assembly import Shown, assembly
-from brainscore_vision.model_helpers.activations._destinations import ResponseRows, in_memory, in_store, stored_layers
 from brainscore_vision.model_helpers.activations._fingerprint import Unhashable, calling_plugin, fingerprint
 from brainscore_vision.model_helpers.activations._hooks import HookHandle
 from brainscore_vision.model_helpers.activations._loading import Loader, Workers
@@ -20,6 +19,7 @@ from brainscore_vision.model_helpers.activations._microsaccades import EXTENT_DE
 from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
 from brainscore_vision.model_helpers.activations._pooling import Pooling, as_rows, tensor_of
 from brainscore_vision.model_helpers.activations._presentations import Presentations
+from brainscore_vision.model_helpers.activations._recording import Recording
 from brainscore_vision.model_helpers.activations._responses import Response, Timeline, responses
 from brainscore_vision.model_helpers.activations._run import Pass, Recorder, plain_recorder, stacked
 from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan
@@ -62,10 +62,10 @@ class ActivationsExtractorHelper:
         Of the activations. By default as the model returns them.
     pooling : Pooling, optional
         What is kept of token and feature maps. By default everything.
-    reduction : {'projection', 'gaussian', 'auto'}, optional
-        Fewer features by random projection, see
-        :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`; ``'auto'``: only where memory or
-        disk do not suffice.
+    reduction : {'projection', 'gaussian', 'pca', 'auto'}, optional
+        Fewer features by random projection or principal components, 1000 or, with ``'pca:300'``, as many as are named;
+        see :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`. Components are learnt from
+        the stimuli that are shown. ``'auto'``: a projection, only where memory or disk do not suffice.
     max_memory : int or str, optional
         Memory that may be used, such as ``'8GB'``; by default ``BRAINSCORE_MAX_MEMORY``, else 80 % of what there is.
     timeline : optional
@@ -122,11 +122,8 @@ class ActivationsExtractorHelper:
     ) -> None:
         if batch_size < 1:
             raise UserError(f"batch_size is {batch_size}", remedy="pass 1 or more")
-        if reduction not in (None, "auto") and make_reduction(reduction).needs_fit:
-            raise UserError(
-                f"reduction is {reduction!r}, which learns from all responses before it can reduce the first",
-                remedy="pass 'projection'; principal components are learnt from layers that are stored",
-            )
+        if reduction not in (None, "auto"):
+            make_reduction(reduction)  # an unknown one is refused
         self.identifier = identifier
         self.get_activations = get_activations
         self.preprocess = preprocessing if preprocessing is not None else _paths
@@ -294,7 +291,25 @@ class ActivationsExtractorHelper:
         shown = Shown(presentations, trials, shifts, moving)
         found = responses(first, self._dtype, timed=self._timeline is not None)
         store = self._open_store() if stimuli_identifier is not False else None
-        return self._values(run, shown, found, store, input_bytes=getattr(image, "nbytes", 0), together=together)
+        rows = len(presentations.distinct) * (trials if moving else 1)
+
+        def planned(layers: Mapping[str, Response], reduction: str | None, store: ActivationStore | None) -> MemoryPlan:
+            return plan(
+                {name: response.first_shape for name, response in layers.items()},
+                rows,
+                limit=self._max_memory,
+                dtype=np.result_type(*(response.dtype for response in layers.values())),
+                batch_size=self._batch_size,
+                input_bytes=getattr(image, "nbytes", 0),
+                reduction=reduction,
+                store=store,
+                groups=[list(layers)] if together else None,
+            )
+
+        recording = Recording(
+            run, shown, str(self.identifier), store, lambda layers: self._parts(shown, layers), planned
+        )
+        return (shown, *recording.layers(found, self._reduction))
 
     def _named(self, layers: Sequence[str] | None) -> list[str]:
         if isinstance(layers, str):
@@ -303,55 +318,6 @@ class ActivationsExtractorHelper:
         if not names:
             raise UserError("no layers are asked for", remedy="pass a list of at least one")
         return self._resolve(names) if self._resolve is not None else names
-
-    def _values(
-        self,
-        run: Pass,
-        shown: Shown,
-        first: dict[str, Response],
-        store: ActivationStore | None,
-        *,
-        input_bytes: int,
-        together: bool,
-    ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
-        distinct = shown.presentations.distinct
-        rows = len(distinct) * (shown.trials if shown.moving else 1)
-
-        def planned(layers: Mapping[str, Response], reduction: str | None) -> MemoryPlan:
-            return plan(
-                {name: response.first_shape for name, response in layers.items()},
-                rows,
-                limit=self._max_memory,
-                dtype=np.result_type(*(response.dtype for response in layers.values())),
-                batch_size=self._batch_size,
-                input_bytes=input_bytes,
-                reduction=reduction,
-                store=store,
-                groups=[list(layers)] if together else None,
-            )
-
-        spec = planned(first, "auto").reduction if self._reduction == "auto" else self._reduction
-        first = {layer: response.reduced(spec) for layer, response in first.items()}
-        parts = None if store is None else self._parts(shown, first)
-        if parts is None:
-            store = None
-        found = {} if store is None or parts is None else stored_layers(store, parts, first, str(self.identifier))
-        missing = {layer: response for layer, response in first.items() if layer not in found}
-        if not missing:
-            return shown, first, found, None
-        run.batch_size = planned(missing, spec).batch_size
-
-        def fill(destinations: Mapping[str, ResponseRows]) -> None:
-            for destination in destinations.values():
-                destination.put_first()
-            run.rest(distinct, shown.shifts if shown.moving else None, destinations, skip=1, name=str(self.identifier))
-
-        if store is None or parts is None:
-            block, columns = in_memory(list(missing.values()), rows, fill)
-            return shown, first, columns, block
-        info = {"model": str(self.identifier), "stimulus_set": str(shown.presentations.identifier or "")}
-        found |= in_store(store, list(missing.values()), rows, parts, info, fill)
-        return shown, first, found, None
 
     def _open_store(self) -> ActivationStore | None:
         if not self.identifier or self._batch_hooks:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shutil import disk_usage
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import memory_limit, readable, resident
-from brainscore_vision.model_helpers.activations.reduction import make_reduction
+from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA, learning_bytes, make_reduction
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.activations.store import ActivationStore
@@ -42,7 +44,8 @@ class MemoryPlan:
     predicted_peak, limit : int
         Bytes of memory: what the run will take at most, and what it may take.
     disk, room : int
-        Bytes of disk: what will be stored, and what there is room for. Both 0 without a store.
+        Bytes of disk: what will be stored, and what there is room for. Both 0 without a store, unless components are
+        learnt, for which layers lie in a temporary folder.
     numbers : dict of str to int
         What the peak is made of, in bytes.
     """
@@ -78,16 +81,17 @@ class _Need:
     names: int
     metric: int
     disk: int
+    learning: int = 0  # a reduction that is learnt from activations on disk, after the run
 
     def peak(self, batch_size: int) -> int:
         extraction = self.reduction + batch_size * self.one_stimulus
-        return self.process + self.buffers + max(extraction, self.names + self.metric)
+        return self.process + self.buffers + max(extraction, self.learning, self.names + self.metric)
 
     def numbers(self, batch_size: int) -> dict[str, int]:
         return {
             "process and network": self.process,
             f"batch of {batch_size} in the network": batch_size * self.one_stimulus,
-            "reduction": self.reduction,
+            "reduction": self.reduction + self.learning,
             "activations kept in memory": self.buffers,
             "coordinates of neuroids": self.names,
             "metric": self.metric,
@@ -170,20 +174,26 @@ def plan(
     allowed = memory_limit(limit)
     stored = np.dtype("float32" if dtype is None else dtype)
     process = resident() if process_bytes is None else process_bytes
-    room = 0 if store is None else store.room()
+    learnt = reduction is not None and reduction != "auto" and make_reduction(reduction).needs_fit
+    room = store.room() if store is not None else disk_usage(gettempdir()).free if learnt else 0
 
     def need(spec: str | None) -> _Need:
-        width, weights = dict(features), 0
+        width, weights, learning = dict(features), 0, 0
         if spec is not None:
             for layer, count in features.items():
                 reducer = make_reduction(spec)
                 width[layer] = reducer.width(count)
-                weights += reducer.nbytes(count)
+                if isinstance(reducer, IncrementalPCA):  # one layer after the other
+                    learning = max(learning, learning_bytes(reducer.n_components, count, stimuli, stored.itemsize))
+                else:
+                    weights += reducer.nbytes(count)
         recorded = sum(features.values())
         in_network = working_bytes
         if in_network is None:
             in_network = int(_WORKING * (input_bytes + 4 * recorded))
         size = stimuli * stored.itemsize * sum(width.values())
+        # what components are learnt from is stored, too
+        whole = stimuli * stored.itemsize * sum(features[layer] for layer in width if width[layer] < features[layer])
         return _Need(
             process=process,
             one_stimulus=input_bytes + in_network + (4 + stored.itemsize) * recorded,
@@ -192,7 +202,8 @@ def plan(
             names=_NAMES
             * max(sum(width[layer] for layer in group) for group in groups or [[layer] for layer in width]),
             metric=_metric(width, stimuli, groups, metric_factor, stored.itemsize),
-            disk=0 if store is None else size,
+            disk=(0 if store is None else size) + (whole if learnt else 0),
+            learning=learning,
         )
 
     for spec in [None, "projection"] if reduction == "auto" else [reduction]:
@@ -200,7 +211,12 @@ def plan(
         fixed = wanted.process + wanted.buffers
         fitting = (allowed - fixed - wanted.reduction) // max(wanted.one_stimulus, 1)
         size = int(min(batch_size, stimuli, fitting))
-        if size >= 1 and fixed + wanted.names + wanted.metric <= allowed and wanted.disk <= room:
+        if (
+            size >= 1
+            and fixed + wanted.learning <= allowed
+            and fixed + wanted.names + wanted.metric <= allowed
+            and wanted.disk <= room
+        ):
             widest = max(features.values()) * stored.itemsize
             return MemoryPlan(
                 dtype=stored.name,

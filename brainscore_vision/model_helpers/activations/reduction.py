@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = ["IncrementalPCA", "RandomProjection", "Reduction", "make_reduction"]
+__all__ = ["IncrementalPCA", "RandomProjection", "Reduction", "learning_bytes", "make_reduction"]
 
 _COMPONENTS = 1000  # as the published implementation takes
 _VERSION = 1  # counts up when the same settings come to give other values
@@ -337,7 +337,8 @@ class IncrementalPCA:
             self._merge(self.n_components)
         scaled = self._stack[: self._kept]
         if self._signs is None:
-            largest = np.abs(scaled).argmax(axis=1)
+            # row by row, for there may be as much of it as memory allows
+            largest = np.array([np.abs(row).argmax() for row in scaled], dtype=np.intp)
             self._signs = np.where(scaled[np.arange(self._kept), largest] < 0, -1.0, 1.0)
         return scaled, self._signs
 
@@ -369,6 +370,14 @@ class IncrementalPCA:
             block[:kept, chunk] = vectors[:, :kept].T @ block[:, chunk].astype(np.float64)
         self._squares = squares[:kept].copy()
         self._kept, self._collected, self._signs = kept, 0, None
+
+
+def learning_bytes(components: int, features: int, rows: int, itemsize: int = 4) -> int:
+    """Memory to learn components from so many rows and to apply them, a chunk of rows at a time."""
+    if features <= components:
+        return 0
+    held = min(2 * components, rows) + 1
+    return itemsize * held * features + 8 * features + 8 * 4 * held**2 + 2 * _CHUNK
 
 
 def _positive(n_components: int) -> int:

@@ -38,8 +38,8 @@ def test_published_arguments_are_positional():
     assert extractor.identifier is False
     with pytest.raises(UserError, match="batch_size is 0"):
         ActivationsExtractorHelper(means, None, "x", 0)
-    with pytest.raises(UserError, match="learns from all responses"):
-        ActivationsExtractorHelper(means, None, "x", reduction="pca:3")
+    with pytest.raises(UserError, match="no reduction 'pca:0'"):
+        ActivationsExtractorHelper(means, None, "x", reduction="pca:0")
 
 
 def test_batch_hooks_can_be_removed_disabled_and_enabled(extractor, stimuli):
