@@ -97,10 +97,12 @@ CASES = {
         2 * 2560 * 1000**2 + 9 * 1000**3 + 30 * 2 * 2560 * 1000 * 168,  # XᵀX, its vectors, 30 predictions
     ),
     "correlation RDM, 1280 × 9216": (
-        "rsatoolbox", lambda: data(1280, kind="float64"), _rdm_field("correlation"), _rdm_here("correlation"), 1280**2 * 9216,
+        "rsatoolbox", lambda: data(1280, kind="float64"), _rdm_field("correlation"), _rdm_here("correlation"),
+        1280**2 * 9216,
     ),
     "Euclidean RDM, 1280 × 9216": (
-        "rsatoolbox", lambda: data(1280, kind="float64"), _rdm_field("euclidean"), _rdm_here("sqeuclidean", 9216), 1280**2 * 9216,
+        "rsatoolbox", lambda: data(1280, kind="float64"), _rdm_field("euclidean"), _rdm_here("sqeuclidean", 9216),
+        1280**2 * 9216,
     ),
 }  # fmt: skip
 
