@@ -23,7 +23,8 @@ _RULE = 1  # raise it whenever the same stimulus and angles give other pixels
 _GREY = (128, 128, 128)
 _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG holds as it is
 _SHOWN_MODES = _PNG_MODES | {"PA", "CMYK", "YCbCr", "LAB", "HSV"}
-_WORKERS = 8  # they wait for the disk as much as they compute
+_WORKERS = max(4, os.cpu_count() or 1)  # they wait for the disk, but mostly compute
+_MOSTLY_GREY = 1.5  # ratio of angles from which on more than half of the screen is grey
 _MARK = "--target"
 
 
@@ -201,7 +202,7 @@ def _write(placement: _Placement, home: Path) -> _Written:
     part = path.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
         with part.open("xb") as stream:
-            write_png(_placed_image(source, ratio), stream)
+            write_png(_placed_image(source, ratio), stream, even=ratio >= _MOSTLY_GREY)
     except BaseException:
         part.unlink(missing_ok=True)
         raise

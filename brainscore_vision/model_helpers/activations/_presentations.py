@@ -54,8 +54,13 @@ class Presentations:
     def contents(self) -> list[str]:
         """What tells each presentation's file from others: its hash, and its path where that counts."""
         distinct = list(dict.fromkeys(self.paths))
+        shares = [
+            distinct[start::_READERS] for start in range(_READERS)
+        ]  # a job a file would cost more than reading it
+        digests: dict[Path, str] = {}
         with ThreadPoolExecutor(_READERS) as pool:
-            digests = dict(zip(distinct, pool.map(lambda path: file_digest(path, "sha256"), distinct), strict=True))
+            for found in pool.map(lambda share: {path: file_digest(path, "sha256") for path in share}, shares):
+                digests |= found
         return [f"{digests[path]} {path}" if self.by_path else digests[path] for path in self.paths]
 
     @cached_property

@@ -11,12 +11,13 @@ from brainscore_vision.benchmark_helpers._png import write_png
 
 @pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA", "P", "1"])
 @pytest.mark.parametrize("size", [(1, 1), (1, 7), (9, 1), (31, 17)])
-def test_nothing_is_lost(mode, size):
+@pytest.mark.parametrize("even", [True, False])
+def test_nothing_is_lost(mode, size, even):
     levels = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 4), dtype=np.uint8)
     image = Image.fromarray(levels).convert("RGB").convert(mode) if mode in "P1" else Image.fromarray(levels)
     image = image.convert(mode)
     stream = io.BytesIO()
-    write_png(image, stream)
+    write_png(image, stream, even=even)
     with Image.open(stream) as read:
         assert read.format == "PNG"
         read.verify()
