@@ -40,12 +40,15 @@ format: $(VENV)/.lint ## mend what can be mended
 docs: $(VENV)/.docs ## build the documentation in ./site
 	$(BIN)/mkdocs build --strict --quiet
 
-perf: $(VENV)/.installed ## measure: PEER=python FIELD=python (perf/README.md says how to make the two environments)
+perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says how to make the two environments)
 	@test -x "$(PEER)" && test -x "$(FIELD)" || { \
 		echo "Name two interpreters: make perf PEER=/path/to/python FIELD=/path/to/python"; \
 		echo "perf/README.md has the commands that make their environments."; exit 1; }
 	$(BIN)/python perf/side_by_side.py $(PEER) $(BIN)/python --write
 	$(BIN)/python perf/field.py $(FIELD) $(BIN)/python --write
+	$(BIN)/python perf/extraction.py $(PEER) $(BIN)/python --write
+	$(BIN)/python perf/growth.py --write
+	$(BIN)/python perf/memory.py --write
 
 lock: ## write requirements/constraints.txt anew from current versions
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock

@@ -105,18 +105,22 @@ class PrimalHeldOut:
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
         """Predictions of `rows` by a fit to all others; None where that is not precise."""
+        from scipy.linalg.blas import dsyrk
+
         half, residuals = self._of(rows) if self._parts is None else (part[rows] for part in self._parts)
-        system = -1 / len(self._X) - half @ half.T
-        system.flat[:: len(rows) + 1] += 1
+        # SciPy's product, not NumPy's: each has threads of its own, and those of one wait busily while the other works
+        system = dsyrk(-1.0, half.T, trans=1, lower=1)
+        system -= 1 / len(self._X)
+        system.T.flat[:: len(rows) + 1] += 1
         solved = _solve_precisely(system, residuals)
         return None if solved is None else self._Y[rows] - solved
 
     def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
         """Rows whose inner products are the leverages, and residuals."""
-        from scipy.linalg.blas import dtrsm
+        from scipy.linalg.blas import dgemm, dtrsm
 
         X = np.subtract(self._X[rows], self._x_mean, dtype=np.float64)
-        residuals = self._Y[rows] - self._y_mean - X @ self._weights
+        residuals = self._Y[rows] - self._y_mean - dgemm(1.0, X.T, self._weights, trans_a=1)
         return dtrsm(1.0, self._factor, X.T, lower=1, overwrite_b=1).T, residuals
 
 
@@ -129,11 +133,14 @@ def _solve(system: Array, right: Array) -> Array | None:
 
 
 def _solve_precisely(system: Array, right: Array) -> Array | None:
-    """Solution of a symmetric system whose eigenvalues are at most 1; None where the smallest is too small."""
+    """Solution of a symmetric system, given by its lower triangle in columns, whose eigenvalues are at most 1.
+
+    None where the smallest is too small. The system is overwritten.
+    """
     from scipy.linalg import lapack
 
-    norm = float(np.abs(system).sum(axis=0).max())
-    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
-    if info != 0 or lapack.dpocon(factor, norm, uplo="L")[0] * norm < _LEVERAGE_LIMIT:
+    factor, info = lapack.dpotrf(system, lower=1, overwrite_a=1)
+    # given 1 as the system's norm, it returns 1 / that of its inverse
+    if info != 0 or lapack.dpocon(factor, 1.0, uplo="L")[0] < _LEVERAGE_LIMIT:
         return None
     return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
