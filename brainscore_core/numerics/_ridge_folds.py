@@ -171,10 +171,11 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     if xp is np:  # in the orders of memory that need no copies
         solve, basis, Q = _solve, np.ascontiguousarray(basis), np.asfortranarray(Q)
     lowest = float(values.min())
+    half, right = xp.empty_like(basis), xp.empty_like(Q)  # memory that is new each time costs as much as what fills it
     results = []
     for alpha in alphas:
         weights = ((lowest + float(alpha)) / (values + float(alpha))) ** 0.5  # of M, scaled to be at most 1
-        solved = solve(basis * weights, weights[:, None] * Q)
+        solved = solve(xp.multiply(basis, weights, out=half), xp.multiply(Q, weights[:, None], out=right))
         if solved is None:
             return None
         results.append(solved)
