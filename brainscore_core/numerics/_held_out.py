@@ -48,7 +48,7 @@ class DualHeldOut:
         self._constant = 1 / (n * (constant + alpha))
         self._Y = Y
         norm = lapack.dlange("1", system)
-        factor, info = lapack.dpotrf(system, lower=1, overwrite_a=1)
+        factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
         self.precise = (
             info == 0 and constant > _WEAKEST * alpha and lapack.dpocon(factor, norm, uplo="L")[0] > _CONDITION_LIMIT
         )
@@ -91,7 +91,7 @@ class PrimalHeldOut:
         system = C.copy().T
         system.flat[:: len(C) + 1] += alpha
         norm = lapack.dlange("1", system)
-        self._factor, info = lapack.dpotrf(system, lower=1, overwrite_a=1)
+        self._factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
         self.precise = (
             info == 0
             and float(np.trace(C)) / len(C) > _WEAKEST * alpha
@@ -139,7 +139,7 @@ def _solve_precisely(system: Array, right: Array) -> Array | None:
     """
     from scipy.linalg import lapack
 
-    factor, info = lapack.dpotrf(system, lower=1, overwrite_a=1)
+    factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
     # given 1 as the system's norm, it returns 1 / that of its inverse
     if info != 0 or lapack.dpocon(factor, 1.0, uplo="L")[0] < _LEVERAGE_LIMIT:
         return None

@@ -190,7 +190,7 @@ def _solve(half: Array, Q: Array) -> Array | None:
     from scipy.linalg import blas, lapack
 
     columns = half.T  # in the order of memory that these work on in place
-    factor, info = lapack.dpotrf(blas.dsyrk(1.0, columns, trans=1, lower=1), lower=1, overwrite_a=1)
+    factor, info = lapack.dpotrf(blas.dsyrk(1.0, columns, trans=1, lower=1), lower=1, clean=0, overwrite_a=1)
     if info:
         return None
     right = blas.dgemm(1.0, columns, Q, trans_a=1)
