@@ -147,18 +147,19 @@ def test_the_code_of_a_plugin_counts(monkeypatch, tmp_path, network, preprocessi
 
     import brainscore_vision.models as models
 
-    plugin = tmp_path / "plugins" / "mine"
+    plugin = tmp_path / "plugins" / "plugin_that_changes"
     plugin.mkdir(parents=True)
     monkeypatch.setattr(models, "__path__", [*models.__path__, str(plugin.parent)])
+    monkeypatch.setitem(sys.modules, "brainscore_vision.models.plugin_that_changes", None)  # gone afterwards
 
     def load(text):
         (plugin / "__init__.py").write_text(text)
-        for name in [name for name in sys.modules if name == "brainscore_vision.models.mine"]:
+        for name in [name for name in sys.modules if name == "brainscore_vision.models.plugin_that_changes"]:
             monkeypatch.delitem(sys.modules, name)
         import importlib
 
         importlib.invalidate_caches()
-        module = importlib.import_module("brainscore_vision.models.mine")
+        module = importlib.import_module("brainscore_vision.models.plugin_that_changes")
         network.seen.clear()
         module.make(network, preprocessing, store)(stimuli, ["conv"])
         return sum(network.seen), len(store.entries())
