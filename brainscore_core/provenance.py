@@ -3,13 +3,14 @@
 Whoever reads data calls :func:`note`; whoever writes a receipt wraps the work in :func:`recording`.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Record", "note", "recording"]
+__all__ = ["Record", "note", "recording", "timed"]
 
 
 @dataclass
@@ -47,8 +48,8 @@ def note(kind: str, **fields: Any) -> None:
     Parameters
     ----------
     kind : str
-        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'seed'``, ``'cache'``, ``'remark'`` (with ``text``, a note of the
-        receipt) …
+        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
+        (with ``text``, a note of the receipt) …
     **fields
         The fact, in plain JSON types.
     """
@@ -56,3 +57,21 @@ def note(kind: str, **fields: Any) -> None:
     for record in _active.get():
         if item not in record.items:
             record.items.append(item)
+
+
+@contextmanager
+def timed(step: str) -> Iterator[None]:
+    """Note how long the ``with`` block takes, whatever comes of it: a fact of kind ``'time'``, in seconds.
+
+    Examples
+    --------
+    >>> with recording() as record, timed("extraction"):
+    ...     pass
+    >>> record.items[0]["step"], record.items[0]["seconds"] >= 0
+    ('extraction', True)
+    """
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        note("time", step=step, seconds=time.perf_counter() - start)

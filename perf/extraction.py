@@ -119,7 +119,9 @@ CASES = {case.__name__: case for case in (floor, extract, cached, on_screen)}
 def child(case):
     """Run one case in this process."""
     import torch
+    import xarray as xr
 
+    xr.DataArray([0.0])  # the first one imports dask, where that is installed
     for operator in ("nms", "qnms"):  # what torchvision lacks beside a torch for which it was not built
         torch.library.define(f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     with tempfile.TemporaryDirectory() as folder:

@@ -3,41 +3,41 @@
 import hashlib
 import os
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 import numpy as np
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest
+from brainscore_core.provenance import timed
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers._png import write_png
 
 __all__ = ["place_on_screen", "screen_home"]
 
-_RULE = 1  # raise it whenever the same stimulus and angles give other pixels
+_RULE = 2  # raise it whenever the same stimulus and angles give other pixels
 _GREY = 128
 _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG holds as it is
 _LEVEL_MODES = {"L", "LA", "RGB", "RGBA"}  # and of these, what is an array of levels
 _SHOWN_MODES = _PNG_MODES | {"PA", "CMYK", "YCbCr", "LAB", "HSV"}
 _WORKERS = max(2, os.cpu_count() or 1)  # they wait for the disk now and then, but mostly compute
-_MOSTLY_GREY = 1.5  # ratio of angles from which on more than half of the screen is grey
+_AT_ONCE = 16
 _MARK = "--target"
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class _Placement(NamedTuple):
-    """One stimulus file and the ratio of target to source angle."""
+    """One stimulus file, the ratio of target to source angle, where the placed stimulus belongs and where it begins."""
 
     source: Path
     ratio: float
-
-
-class _Written(NamedTuple):
-    """Where a placed stimulus belongs, and where it lies until all of it is on the disk; None: it is there."""
-
     path: Path
-    part: Path | None
+    part: Path
 
 
 def place_on_screen(
@@ -75,8 +75,8 @@ def place_on_screen(
     image is cut out. Nothing is ever resampled.
 
     Files are written losslessly (PNG, whatever their name ends in) below ``$BRAINSCORE_HOME/stimuli_on_screen``
-    (default ``~/.brain-score``), under a key made of the image file's bytes and r: the same name with other content
-    never returns an old file.
+    (default ``~/.brain-score``), under a key made of all image files' names and bytes and of r: the same names with
+    other content never return an old file.
 
     Examples
     --------
@@ -91,8 +91,8 @@ def place_on_screen(
     paths = stimulus_files(stimulus_set)
     ids = list(stimulus_set["stimulus_id"])
     ratios = {identifier: target / source for identifier, source in zip(ids, sources, strict=True)}
-    placements = [_Placement(paths[identifier], ratio) for identifier, ratio in ratios.items()]
-    placed = _place_all(placements, screen_home())
+    with timed("extraction"):
+        placed = _place_all([paths[identifier] for identifier in ratios], list(ratios.values()), screen_home())
     result = stimulus_set.copy()
     result["degrees"] = target
     result.stimulus_paths = dict(zip(ratios, placed, strict=True))
@@ -175,45 +175,70 @@ def _source_angles(stimulus_set: StimulusSet, source_visual_degrees: float | Non
     )
 
 
-def _place_all(placements: list[_Placement], home: Path) -> list[Path]:
+def _place_all(sources: list[Path], ratios: list[float], home: Path) -> list[Path]:
     """Write what is not there yet: all of it first, then all of it is made safe, which the disk does faster at once."""
     with ThreadPoolExecutor(_WORKERS) as pool:
-        jobs = [pool.submit(_write, placement, home) for placement in placements]
+        contents = _in_threads(pool, _content, sources)
+        paths = _places(sources, ratios, contents, home)
+        for folder in {path.parent for path in paths}:
+            folder.mkdir(parents=True, exist_ok=True)
+        ending = f".{uuid.uuid4().hex}{PART_SUFFIX}"
+        at = zip(paths, sources, ratios, strict=True)
+        missing = {path: (source, ratio) for path, source, ratio in at if not path.exists()}
+        placements = [
+            _Placement(source, ratio, path, path.parent / f".{number}{ending}")
+            for number, (path, (source, ratio)) in enumerate(missing.items())
+        ]
         try:
-            return list(pool.map(_move, [job.result() for job in jobs]))
-        finally:
-            for job in jobs:
-                job.cancel()
-            written = [job.result() for job in jobs if not job.cancelled() and job.exception() is None]
-            for part in (one.part for one in written if one.part is not None):
-                part.unlink(missing_ok=True)
+            _in_threads(pool, _write, placements)
+            _in_threads(pool, _move, placements)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            for placement in placements:
+                placement.part.unlink(missing_ok=True)
+            raise
+    return paths
 
 
-def _write(placement: _Placement, home: Path) -> _Written:
-    source, ratio = placement
-    content = file_digest(source, "sha256")
-    key = hashlib.sha256(f"{_RULE} {ratio!r} {content}".encode()).hexdigest()
-    path = home / key[:2] / key / source.name
-    if path.exists():
-        return _Written(path, None)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
-    try:
-        with part.open("xb") as stream:
-            _place(source, ratio, stream)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    return _Written(path, part)
+def _in_threads(pool: ThreadPoolExecutor, function: Callable[[T], R], items: list[T]) -> list[R]:
+    """Call a function for each item, several a job, since a job takes as long as some of the calls."""
+    jobs = [items[first : first + _AT_ONCE] for first in range(0, len(items), _AT_ONCE)]
+    return [result for results in pool.map(lambda job: list(map(function, job)), jobs) for result in results]
 
 
-def _move(written: _Written) -> Path:
+def _content(source: Path) -> str:
+    return file_digest(source, "sha256")
+
+
+def _places(sources: list[Path], ratios: list[float], contents: list[str], home: Path) -> list[Path]:
+    """Path of each placed stimulus.
+
+    Stimuli that are placed together share a folder, since making one takes as long as writing an image. Its name is
+    made of all of them, so that no other content can be under the same path.
+    """
+    wanted = [
+        (source.name, f"{ratio!r} {content}") for source, ratio, content in zip(sources, ratios, contents, strict=True)
+    ]
+    distinct = sorted(set(wanted))
+    key = hashlib.sha256(repr((_RULE, distinct)).encode()).hexdigest()
+    paths: dict[tuple[str, str], Path] = {}
+    names: dict[str, int] = {}
+    for one in distinct:
+        before = names[one[0]] = names.get(one[0], -1) + 1  # of the same name, from other folders
+        paths[one] = home / key / (str(before) if before else "") / one[0]
+    return [paths[one] for one in wanted]
+
+
+def _write(placement: _Placement) -> None:
+    with placement.part.open("xb") as stream:
+        _place(placement.source, placement.ratio, stream)
+
+
+def _move(placement: _Placement) -> None:
     """Put a file into place, after all of it is on the disk."""
-    if written.part is not None:
-        with written.part.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(written.part, written.path)
-    return written.path
+    with placement.part.open("rb+") as stream:
+        os.fsync(stream.fileno())
+    os.replace(placement.part, placement.path)
 
 
 def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
@@ -239,15 +264,13 @@ def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
     width, height = (int(length) for length in placed)
     if ratio >= 1:
         left, top = _corner(placed - size)
-        screen = np.full((height, width, 3), _GREY, dtype=np.uint8)
         shown = np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
-        screen[top : top + image.height, left : left + image.width] = shown
-        write_png(screen, stream, even=ratio >= _MOSTLY_GREY)
+        write_png(shown, stream, size=(height, width), corner=(top, left), around=_GREY)
         return
     left, top = _corner(size - placed)
     cut = image.crop((left, top, left + width, top + height))
     if cut.mode in _LEVEL_MODES:
-        write_png(np.asarray(cut), stream, even=False)
+        write_png(np.asarray(cut), stream)
     else:
         (cut if cut.mode in _PNG_MODES else cut.convert("RGB")).save(stream, format="PNG", compress_level=1)
 

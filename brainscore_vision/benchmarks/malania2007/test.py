@@ -149,7 +149,7 @@ def test_metadata(name):
     assert "malania2007" in benchmark.bibtex
 
 
-@pytest.mark.parametrize("condition", ["short2", "equal2"])
+@pytest.mark.parametrize("condition", sorted(name.partition("-")[0] for name in DATASETS if "elevation" in name))
 def test_two_models_score_as_computed_by_hand(home, condition):
     with served(condition, f"{condition}_fit", "vernier_only"):
         benchmark, (baseline, measured) = (
@@ -157,7 +157,7 @@ def test_two_models_score_as_computed_by_hand(home, condition):
             people(condition),
         )
         elevations, scores = measured / baseline, []
-        assert len(elevations) == (6 if condition == "short2" else 5)
+        assert len(elevations) >= 5
         ceiling = human_ceiling(elevations)
         assert float(benchmark.ceiling) == pytest.approx(ceiling)
         for function in (profile, coarse):
@@ -165,16 +165,20 @@ def test_two_models_score_as_computed_by_hand(home, condition):
             without, with_flankers = (
                 threshold(*accuracies(function, condition, s)) for s in ("vernier_only", condition)
             )
-            raw = closeness(with_flankers / without, elevations)
             score = benchmark(model(function))
+            scores.append(float(score))
+            if without is None or with_flankers is None:
+                assert float(score) == 0
+                assert "in condition" in score.attrs["reason"]
+                continue
+            raw = closeness(with_flankers / without, elevations)
             assert score.attrs["raw"].attrs["threshold"] == pytest.approx(with_flankers / without, rel=1e-3)
             np.testing.assert_allclose(score.attrs["raw"].attrs["raw"].values, raw, atol=1e-3)
             assert score.attrs["unclamped"] == pytest.approx(np.mean(raw) / ceiling, abs=1e-3)
             assert float(score) == min(score.attrs["unclamped"], 1)
             assert score.attrs["independent_variable"] == "vernier_offset_arcsec"
             assert score.attrs["error"] > 0
-            scores.append(float(score))
-    assert 0.1 < min(scores) < max(scores) <= 1
+    assert 0 <= min(scores) < max(scores) <= 1
 
 
 def test_acuity_of_two_models_as_computed_by_hand(home):

@@ -165,7 +165,7 @@ def _plain(value: Any, describe: Callable[[Any], Any]) -> Any:
     if isinstance(value, set | frozenset):
         return ["set", *sorted(json.dumps(describe(item)) for item in value)]
     if isinstance(value, Mapping):
-        return ["map", *([describe(key), describe(item)] for key, item in value.items())]
+        return ["map", *([describe(key), describe(item)] for key, item in list(value.items()))]
     if isinstance(value, Enum):
         return ["enum", type(value).__qualname__, value.name]
     if isinstance(value, complex | slice | PurePath | np.dtype):

@@ -43,7 +43,9 @@ class Pass:
     loader : Loader
         Reads and preprocesses.
     batch_size : int
-        Stimuli at once; halved whenever memory runs out.
+        Stimuli that are read at once; halved whenever memory runs out.
+    at_once : int
+        Most of them that are in the network at once.
     kept : callable
         Layer and its output → array of what is recorded of it, stimuli first.
     hooks : mapping
@@ -53,6 +55,7 @@ class Pass:
     recorder: Recorder
     loader: Loader
     batch_size: int
+    at_once: int
     kept: Callable[[str, Any], NDArray[Any]]
     hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
 
@@ -96,7 +99,7 @@ class Pass:
     ) -> None:
         start = 0
         while start < len(rows):
-            part = slice(start, start + self.batch_size)
+            part = slice(start, start + min(self.batch_size, self.at_once))
             start += len(rows[part])
             self._write(forward, images[part], rows[part], destinations)
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations._assembly import Shown, assembly
@@ -45,6 +47,8 @@ class ActivationsExtractorHelper:
         Name of the model, in the coordinates. False: nothing is kept in the activation store.
     batch_size : int
         Stimuli at once; halved whenever memory runs out.
+    at_once : int, optional
+        Most stimuli of a batch that are in the model at once. By default the whole batch.
     store : ActivationStore or None, optional
         Where activations are kept. None: nowhere. By default the user's store.
     fingerprint : callable, optional
@@ -104,6 +108,7 @@ class ActivationsExtractorHelper:
         identifier: str | Literal[False] = False,
         batch_size: int = 64,
         *,
+        at_once: int | None = None,
         store: ActivationStore | Literal["default"] | None = "default",
         fingerprint: Callable[[], Mapping[str, Any]] | None = None,
         recorder: Callable[[], Recorder] | None = None,
@@ -128,6 +133,7 @@ class ActivationsExtractorHelper:
         self.get_activations = get_activations
         self.preprocess = preprocessing if preprocessing is not None else _paths
         self._batch_size = batch_size
+        self._at_once = batch_size if at_once is None else at_once
         self._store = store
         self._fingerprint = fingerprint
         self._recorder = recorder
@@ -272,6 +278,18 @@ class ActivationsExtractorHelper:
         together: bool,
     ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
         """What was shown, each layer's first response and all values; and these side by side where they lie so."""
+        with timed("extraction"):
+            return self._record(stimuli, layers, stimuli_identifier, trials, vary, together)
+
+    def _record(
+        self,
+        stimuli: StimulusSet | Sequence[Any],
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None,
+        trials: int,
+        vary: bool,
+        together: bool,
+    ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
         names = self._named(layers)
         if trials < 1:
             raise UserError(f"number_of_trials is {trials}", remedy="show each stimulus at least once")
@@ -284,13 +302,16 @@ class ActivationsExtractorHelper:
         trials = trials if vary else 1
         moving = trials > 1 and self._variance == "microsaccades"
         recorder = self._recorder() if self._recorder is not None else plain_recorder(self.get_activations)
-        run = Pass(recorder, self._loader, self._batch_size, self._kept, self._batch_hooks)
+        run = Pass(recorder, self._loader, self._batch_size, self._at_once, self._kept, self._batch_hooks)
         first, image = run.first(presentations.distinct[0], names)
         height = stacked(image).shape[-2] if moving else 1
         shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
         shown = Shown(presentations, trials, shifts, moving)
         found = responses(first, self._dtype, timed=self._timeline is not None)
         store = self._open_store() if stimuli_identifier is not False else None
+        if store is None and self._fingerprint is not None:
+            with suppress(Unhashable):
+                _note_weights(str(self.identifier), self._fingerprint())
         rows = len(presentations.distinct) * (trials if moving else 1)
 
         def planned(layers: Mapping[str, Response], reduction: str | None, store: ActivationStore | None) -> MemoryPlan:
@@ -347,6 +368,7 @@ class ActivationsExtractorHelper:
         except Unhashable as error:
             _logger.info("activations of %s are not stored: %s", self.identifier, error)
             return None
+        _note_weights(str(self.identifier), model)
         if shown.moving:
             assert self._visual_degrees is not None  # without it, no displacement was known
             degrees = float(self._visual_degrees)
@@ -362,6 +384,11 @@ class ActivationsExtractorHelper:
         if self._timeline is not None:
             return self._timeline.arrange(layer, as_rows(tensor_of(output, layer)))
         return as_rows(self._pooling.apply(tensor_of(output, layer)))
+
+
+def _note_weights(identifier: str, fingerprint: Mapping[str, Any]) -> None:
+    if "weights" in fingerprint:
+        note("weights", identifier=identifier, sha256=fingerprint["weights"])
 
 
 def _paths(paths: Sequence[Path]) -> list[Path]:

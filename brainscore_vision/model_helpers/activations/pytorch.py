@@ -45,6 +45,7 @@ __all__ = [
     "preprocess_images",
 ]
 
+_AT_ONCE_ON_CPU = 16  # beyond that the responses inside a network leave the cache, and it becomes slower
 _READS_LAYERS = ("get_activations", "get_layer", "register_hook")
 
 
@@ -63,7 +64,8 @@ class PytorchWrapper:
     forward_kwargs : dict, optional
         Passed to the network at each call.
     batch_size : int
-        Stimuli at once; halved whenever memory runs out.
+        Stimuli at once; halved whenever memory runs out. On the CPU 16 of them at a time pass the network, which is
+        faster.
     device : str, torch.device or list of these
         ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU. Several: each gets a copy of the network and its
         share of every batch.
@@ -117,6 +119,7 @@ class PytorchWrapper:
             get_activations=self.get_activations,
             batch_size=batch_size,
             pin_memory=self._devices[0].type == "cuda",
+            at_once=_AT_ONCE_ON_CPU * len(self._devices) if self._devices[0].type == "cpu" else None,
             **options,
         )
         self._extractor.insert_attrs(self)
