@@ -1,0 +1,123 @@
+"""Ten models on twelve benchmarks in one command, killed twice in between."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brainscore_core.scoring import ResultsStore
+
+pytest.importorskip("torch")
+pytest.importorskip("distributed", reason="needs Dask: pip install 'brainscore[cluster]'")
+pytestmark = pytest.mark.slow
+
+PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"
+MODELS = ("pixels", "gabor", "simulated-truth", "scale-network-*")
+BENCHMARKS = ("ScaleMajajHong.*", "all:simulated", "Simulated2026.IT:cka", "Simulated2026.V1:rdm_cosine")
+REAL = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")  # measured
+INSTEAD = ("Simulated2026.IT:rdm_cosine", "Simulated2026.V1:cka")
+KILLED_AFTER = (25, 70)  # receipts
+
+
+def environment(home: Path) -> dict[str, str]:
+    home.mkdir()
+    passes = home / "passes"
+    passes.mkdir()
+    return {
+        **os.environ,
+        "BRAINSCORE_HOME": str(home),
+        "BRAINSCORE_PLUGINS": str(PLUGINS),
+        "SCALE_PASSES": str(passes),
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def start(results: Path, variables: dict[str, str]) -> subprocess.Popen:
+    benchmarks = (*BENCHMARKS, *(REAL if "BRAINSCORE_MIRROR" in os.environ else INSTEAD))
+    command = [sys.executable, "-m", "brainscore", "run", "--models", *MODELS, "--benchmarks", *benchmarks]
+    command += ["--results", str(results), "--workers", "2"]
+    output = (results.parent / f"{results.name}.txt").open("a")
+    return subprocess.Popen(command, env=variables, stdout=output, stderr=output, start_new_session=True)
+
+
+def finish(process: subprocess.Popen, results: Path) -> None:
+    code = process.wait(timeout=900)
+    assert code == 0, (results.parent / f"{results.name}.txt").read_text()[-3000:]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    finish(start(folder / "results", environment(folder / "home")), folder / "results")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("killed")
+    variables = environment(folder / "home")
+    for receipts in KILLED_AFTER:
+        process = start(folder / "results", variables)
+        deadline = time.monotonic() + 600
+        while len(list((folder / "results").glob("*/*/*.json"))) < receipts:
+            assert process.poll() is None, "the run ended before it could be killed"
+            assert time.monotonic() < deadline, "the run takes too long"
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    finish(start(folder / "results", variables), folder / "results")
+    return folder
+
+
+def by_pair(folder: Path) -> dict[tuple[str, str], list]:
+    listing = ResultsStore(folder / "results").listing()
+    assert not listing.problems
+    pairs: dict[tuple[str, str], list] = {}
+    for receipt in listing.receipts:
+        pairs.setdefault((receipt.model.identifier, receipt.benchmark.identifier), []).append(receipt)
+    return pairs
+
+
+@pytest.mark.parametrize("run", ["undisturbed", "killed"])
+def test_every_pair_once(run, request):
+    pairs = by_pair(request.getfixturevalue(run))
+    assert len(pairs) == 120
+    assert set(map(len, pairs.values())) == {1}
+    states = Counter(receipts[0].state for receipts in pairs.values())
+    assert states["failed"] == 0
+    assert states["scored"] >= 100, states
+
+
+def test_the_same_numbers_to_the_last_bit(undisturbed, killed):
+    before, after = by_pair(undisturbed), by_pair(killed)
+    assert before.keys() == after.keys()
+    stores = [ResultsStore(folder / "results") for folder in (undisturbed, killed)]
+    for pair, (one,) in before.items():
+        (other,) = after[pair]
+        assert (one.state, one.reason, one.score, one.raw, one.ceiling) == (
+            other.state,
+            other.reason,
+            other.score,
+            other.raw,
+            other.ceiling,
+        ), pair
+        for kind in {attachment.kind for attachment in one.attachments} & {"raw", "predictions"}:
+            arrays = [store.open_attachment(receipt, kind) for store, receipt in zip(stores, (one, other), strict=True)]
+            np.testing.assert_array_equal(arrays[0].values, arrays[1].values, err_msg=f"{pair} {kind}")
+
+
+def test_each_stimulus_passes_a_model_once(undisturbed):
+    """But for the first of each set: it is compared with what is stored before that is used."""
+    folders = list((undisturbed / "home" / "passes").iterdir())
+    assert len(folders) == 7
+    for folder in folders:
+        passes = Counter(folder.read_text().split())
+        several = [count for count in passes.values() if count > 1]
+        assert len(passes) > 100
+        assert len(several) <= 12, f"{folder.name}: {len(several)} of {len(passes)} stimuli passed more than once"
