@@ -40,22 +40,25 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
     from rich.console import Console
 
     from brainscore.demo import DEMO_PAIRS, run_demo
-    from brainscore.report import view_of, write_report
+    from brainscore.report import find_profiles, report_of, save_plot, write_report
     from brainscore_core.scoring import ResultsStore
 
     console = Console(stderr=json_, highlight=False, soft_wrap=True)
     store = ResultsStore(results or output / "results")
     with _Progress(console, len(DEMO_PAIRS)) as progress:
         result = run_demo(store, pairs=DEMO_PAIRS, jobs=jobs or min(2, os.cpu_count() or 1), after=progress.after)
-    view = view_of(result.receipts)
+    profiles = find_profiles({receipt.model.identifier for receipt in result.receipts})
+    made = report_of(result.receipts, profiles=profiles)
+    view = made.view
     report, plot = output / "report.html", output / "scores.png"
-    write_report(view, report, plot=plot)
+    write_report(made, report)
+    save_plot(view, plot)
     if json_:
         echo_json(
             {
                 "report": report,
                 "plot": plot,
-                "results": store.folder,
+                "results": store.address,
                 "receipts": [receipt.id for receipt in result.receipts],
                 "skipped": result.skipped,
                 "failed": [{**pair._asdict(), "error": error} for pair, error in result.failed.items()],
@@ -63,7 +66,7 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
         )
     else:
         _print_table(console, view)
-        _print_end(console, result, report, plot, store.folder)
+        _print_end(console, result, report, plot, store.address)
     if result.failed:
         ctx.exit(1)
 
@@ -123,7 +126,7 @@ def _print_table(console: Console, view: View) -> None:
         console.print(table)
 
 
-def _print_end(console: Console, result: DemoResult, report: Path, plot: Path, folder: Path) -> None:
+def _print_end(console: Console, result: DemoResult, report: Path, plot: Path, address: str) -> None:
     by_reason: dict[str, list[str]] = {}
     for benchmark, reason in result.skipped.items():
         by_reason.setdefault(reason, []).append(benchmark)
@@ -137,5 +140,5 @@ def _print_end(console: Console, result: DemoResult, report: Path, plot: Path, f
         console.print(error, markup=False)
     console.print("\nA score of 1 reaches the ceiling: no model can do better than the noise in the data allows.")
     console.print("Controls are simulated. simulated-truth, which made them, should reach 1; pixels should not.")
-    for name, path in (("Report", report), ("Plot", plot), ("Receipts", folder)):
+    for name, path in (("Report", report), ("Plot", plot), ("Receipts", address)):
         console.print(f"{name:9}{path}", markup=False)

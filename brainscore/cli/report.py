@@ -2,58 +2,165 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from brainscore.cli._output import echo_json
+from brainscore.cli._results_options import Filters, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainscore_core.scoring.aggregates import Over, Tree
 
 __all__ = ["command"]
 
 
 @click.command("report")
-@click.option("--results", type=click.Path(path_type=Path), help="Folder of receipts. Default: where scores are kept.")
+@click.argument("place", metavar="[RESULTS]", required=False)
+@click.option(
+    "--results", metavar="RESULTS", help="Folder of receipts or s3://bucket/prefix. Default: where scores are kept."
+)
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True,
     help="The page to write.",
 )  # fmt: skip
 @click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Also write the plot alone (.png, .svg or .pdf)."
+    "--figures", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False),
+    help="Also write figures for a paper, as PNG and SVG.",
+)  # fmt: skip
+@click.option(
+    "--scatter", nargs=2, metavar="X Y", help="Among the figures, draw these two benchmarks against each other."
 )
-@click.option("--model", help="Only this model.")
-@click.option("--benchmark", help="Only this benchmark.")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write tables, as LaTeX (.tex) or Markdown (.md).",
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write one plot of all scores (.png, .svg or .pdf).",
+)  # fmt: skip
+@click.option(
+    "--over", type=click.Choice(["all", "scored"]), default="all", show_default=True,
+    help="In means, count what has no score as 0, or leave it out. The page can switch.",
+)  # fmt: skip
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; a pattern; can be repeated.")
+@click.option(
+    "--benchmark", "benchmarks", multiple=True, metavar="NAME",
+    help="Only this benchmark; a pattern; can be repeated. Means are then over the chosen ones.",
+)  # fmt: skip
+@click.option(
+    "--ranks", is_flag=True,
+    help="Rank the models of each benchmark, with intervals. Compares all pairs, which takes its time.",
+)  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
-    results: Path | None, output: Path, plot: Path | None, model: str | None, benchmark: str | None, json_: bool
+    place: str | None,
+    results: str | None,
+    output: Path,
+    figures: Path | None,
+    scatter: tuple[str, str] | None,
+    table: Path | None,
+    plot: Path | None,
+    over: Over,
+    models: tuple[str, ...],
+    benchmarks: tuple[str, ...],
+    ranks: bool,
+    json_: bool,
 ) -> None:
-    """Write a page with plot and table of the newest scores.
+    """Write a page of scores: leaderboard, heat map, every benchmark, every model.
 
-    The page is one HTML file that opens offline. Of each model and benchmark it shows the newest receipt.
+    The page is one HTML file that opens offline. Of each model and benchmark the newest receipt of the benchmark's
+    present version counts.
     """
-    from brainscore.report import view_of, write_report
+    from brainscore.report import (
+        find_profiles,
+        log_ends,
+        rankings_of,
+        report_of,
+        save_plot,
+        write_figures,
+        write_report,
+        write_table,
+    )
     from brainscore_core.errors import UserError
     from brainscore_core.scoring import ResultsStore
 
-    if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
-        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
-    store = ResultsStore(results)
-    listing = store.listing(model=model, benchmark=benchmark)
-    for problem in listing.problems:
-        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
-    newest = listing.newest_of_each()
-    if not newest:
+    _require_endings(plot, table)
+    if place is not None and results is not None and place != results:
+        raise UserError(f"two places of results: {place} and {results}", "name one of them")
+    if scatter and figures is None:
+        raise UserError("--scatter needs a folder to write to", "add: --figures FOLDER")
+    store = ResultsStore(place or results)
+    listing = listed(store, Filters(models=models, benchmarks=benchmarks))
+    if not listing.receipts:
+        chosen = "".join(f" of {name}" for name in (*models, *benchmarks))
         raise UserError(
-            f"no receipts{_of(model, benchmark)} in {store.folder}",
+            f"no receipts{chosen} in {store.address}",
             "score something first: brainscore score MODEL BENCHMARK, or: brainscore demo",
         )
-    write_report(view_of(newest, listing.problems), output, plot=plot)
-    if json_:
-        echo_json({"report": output, "plot": plot, "receipts": len(newest), "unreadable": len(listing.problems)})
-        return
-    click.echo(f"Report of {len(newest)} scores: {output}")
+    remarks = [f"Only {kind} {', '.join(of)}." for kind, of in (("models", models), ("benchmarks", benchmarks)) if of]
+    report = report_of(
+        listing.receipts,
+        listing.problems,
+        tree=_tree(benchmarks),
+        over=over,
+        profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
+        log_ends=log_ends(store, listing.receipts),
+        remarks=remarks,
+    )
+    if ranks:
+        report = replace(report, rankings=rankings_of(report, store))
+    drawn = write_figures(report, figures, scatter=scatter) if figures is not None else ()
+    write_report(report, output)
     if plot is not None:
-        click.echo(f"Plot: {plot}")
+        save_plot(report.view, plot)
+    if table is not None:
+        write_table(report, table)
+    pairs = len(report.board.receipts)
+    if json_:
+        echo_json(
+            {
+                "report": output,
+                "plot": plot,
+                "table": table,
+                "figures": drawn,
+                "receipts": pairs,
+                "unreadable": len(listing.problems),
+            }
+        )
+        return
+    click.echo(f"Report of {pairs} {'score' if pairs == 1 else 'scores'}: {output}")
+    for name, path in (("Plot", plot), ("Tables", table)):
+        if path is not None:
+            click.echo(f"{name}: {path}")
+    if figures is not None:
+        click.echo(f"Figures: {len(drawn)} files in {figures}")
 
 
-def _of(model: str | None, benchmark: str | None) -> str:
-    return "".join(f" of {name}" for name in (model, benchmark) if name)
+def _require_endings(plot: Path | None, table: Path | None) -> None:
+    from brainscore.report import TABLE_ENDINGS
+    from brainscore_core.errors import UserError
+
+    if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
+        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
+    if table is not None and table.suffix.lower() not in TABLE_ENDINGS:
+        raise UserError(f"cannot write a table as {table.name!r}", "end its name in .tex or .md")
+
+
+def _tree(benchmarks: Sequence[str]) -> Tree:
+    """The leaderboard's, without the benchmarks that were not asked for: nobody knows whether these were scored."""
+    from brainscore_core.scoring.aggregates import Tree
+    from brainscore_vision.leaderboard import leaderboard_tree
+
+    tree = leaderboard_tree()
+    return Tree(tree[name] for name in tree if not tree[name].benchmark or _fits(name, benchmarks))
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, of) if "*" in of or "?" in of else name == of for of in patterns)

@@ -1,18 +1,34 @@
-"""Pages and plots of scores."""
+"""Pages, plots and tables of scores."""
 
+from brainscore.report._figures import write_figures
 from brainscore.report._layers import save_layer_plot
+from brainscore.report._logs import log_ends
+from brainscore.report._numbers import number
 from brainscore.report._plot import save_plot
+from brainscore.report._profiles import find_profiles
+from brainscore.report._rankings import rankings_of
 from brainscore.report._render import render_report, write_report
-from brainscore.report._view import Group, Row, View, number, view_of
+from brainscore.report._report import Report, report_of
+from brainscore.report._tables import TABLE_ENDINGS, table_text, write_table
+from brainscore.report._view import Group, Row, View, view_of
 
 __all__ = [
+    "TABLE_ENDINGS",
     "Group",
+    "Report",
     "Row",
     "View",
+    "find_profiles",
+    "log_ends",
     "number",
+    "rankings_of",
     "render_report",
+    "report_of",
     "save_layer_plot",
     "save_plot",
+    "table_text",
     "view_of",
+    "write_figures",
     "write_report",
+    "write_table",
 ]

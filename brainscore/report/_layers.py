@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
 
-__all__ = ["save_layer_plot"]
+__all__ = ["layer_figure", "save_layer_plot"]
 
 _LINE = 0.23  # inches a layer
 
@@ -40,12 +40,13 @@ def save_layer_plot(profile: LayerProfile, path: Path) -> None:
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
     content = io.BytesIO()
     with plot_style(svg_text="path"):
-        _draw(profile).savefig(content, format=ending, dpi=170, metadata=dated)
+        layer_figure(profile).savefig(content, format=ending, dpi=170, metadata=dated)
     with replacing(path) as file:
         file.write(content.getvalue())
 
 
-def _draw(profile: LayerProfile) -> Figure:
+def layer_figure(profile: LayerProfile) -> Figure:
+    """Draw a profile, 173 mm wide."""
     from matplotlib.figure import Figure
 
     above, below = 0.62, 0.5

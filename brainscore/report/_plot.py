@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from brainscore_core.files import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "PALETTE", "plot_style", "printable", "save_plot", "shortened", "svg_of"]
+__all__ = ["COLOURS", "PALETTE", "plot_style", "printable", "save_plot", "shortened"]
 
 # Okabe and Ito's palette, which colour-blind readers tell apart, darkened where it would vanish on white
 COLOURS = ("#0072b2", "#c75100", "#00805c", "#b0468b", "#7a6a00", "#2a8fc4", "#8a4b2a", "#5a5ac0")
@@ -54,26 +53,9 @@ def save_plot(view: View, path: Path) -> None:
         file.write(content.getvalue())
 
 
-def svg_of(view: View) -> str:
-    """Draw as SVG for a page: text stays text, and colours are the page's variables, light and dark."""
-    names = [*PALETTE, *(f"series-{number}" for number in range(len(COLOURS)))]
-    stand_ins = {name: f"#fe00{number:02x}" for number, name in enumerate(names)}
-    palette = {name: stand_ins[name] for name in PALETTE}
-    colours = [stand_ins[f"series-{number}"] for number in range(len(COLOURS))]
-    content = io.StringIO()
-    with plot_style(svg_text="none"):
-        _draw(view, palette, colours).savefig(content, format="svg", transparent=True, metadata={"Date": None})
-    text = content.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    for name, colour in stand_ins.items():
-        text = text.replace(colour, f"var(--{name})")
-    opening = re.sub(r' (?:width|height)="[^"]*"', "", text[: text.index(">")])  # the page gives the size
-    return opening + text[text.index(">") :]
-
-
 @contextmanager
-def plot_style(*, svg_text: str) -> Iterator[None]:
+def plot_style(*, svg_text: str, size: float = 8.5) -> Iterator[None]:
+    """Settings for a drawing: text in SVG as ``'path'`` or as text (``'none'``), size of the letters in points."""
     from matplotlib import style
 
     # whatever the user's own settings are; the salt makes the ids in two SVGs of the same scores equal
@@ -82,7 +64,8 @@ def plot_style(*, svg_text: str) -> Iterator[None]:
         "svg.fonttype": svg_text,
         "font.family": ["sans-serif"],
         "font.sans-serif": ["DejaVu Sans", "Helvetica", "Arial"],
-        "font.size": 8.5,
+        "font.size": size,
+        "hatch.linewidth": 0.5,
     }
     with style.context(["default", settings]), warnings.catch_warnings():
         # names of models in scripts that the font lacks; a browser has them
@@ -204,10 +187,13 @@ def _limits(panels: Sequence[_Panel]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, most: int = 34) -> str:
+    """Cut the middle out of a long name."""
     name = printable(name)
-    return name if len(name) <= 34 else f"{name[:20]}…{name[-13:]}"
+    end = most * 2 // 5
+    return name if len(name) <= most else f"{name[: most - end - 1]}…{name[-end:]}"
 
 
 def printable(name: str) -> str:
+    """Replace what has no shape, such as control characters and those that turn the direction of writing."""
     return "".join(letter if letter.isprintable() else "�" for letter in name)

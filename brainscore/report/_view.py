@@ -1,14 +1,25 @@
-"""What the page and the plot show: receipts grouped by benchmark, with every number as text."""
+"""Receipts grouped by benchmark, with every number as text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
-from brainscore_core.scoring import CeilingEstimate, Estimate, Problem, Receipt
+from brainscore.report._numbers import interval, number
+from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
-__all__ = ["Group", "Row", "View", "number", "view_of"]
+__all__ = ["STATES", "Group", "Row", "View", "view_of"]
+
+STATES = {
+    "scored": "scored",
+    "undefined": "NaN",
+    "not applicable": "not applicable",
+    "failed": "failed",
+    "outdated": "outdated",
+    "missing": "missing",
+}
+"""What a pair can be → how it is called."""
 
 _MEANINGS = {
     "reliability": "reliability of the measurements",
@@ -17,11 +28,12 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One model on one benchmark."""
 
     model: str
+    benchmark: str
     state: str
     value: float | None
     ci: tuple[float, float] | None
@@ -32,6 +44,7 @@ class Row:
     reason: str | None
     missing_error: str | None
     estimates: str | None
+    ceiled: bool
     receipt: Receipt
 
 
@@ -50,7 +63,7 @@ class Group:
 
 @dataclass(frozen=True)
 class View:
-    """All that a report shows."""
+    """Receipts by benchmark: ceiled ones, those without a ceiling, controls."""
 
     ceiled: tuple[Group, ...]
     unceiled: tuple[Group, ...]
@@ -65,8 +78,15 @@ class View:
         """All benchmarks, controls last."""
         return self.ceiled + self.unceiled + self.controls
 
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """Benchmarks on which at least one model has a score, sorted."""
+        return tuple(sorted(group.benchmark for group in self.groups if group.rows[0].value is not None))
 
-def view_of(receipts: Iterable[Receipt], problems: Iterable[Problem] = ()) -> View:
+
+def view_of(
+    receipts: Iterable[Receipt], problems: Iterable[Problem] = (), *, outdated: Collection[tuple[str, str]] = ()
+) -> View:
     """Arrange receipts for showing.
 
     Parameters
@@ -75,6 +95,8 @@ def view_of(receipts: Iterable[Receipt], problems: Iterable[Problem] = ()) -> Vi
         At most one of each model and benchmark.
     problems : iterable of Problem
         Receipts that could not be read.
+    outdated : collection of (model, benchmark)
+        Pairs of which only another version of the benchmark was scored: they have no score, but a reason.
 
     Returns
     -------
@@ -86,46 +108,34 @@ def view_of(receipts: Iterable[Receipt], problems: Iterable[Problem] = ()) -> Vi
     by_benchmark: dict[str, list[Receipt]] = {}
     for receipt in receipts:
         by_benchmark.setdefault(receipt.benchmark.identifier, []).append(receipt)
-    groups = [_group(by_benchmark[name]) for name in sorted(by_benchmark)]
+    groups = [_group(by_benchmark[name], outdated) for name in sorted(by_benchmark)]
     models = tuple(sorted({receipt.model.identifier for receipt in receipts}))
     return View(
         ceiled=tuple(group for group in groups if group.ceiled and not group.control),
         unceiled=tuple(group for group in groups if not group.ceiled and not group.control),
         controls=tuple(group for group in groups if group.control),
         models=models,
-        summary=_summary(receipts, len(models), len(groups)),
+        summary=_summary(groups, len(models)),
         newest=max((receipt.created for receipt in receipts), default="")[:16].replace("T", " "),
-        problems=tuple(sorted(problems, key=lambda problem: str(problem.path))),
+        problems=tuple(sorted(problems, key=str)),
     )
 
 
-def number(value: float | None, error: float | None = None) -> str:
-    """Write a number, with its standard error where there is one.
-
-    Examples
-    --------
-    >>> number(0.41234, 0.0123), number(-0.5), number(None)
-    ('0.412 ± 0.012', '−0.500', '–')
-    """
-    if value is None:
-        return "–"
-    text = f"{value:.3f}" if abs(value) < 1000 else f"{value:.3g}"
-    if error is not None:
-        text += f" ± {error:.3f}" if error < 1000 else f" ± {error:.3g}"
-    return text.replace("-0.000", "0.000").replace("-", "−")
-
-
-def _group(receipts: list[Receipt]) -> Group:
-    rows = sorted((_row(receipt) for receipt in receipts), key=_best_first)
-    newest = max(receipts, key=lambda receipt: receipt.id)
-    with_ceiling = [receipt for receipt in receipts if receipt.ceiling is not None and receipt.score is not None]
+def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Group:
+    old = {receipt.id for receipt in receipts if (receipt.model.identifier, receipt.benchmark.identifier) in outdated}
+    present = [receipt for receipt in receipts if receipt.id not in old] or receipts
+    newest = max(present, key=lambda receipt: receipt.id)
+    with_ceiling = [receipt for receipt in present if receipt.ceiling is not None and receipt.score is not None]
     ceiling = max(with_ceiling, key=lambda receipt: receipt.id).ceiling if with_ceiling else newest.ceiling
+    ceiled = _is_ceiled(with_ceiling) if with_ceiling else ceiling is not None and ceiling.value is not None
+    made = (_outdated_row(receipt, ceiled) if receipt.id in old else _row(receipt, ceiled) for receipt in receipts)
+    rows = sorted(made, key=_best_first)
     estimates = {row.estimates for row in rows if row.estimates}
     return Group(
         benchmark=newest.benchmark.identifier,
         version="" if newest.benchmark.version is None else str(newest.benchmark.version),
         control=newest.benchmark.control,
-        ceiled=_is_ceiled(with_ceiling) if with_ceiling else ceiling is not None and ceiling.value is not None,
+        ceiled=ceiled,
         ceiling=_ceiling(ceiling),
         estimates=estimates.pop() if len(estimates) == 1 else None,
         rows=tuple(rows),
@@ -155,35 +165,35 @@ def _ceiling(ceiling: CeilingEstimate | None) -> str:
     return text
 
 
-def _row(receipt: Receipt) -> Row:
+def _row(receipt: Receipt, ceiled: bool) -> Row:
     score = receipt.score
     return Row(
         model=receipt.model.identifier,
+        benchmark=receipt.benchmark.identifier,
         state=receipt.state,
         value=score.value if score else None,
         ci=score.ci if score else None,
         score=number(score.value, score.error) if score else "",
-        interval=_interval(score),
+        interval=interval(score),
         raw=number(receipt.raw.value, receipt.raw.error) if receipt.raw else "–",
         seconds=_seconds(receipt.timings.total),
         reason=receipt.reason,
         missing_error=score.error_reason if score and score.error is None else None,
         estimates=score.ci_estimates if score and score.ci else None,
+        ceiled=ceiled,
         receipt=receipt,
     )
 
 
+def _outdated_row(receipt: Receipt, ceiled: bool) -> Row:
+    row = _row(receipt, ceiled)
+    was = row.score or f"{STATES[receipt.state]}{f': {receipt.reason}' if receipt.reason else ''}"
+    reason = f"version {receipt.benchmark.version}: {was}"
+    return replace(row, state="outdated", value=None, ci=None, score="", interval="", raw="–", reason=reason)
+
+
 def _best_first(row: Row) -> tuple[bool, float, str]:
     return (row.value is None, -(row.value or 0.0), row.model)
-
-
-def _interval(score: Estimate | None) -> str:
-    if score is None:
-        return ""
-    if score.ci is None:
-        return f"none: {score.ci_reason}"
-    level = "" if score.ci_level in {None, 0.95} else f" ({100 * (score.ci_level or 0):g} %)"
-    return f"{number(score.ci[0])} to {number(score.ci[1])}{level}"
 
 
 def _seconds(seconds: float | None) -> str:
@@ -192,9 +202,9 @@ def _seconds(seconds: float | None) -> str:
     return f"{seconds:.2f}" if seconds < 10 else f"{seconds:.0f}"
 
 
-def _summary(receipts: list[Receipt], models: int, benchmarks: int) -> str:
-    states = Counter(receipt.state for receipt in receipts)
-    counts = ", ".join(f"{states[state]} {state}" for state in ("scored", "not applicable", "failed") if states[state])
+def _summary(groups: list[Group], models: int) -> str:
+    states = Counter(row.state for group in groups for row in group.rows)
+    counts = ", ".join(f"{states[state]} {name}" for state, name in STATES.items() if states[state])
     pairs = f"{models} {'model' if models == 1 else 'models'}, "
-    pairs += f"{benchmarks} {'benchmark' if benchmarks == 1 else 'benchmarks'}"
+    pairs += f"{len(groups)} {'benchmark' if len(groups) == 1 else 'benchmarks'}"
     return f"{pairs}: {counts}" if counts else "no receipts"

@@ -1,0 +1,270 @@
+"""The leaderboard: models and the tree of averages, and which receipt of each pair counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from brainscore_core.scoring import Receipt
+from brainscore_core.scoring.aggregates import (
+    Aggregate,
+    Coverage,
+    LeafState,
+    Over,
+    Tree,
+    aggregate,
+    results_of,
+)
+
+__all__ = ["CONTROLS", "OUTSIDE", "OVERS", "Board", "Mean", "Node", "board_of", "coverage_text", "newest_of_each"]
+
+OVERS: tuple[Over, ...] = ("all", "scored")
+OUTSIDE = "Not in the averages"
+CONTROLS = "Controls"
+_FEW = 6  # benchmarks that are shown at once below a node that has no mean
+
+_COUNTS = {
+    "n_undefined": "NaN",
+    "n_not_applicable": "not applicable",
+    "n_failed": "failed",
+    "n_outdated": "outdated",
+    "n_missing": "missing",
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A column of the leaderboard: a mean, a benchmark, or a heading of benchmarks that have no mean.
+
+    Attributes
+    ----------
+    identifier, title : str
+        Of the tree's node.
+    parent : int
+        Place of the node above among the nodes; -1 of a root.
+    depth : int
+        Steps to its root.
+    kind : str
+        ``'mean'``, ``'benchmark'`` or ``'heading'``.
+    root : int
+        Place of its root.
+    n_all : int
+        How many benchmarks the tree has here and below.
+    n_shown : int
+        How many of them have a receipt.
+    """
+
+    identifier: str
+    title: str
+    parent: int
+    depth: int
+    kind: str
+    root: int
+    n_all: int
+    n_shown: int
+
+
+class Mean(NamedTuple):
+    """Mean of one model at one node."""
+
+    value: float | None
+    error: float | None
+    error_reason: str | None
+    coverage: Coverage
+
+
+@dataclass(frozen=True)
+class Board:
+    """What the leaderboard shows.
+
+    Attributes
+    ----------
+    models : tuple of str
+        The best first.
+    nodes : tuple of Node
+        Depth first; only those with a receipt below.
+    means : dict
+        ``'all'`` or ``'scored'`` → model → place of the node → Mean.
+    states : dict
+        (model, benchmark) → state; pairs without any receipt are left out.
+    receipts : dict
+        (model, benchmark) → the receipt that counts.
+    over : str
+        Which of the two means the order is by.
+    start : tuple of int
+        Nodes whose children are shown at first.
+    """
+
+    models: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    means: Mapping[Over, Mapping[str, Mapping[int, Mean]]]
+    states: Mapping[tuple[str, str], LeafState]
+    receipts: Mapping[tuple[str, str], Receipt]
+    over: Over
+    start: tuple[int, ...]
+
+    @property
+    def benchmarks(self) -> tuple[int, ...]:
+        """Places of the benchmarks among the nodes."""
+        return tuple(place for place, node in enumerate(self.nodes) if node.kind == "benchmark")
+
+    @property
+    def first_columns(self) -> tuple[int, ...]:
+        """Places of the nodes that are shown at first."""
+        shown: set[int] = set()
+        for place, node in enumerate(self.nodes):
+            if node.parent < 0 or (node.parent in shown and node.parent in self.start):
+                shown.add(place)
+        return tuple(sorted(shown))
+
+
+def newest_of_each(receipts: Iterable[Receipt]) -> dict[tuple[str, str], Receipt]:
+    """The newest receipt of each (model, benchmark)."""
+    newest: dict[tuple[str, str], Receipt] = {}
+    for receipt in receipts:
+        pair = (receipt.model.identifier, receipt.benchmark.identifier)
+        if pair not in newest or receipt.id > newest[pair].id:
+            newest[pair] = receipt
+    return newest
+
+
+def coverage_text(coverage: Coverage) -> str:
+    """How many benchmarks were scored, and what became of the others.
+
+    Examples
+    --------
+    >>> coverage_text(Coverage(n_all=12, n_scored=5, n_failed=1, n_missing=6))
+    '5 of 12 scored; 1 failed, 6 missing'
+    """
+    others = ((getattr(coverage, name), text) for name, text in _COUNTS.items())
+    rest = ", ".join(f"{count} {text}" for count, text in others if count)
+    return f"{coverage.n_scored} of {coverage.n_all} scored" + (f"; {rest}" if rest else "")
+
+
+def board_of(receipts: Sequence[Receipt], tree: Tree, *, over: Over = "all") -> Board:
+    """Average receipts along a tree and arrange the models, the best first.
+
+    Parameters
+    ----------
+    receipts : sequence of Receipt
+        Any number of each pair. The newest of the tree's version counts; of benchmarks that are not in the tree the
+        newest.
+    tree : Tree
+        Benchmarks and what they are gathered under.
+    over : str
+        ``'all'`` or ``'scored'``: by which mean of the first root the models are ordered.
+    """
+    counting = newest_of_each(receipts)
+    states: dict[tuple[str, str], LeafState] = {pair: _state(receipt) for pair, receipt in counting.items()}
+    by_model: dict[str, list[Receipt]] = {}
+    for receipt in receipts:
+        by_model.setdefault(receipt.model.identifier, []).append(receipt)
+    nodes = _nodes(tree, counting)
+    means: dict[Over, dict[str, dict[int, Mean]]] = {each: {} for each in OVERS}
+    for model, its in by_model.items():
+        results = results_of(its)
+        for each in OVERS:
+            (made,) = aggregate(tree, results, over=each)
+            means[each][model] = {
+                place: _mean(made[node.identifier]) for place, node in enumerate(nodes) if node.kind == "mean"
+            }
+        when = {(receipt.benchmark.identifier, receipt.created): receipt for receipt in sorted(its, key=_id)}
+        for identifier, found in made.items():
+            if found.state is not None and found.state != "missing" and found.result is not None:
+                states[model, identifier] = found.state
+                counting[model, identifier] = when[identifier, found.result.created]
+    models = sorted(by_model, key=lambda model: _rank(model, means[over][model], nodes, states, counting))
+    return Board(
+        models=tuple(models), nodes=nodes, means=means, states=states, receipts=counting, over=over, start=_start(nodes)
+    )
+
+
+def _nodes(tree: Tree, receipts: Mapping[tuple[str, str], Receipt]) -> tuple[Node, ...]:
+    controls: dict[str, bool] = {}
+    for (_, benchmark), receipt in receipts.items():
+        controls[benchmark] = receipt.benchmark.control or controls.get(benchmark, False)
+    below: dict[str, list[int]] = {name: [0, 0] for name in tree}  # benchmarks here and below; those with a receipt
+    for benchmark in tree.benchmarks:
+        for name in (benchmark, *tree.ancestors(benchmark)):
+            below[name][0] += 1
+            below[name][1] += benchmark in controls
+    nodes: list[Node] = []
+    places: dict[str, int] = {}
+    for name in tree:
+        if not below[name][1]:
+            continue
+        of, above = tree[name], tree.ancestors(name)
+        places[name] = len(nodes)
+        nodes.append(
+            Node(
+                identifier=name,
+                title=of.title or name,
+                parent=places[above[0]] if above else -1,
+                depth=len(above),
+                kind="benchmark" if of.benchmark else "mean",
+                root=places[above[-1]] if above else places[name],
+                n_all=below[name][0],
+                n_shown=below[name][1],
+            )
+        )
+    outside = sorted(name for name in controls if name not in places)
+    for title, wanted in ((OUTSIDE, False), (CONTROLS, True)):
+        names = [name for name in outside if controls[name] is wanted]
+        if not names:
+            continue
+        root, n = len(nodes), len(names)
+        nodes.append(Node(title, title, parent=-1, depth=0, kind="heading", root=root, n_all=n, n_shown=n))
+        nodes += [
+            Node(name, name, parent=root, depth=1, kind="benchmark", root=root, n_all=1, n_shown=1) for name in names
+        ]
+    return tuple(nodes)
+
+
+def _start(nodes: Sequence[Node]) -> tuple[int, ...]:
+    """Nodes that hold several other means and no benchmark, and headings of a few benchmarks."""
+    kinds: dict[int, list[str]] = {}
+    for node in nodes:
+        kinds.setdefault(node.parent, []).append(node.kind)
+
+    def shows(place: int, node: Node) -> bool:
+        if node.kind == "heading":
+            return node.n_all <= _FEW
+        below = kinds.get(place, [])
+        return len(below) > 1 and set(below) == {"mean"}
+
+    return tuple(place for place, node in enumerate(nodes) if shows(place, node))
+
+
+def _mean(found: Aggregate) -> Mean:
+    return Mean(found.value, found.error, found.error_reason, found.coverage)
+
+
+def _state(receipt: Receipt) -> LeafState:
+    value = receipt.score.value if receipt.score else None
+    if receipt.state == "scored" and (value is None or not math.isfinite(value)):
+        return "undefined"
+    return receipt.state
+
+
+def _id(receipt: Receipt) -> str:
+    return receipt.id
+
+
+def _rank(
+    model: str,
+    means: Mapping[int, Mean],
+    nodes: Sequence[Node],
+    states: Mapping[tuple[str, str], LeafState],
+    receipts: Mapping[tuple[str, str], Receipt],
+) -> tuple[float, float, str]:
+    """By the mean of the first root; without one, by that of all scores."""
+    first = next((means[place].value for place, node in enumerate(nodes) if node.kind == "mean"), None)
+    scores = [
+        receipts[model, node.identifier].score.value or 0.0  # type: ignore[union-attr]
+        for node in nodes
+        if states.get((model, node.identifier)) == "scored"
+    ]
+    of_all = sum(scores) / len(scores) if scores else -math.inf
+    return (math.inf if first is None else -first, -of_all, model)

@@ -1,0 +1,171 @@
+"""What is known of each model: its code, weights, where it ran, what it cost, and all of its scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from brainscore.report._board import Board
+from brainscore.report._numbers import short
+from brainscore.report._view import Group, Row, View
+from brainscore_core.scoring import Environment, PluginCode, Receipt
+
+__all__ = ["Card", "Fact", "Sources", "cards_of", "sources_of"]
+
+_MOST_FACTS = 40
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that holds for `count` of the receipts."""
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """One model.
+
+    Attributes
+    ----------
+    model : str
+        Identifier.
+    place : int
+        On the leaderboard, from 0.
+    rows : tuple of Row
+        Its pairs in the leaderboard's order of benchmarks.
+    plugins, weights, environments, devices, runs : tuple of Fact
+        What its receipts say, the most frequent first.
+    seconds, extraction : float or None
+        Sums over its pairs: of everything, and of getting activations.
+    peak : int or None
+        Highest memory of a process that scored it, in bytes.
+    newest : str
+        When it was last scored.
+    """
+
+    model: str
+    place: int
+    rows: tuple[Row, ...]
+    plugins: tuple[Fact, ...]
+    weights: tuple[Fact, ...]
+    environments: tuple[Fact, ...]
+    devices: tuple[Fact, ...]
+    runs: tuple[Fact, ...]
+    seconds: float | None
+    extraction: float | None
+    peak: int | None
+    newest: str
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a benchmark is made of, as its receipts say."""
+
+    plugins: tuple[Fact, ...]
+    data: tuple[Fact, ...]
+    files: tuple[Fact, ...]
+    methods: tuple[Fact, ...]
+    bibtex: str | None
+    n: int
+
+
+def cards_of(view: View, board: Board) -> tuple[Card, ...]:
+    """One card a model, in the leaderboard's order."""
+    order = {board.nodes[place].identifier: number for number, place in enumerate(board.benchmarks)}
+    rows: dict[str, list[Row]] = {model: [] for model in board.models}
+    for group in view.groups:
+        for row in group.rows:
+            rows[row.model].append(row)
+    cards = []
+    for place, model in enumerate(board.models):
+        its = sorted(rows[model], key=lambda row: (order[row.benchmark], row.benchmark))
+        cards.append(_card(model, place, its))
+    return tuple(cards)
+
+
+def sources_of(group: Group) -> Sources:
+    """Gather what the receipts of one benchmark say about its code and data."""
+    receipts = [row.receipt for row in group.rows]
+    newest = max(receipts, key=lambda receipt: receipt.id)
+    return Sources(
+        plugins=_facts(_plugin(receipt.benchmark.plugin) for receipt in receipts),
+        data=_facts(f"{item.identifier} ({item.kind.replace('_', ' ')})" for r in receipts for item in _unique(r.data)),
+        files=_facts(f"{item.url} {short(item.sha256 or item.sha1)}" for r in receipts for item in _unique(r.files)),
+        methods=_facts(
+            f"{receipt.score.ci_method}; {receipt.score.ci_estimates}"
+            for receipt in receipts
+            if receipt.score and receipt.score.ci_method
+        ),
+        bibtex=newest.benchmark.bibtex,
+        n=len(receipts),
+    )
+
+
+def _plugin(plugin: PluginCode | None) -> str:
+    if plugin is None:
+        return "unknown"
+    package = f"{plugin.distribution} {plugin.version}, " if plugin.distribution else ""
+    return f"{plugin.name} ({package}sha256 {short(plugin.sha256)})"
+
+
+def _environment(environment: Environment) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(environment.packages.items()))
+    parts = [environment.python, packages, environment.platform, environment.cpu or ""]
+    return "; ".join(part for part in parts if part) or "unknown"
+
+
+def _card(model: str, place: int, rows: Sequence[Row]) -> Card:
+    receipts = [row.receipt for row in rows]
+    totals = [receipt.timings.total for receipt in receipts if receipt.timings.total is not None]
+    extraction = [receipt.timings.extraction for receipt in receipts if receipt.timings.extraction is not None]
+    peaks = [receipt.memory.peak_bytes for receipt in receipts if receipt.memory.peak_bytes is not None]
+    return Card(
+        model=model,
+        place=place,
+        rows=tuple(rows),
+        plugins=_facts(_plugin(receipt.model.plugin) for receipt in receipts),
+        weights=_facts(
+            f"{item.identifier} (sha256 {short(item.sha256)})" for r in receipts for item in _unique(r.weights)
+        ),
+        environments=_environments(receipts),
+        devices=_facts(receipt.device for receipt in receipts),
+        runs=_facts(_run(receipt) for receipt in receipts if receipt.run is not None),
+        seconds=sum(totals) if totals else None,
+        extraction=sum(extraction) if extraction else None,
+        peak=max(peaks, default=None),
+        newest=max((receipt.created for receipt in receipts), default="")[:16].replace("T", " "),
+    )
+
+
+def _environments(receipts: Sequence[Receipt]) -> tuple[Fact, ...]:
+    texts: dict[int, str] = {}  # many receipts share one object
+    for receipt in receipts:
+        if id(receipt.environment) not in texts:
+            texts[id(receipt.environment)] = _environment(receipt.environment)
+    return _facts(texts[id(receipt.environment)] for receipt in receipts)
+
+
+def _run(receipt: Receipt) -> str:
+    run = receipt.run
+    if run is None:
+        return ""
+    where = f", isolated in environment {(run.environment or 'unknown')[:12]}" if run.isolated else ""
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(run.packages.items()))
+    return f"{run.id}{where}" + (f": {packages}" if packages else "")
+
+
+def _unique(items: Iterable[_Item]) -> list[_Item]:
+    return list(dict.fromkeys(items))
+
+
+def _facts(texts: Iterable[str]) -> tuple[Fact, ...]:
+    ordered = sorted(Counter(texts).items(), key=lambda item: (-item[1], item[0]))
+    facts = [Fact(text, count) for text, count in ordered[:_MOST_FACTS]]
+    if len(ordered) > _MOST_FACTS:
+        facts.append(Fact(f"and {len(ordered) - _MOST_FACTS} more", 0))
+    return tuple(facts)

@@ -1,0 +1,103 @@
+"""All that a report shows, put together from receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from brainscore.report._board import Board, board_of
+from brainscore.report._cards import Card, cards_of
+from brainscore.report._view import Group, View, view_of
+from brainscore_core.scoring import Problem, Receipt
+from brainscore_core.scoring.aggregates import Over, Tree
+
+if TYPE_CHECKING:
+    from brainscore_core.scoring.comparison import Ranking
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
+
+__all__ = ["Report", "report_of"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a page, figures and tables are made of.
+
+    Attributes
+    ----------
+    view : View
+        Receipts by benchmark.
+    board : Board
+        The leaderboard.
+    cards : tuple of Card
+        One a model.
+    profiles : tuple of LayerProfile
+        Scores of layers.
+    log_ends : dict
+        Receipt's id → the last of what a failed pair printed.
+    remarks : tuple of str
+        What the reader should know of the choice that was made.
+    rankings : dict
+        Benchmark → ranks with intervals; from :func:`rankings_of`.
+    """
+
+    view: View
+    board: Board
+    cards: tuple[Card, ...]
+    profiles: tuple[LayerProfile, ...] = ()
+    log_ends: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> tuple[tuple[int, Group], ...]:
+        """Benchmarks with their places on the leaderboard, in its order."""
+        by_name = {group.benchmark: group for group in self.view.groups}
+        return tuple((place, by_name[self.board.nodes[place].identifier]) for place in self.board.benchmarks)
+
+
+def report_of(
+    receipts: Sequence[Receipt],
+    problems: Iterable[Problem] = (),
+    *,
+    tree: Tree | None = None,
+    over: Over = "all",
+    profiles: Sequence[LayerProfile] = (),
+    log_ends: Mapping[str, str] | None = None,
+    remarks: Sequence[str] = (),
+) -> Report:
+    """Put a report together.
+
+    Parameters
+    ----------
+    receipts : sequence of Receipt
+        Any number of each model and benchmark, in any order. The newest of the tree's version counts; of benchmarks
+        that are not in the tree the newest.
+    problems : iterable of Problem
+        Receipts that could not be read.
+    tree : Tree, optional
+        What to average along; default: the leaderboard's.
+    over : str
+        ``'all'`` or ``'scored'``: the means that are shown first, and by which models are ordered.
+    profiles : sequence of LayerProfile
+        Scores of layers; from :func:`find_profiles`.
+    log_ends : mapping, optional
+        From :func:`log_ends`.
+    remarks : sequence of str
+        Sentences to show at the top.
+    """
+    if tree is None:
+        from brainscore_vision.leaderboard import leaderboard_tree
+
+        tree = leaderboard_tree()
+    board = board_of(receipts, tree, over=over)
+    outdated = {pair for pair, state in board.states.items() if state == "outdated"}
+    view = view_of(board.receipts.values(), problems, outdated=outdated)
+    return Report(
+        view=view,
+        board=board,
+        cards=cards_of(view, board),
+        profiles=tuple(profiles),
+        log_ends=dict(log_ends or {}),
+        remarks=tuple(remarks),
+    )

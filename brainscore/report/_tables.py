@@ -1,0 +1,177 @@
+"""Tables for a paper, as LaTeX or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brainscore.report._numbers import number
+from brainscore.report._plot import printable
+from brainscore.report._report import Report
+from brainscore.report._view import STATES, Group, Row
+from brainscore_core.errors import UserError
+from brainscore_core.files import replacing
+
+__all__ = ["TABLE_ENDINGS", "table_text", "write_table"]
+
+TABLE_ENDINGS = (".tex", ".md")
+_A_TABLE = 3  # benchmarks, so that it fits on a page
+_MEANS = 4
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
+    "−": r"$-$", "±": r"$\pm$", "–": "--", "°": r"$^{\circ}$",
+}  # fmt: skip
+_MARKDOWN = {letter: f"\\{letter}" for letter in "\\`*_{}[]|~$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class _Table:
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[_Cell, ...], ...]
+
+
+def write_table(report: Report, path: Path) -> None:
+    """Write a report's numbers as tables; the ending of the name says whether as LaTeX or Markdown.
+
+    Raises
+    ------
+    UserError
+        If the name ends otherwise.
+    """
+    content = table_text(report, path.suffix.lower()).encode("utf-8", "replace")
+    with replacing(path) as file:
+        file.write(content)
+
+
+def table_text(report: Report, ending: str) -> str:
+    r"""Write a report's numbers as tables: averages along the tree, then the benchmarks, three in each table.
+
+    Every number stands with its standard error, scores with their interval, too. The best of a column is bold, and so
+    is what equals it to the three digits that are printed; where models were ranked, all that may be the best. LaTeX
+    needs ``\usepackage{booktabs}`` and, before 2020, ``\usepackage{textcomp}``.
+
+    Parameters
+    ----------
+    report : Report
+        From :func:`report_of`.
+    ending : str
+        ``'.tex'`` or ``'.md'``.
+    """
+    if ending not in TABLE_ENDINGS:
+        raise UserError(f"a table cannot be written as {ending!r}", "end its name in .tex or .md")
+    write = _latex if ending == ".tex" else _markdown
+    return "\n".join(write(table) for table in _tables(report))
+
+
+def _tables(report: Report) -> Iterator[_Table]:
+    board = report.board
+    means = [place for place in board.first_columns if board.nodes[place].kind == "mean"]
+    for start in range(0, len(means), _MEANS):
+        yield _averages(report, means[start : start + _MEANS])
+    groups = [group for _, group in report.groups]
+    for kind in (
+        [group for group in groups if group.ceiled and not group.control],
+        [group for group in groups if not group.ceiled and not group.control],
+        [group for group in groups if group.control],
+    ):
+        for start in range(0, len(kind), _A_TABLE):
+            yield _benchmarks(report, kind[start : start + _A_TABLE])
+
+
+def _averages(report: Report, places: Sequence[int]) -> _Table:
+    board = report.board
+    means = board.means[board.over]
+    best = [_best(means[model][place].value for model in board.models) for place in places]
+    rows = []
+    for model in board.models:
+        cells = [_Cell(model)]
+        for place, top in zip(places, best, strict=True):
+            mean = means[model][place]
+            coverage = f"{mean.coverage.n_scored} of {mean.coverage.n_all}"
+            text = f"{number(mean.value, mean.error)} ({coverage})"
+            cells.append(_Cell(text, mean.value is not None and number(mean.value) == top))
+        rows.append(tuple(cells))
+    rule = "what has no score counts as 0" if board.over == "all" else "what has no score is left out"
+    title = f"Averages ± standard error (benchmarks scored); {rule}."
+    return _Table(title, ("Model", *(board.nodes[place].title for place in places)), tuple(rows))
+
+
+def _benchmarks(report: Report, groups: Sequence[Group]) -> _Table:
+    by_model = [{row.model: row for row in group.rows} for group in groups]
+    best = [_best_models(report, group) for group in groups]
+    rows = []
+    for model in report.board.models:
+        its = [rows_.get(model) for rows_ in by_model]
+        if any(row is not None for row in its):
+            cells = (_score(row, model in of) for row, of in zip(its, best, strict=True))
+            rows.append((_Cell(model), *cells))
+    scale = "relative to the ceiling" if groups[0].ceiled else "as measured, without a ceiling"
+    controls = "; controls on simulated measurements" if groups[0].control else ""
+    title = f"Scores {scale}, ± standard error [95 % interval]{controls}."
+    return _Table(title, ("Model", *(group.benchmark for group in groups)), tuple(rows))
+
+
+def _best_models(report: Report, group: Group) -> set[str]:
+    """Those that may be the best where models were ranked, else those with the highest number in print."""
+    ranking = report.rankings.get(group.benchmark)
+    if ranking is not None:
+        return {one.model for one in ranking.models if one.best == 1}
+    top = _best(row.value for row in group.rows)
+    return {row.model for row in group.rows if row.value is not None and number(row.value) == top}
+
+
+def _score(row: Row | None, best: bool) -> _Cell:
+    if row is None:
+        return _Cell("–")
+    if row.value is None:
+        return _Cell(STATES[row.state])
+    interval = f" [{number(row.ci[0])}, {number(row.ci[1])}]" if row.ci else ""
+    return _Cell(row.score + interval, best)
+
+
+def _best(values: Iterator[float | None]) -> str:
+    there = [value for value in values if value is not None]
+    return number(max(there)) if there else ""
+
+
+def _latex(table: _Table) -> str:
+    def escaped(text: str) -> str:
+        return "".join(_LATEX.get(letter, letter) for letter in printable(text))
+
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{escaped(table.title)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+        r"\toprule",
+        " & ".join(escaped(text) for text in table.header) + r" \\",
+        r"\midrule",
+    ]
+    lines += [_line(row, escaped, r"\textbf{{{}}}", " & ") + r" \\" for row in table.rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _markdown(table: _Table) -> str:
+    def escaped(text: str) -> str:
+        return "".join(_MARKDOWN.get(letter, letter) for letter in printable(text))
+
+    lines = [
+        table.title, "",
+        f"| {' | '.join(escaped(text) for text in table.header)} |",
+        f"|{'---|' + '---:|' * (len(table.header) - 1)}",
+    ]  # fmt: skip
+    lines += [f"| {_line(row, escaped, '**{}**', ' | ')} |" for row in table.rows]
+    return "\n".join([*lines, ""])
+
+
+def _line(row: Sequence[_Cell], escaped: Callable[[str], str], bold: str, between: str) -> str:
+    return between.join(bold.format(escaped(cell.text)) if cell.best else escaped(cell.text) for cell in row)

@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import pytest
+
+from brainscore.report import report_of
+from brainscore.report._board import board_of, coverage_text
+from brainscore_core.scoring import BenchmarkInfo, Estimate
+from brainscore_core.scoring.aggregates import Coverage, aggregate, results_of
+
+
+def at(board, identifier):
+    return next(place for place, node in enumerate(board.nodes) if node.identifier == identifier)
+
+
+def test_means_are_those_of_the_one_function(simulated):
+    receipts = simulated.many()
+    from brainscore_vision.leaderboard import leaderboard_tree
+
+    tree = leaderboard_tree()
+    board = board_of(receipts, tree)
+    for over in ("all", "scored"):
+        for made in aggregate(tree, results_of(receipts), over=over):
+            for place, node in enumerate(board.nodes):
+                if node.kind == "mean":
+                    mean, expected = board.means[over][made.model][place], made[node.identifier]
+                    assert (mean.value, mean.error, mean.coverage) == (
+                        expected.value,
+                        expected.error,
+                        expected.coverage,
+                    )
+                elif node.identifier in made:
+                    state = made[node.identifier].state
+                    assert board.states.get((made.model, node.identifier), "missing") == state
+
+
+def test_the_best_come_first_and_those_without_a_mean_last(simulated):
+    receipts = [
+        simulated.receipt("low", value=0.1),
+        simulated.receipt("high", value=0.9),
+        simulated.receipt("outside", "Elsewhere2026-pls", 0.99),
+        simulated.failed("broken"),
+    ]
+    board = board_of(receipts, simulated.small_tree())
+    assert board.models == ("high", "low", "outside", "broken")
+
+
+def test_the_order_follows_the_kind_of_mean(simulated):
+    receipts = [
+        simulated.receipt("narrow", "A2026.IT-pls", 0.8),
+        *(simulated.receipt("broad", name, 0.5) for name in ("A2026.IT-pls", "D2026.IT-rdm", "B2026.V1-pls")),
+    ]
+    assert board_of(receipts, simulated.small_tree(), over="all").models == ("broad", "narrow")
+    assert board_of(receipts, simulated.small_tree(), over="scored").models == ("narrow", "broad")
+
+
+def test_the_receipt_of_the_present_version_counts(simulated):
+    now = simulated.receipt("a", value=0.4)
+    old = BenchmarkInfo(identifier="A2026.IT-pls", version=2)
+    outdated = replace(now, id="", benchmark=old, created="2026-02-02T00:00:00.000000Z").identified()
+    board = board_of([now, outdated], simulated.small_tree())
+    assert board.receipts["a", "A2026.IT-pls"] == now
+    assert board.states["a", "A2026.IT-pls"] == "scored"
+    board = board_of([outdated], simulated.small_tree())
+    assert board.states["a", "A2026.IT-pls"] == "outdated"
+    assert board.means["all"]["a"][at(board, "IT")].value is None
+
+
+def test_only_what_has_a_receipt_is_shown(simulated):
+    board = board_of([simulated.receipt("a")], simulated.small_tree())
+    assert [node.identifier for node in board.nodes] == ["average_vision", "neural_vision", "IT", "A2026.IT-pls"]
+    assert (board.nodes[0].n_all, board.nodes[0].n_shown) == (4, 1)
+    assert board.nodes[3].parent == 2
+
+
+def test_what_is_open_at_first(simulated):
+    board = board_of(simulated.many(), report_tree())
+    shown = [board.nodes[place].title for place in board.first_columns]
+    assert shown == [
+        "Global Score", "Neural", "V1", "V2", "V4", "IT", "Behavior", "Engineering", "Not in the averages",
+        "Own2026-accuracy", "Own2026.IT-rdm", "Controls", "Simulated2026.IT-pls",
+    ]  # fmt: skip
+
+
+def report_tree():
+    from brainscore_vision.leaderboard import leaderboard_tree
+
+    return leaderboard_tree()
+
+
+def test_one_model_and_only_controls(simulated):
+    report = report_of([simulated.receipt("a", "Control2026-pls", control=True)])
+    assert [node.title for node in report.board.nodes] == ["Controls", "Control2026-pls"]
+    assert report.board.models == ("a",)
+
+
+def test_adding_a_model_changes_no_other(simulated):
+    receipts = simulated.many()
+    few = [receipt for receipt in receipts if receipt.model.identifier != "simulated-vgg16"]
+    all_, without = board_of(receipts, report_tree()), board_of(few, report_tree())
+    place, place_ = at(all_, "average_vision"), at(without, "average_vision")
+    for model in without.models:
+        assert all_.means["all"][model][place] == without.means["all"][model][place_]
+    assert [model for model in all_.models if model in without.models] == list(without.models)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "text"),
+    [
+        (Coverage(n_all=2, n_scored=2), "2 of 2 scored"),
+        (
+            Coverage(n_all=5, n_undefined=1, n_not_applicable=1, n_outdated=3),
+            "0 of 5 scored; 1 NaN, 1 not applicable, 3 outdated",
+        ),
+    ],
+)
+def test_coverage(coverage, text):
+    assert coverage_text(coverage) == text
+
+
+def test_a_score_that_is_no_number_is_no_score(simulated):
+    receipt = simulated.receipt("a", "Outside2026-rdm", score=Estimate(value=None))
+    board = board_of([receipt], simulated.small_tree())
+    assert board.states["a", "Outside2026-rdm"] == "undefined"

@@ -1,0 +1,248 @@
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from brainscore.report import (
+    find_profiles,
+    log_ends,
+    rankings_of,
+    report_of,
+    table_text,
+    write_figures,
+    write_table,
+)
+from brainscore.report._association import association
+from brainscore.report._layer_rows import layer_rows
+from brainscore_core.errors import UserError
+from brainscore_core.scoring import ResultsStore
+from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
+
+
+def profile(model="a", halves=True, benchmark="A2026.IT-pls"):
+    scores = [
+        LayerScore("early_1", 100, 0.2, 0.05, (0.1, 0.3), 0.16, ((0.1, 0.1), (0.1, 0.12)) if halves else ()),
+        LayerScore("late", 50, 0.6, 0.05, (0.5, 0.7), 0.48, ((0.4, 0.5), (0.45, 0.4)) if halves else ()),
+        LayerScore(
+            "head",
+            3,
+            math.nan,
+            math.nan,
+            (math.nan, math.nan),
+            math.nan,
+            ((math.nan,) * 2,) * 2 if halves else (),
+            "3 features",
+        ),
+    ]
+    return LayerProfile(model, benchmark, "3", False, 8.0, 40, 0.8, 1000, tuple(scores))
+
+
+@pytest.fixture(scope="module")
+def report(simulated):
+    return report_of(simulated.many())
+
+
+@pytest.fixture(scope="module")
+def few(simulated):
+    wanted = {"MajajHong2015.IT-pls", "Kar2019-ost", "Own2026-accuracy"}
+    receipts = [receipt for receipt in simulated.many() if receipt.benchmark.identifier in wanted]
+    return report_of(receipts, profiles=[profile("simulated-alexnet")])
+
+
+def test_figures(few, tmp_path):
+    files = write_figures(few, tmp_path / "one")
+    names = {file.name for file in files}
+    assert {"heat-map.png", "heat-map.svg", "scatter.svg", "layers-simulated-alexnet-A2026-IT-pls.png"} <= names
+    assert "scores-MajajHong2015-IT-pls.svg" in names
+    assert len(names) == 2 * (1 + 3 + 1 + 1)
+    from PIL import Image
+
+    for file in files:
+        if file.suffix == ".png":
+            with Image.open(file) as image:
+                assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
+                width = image.width / 300 * 25.4
+                assert any(width == pytest.approx(wanted, abs=0.2) for wanted in (85, 172.7, 180)), file.name
+        else:
+            text = file.read_text(encoding="utf-8")
+            assert "<text" in text
+            assert "dc:date" not in text
+    svg = (tmp_path / "one" / "heat-map.svg").read_text(encoding="utf-8")
+    for name in ("simulated-resnet50", "Kar2019-ost", ".7"):
+        assert name in svg
+    again = write_figures(few, tmp_path / "two")
+    assert [file.read_bytes() for file in files] == [file.read_bytes() for file in again]
+
+
+def test_a_chosen_pair(few, tmp_path):
+    files = write_figures(few, tmp_path, scatter=("MajajHong2015.IT-pls", "Kar2019-ost"))
+    (file,) = (file for file in files if file.name.startswith("scatter") and file.suffix == ".svg")
+    assert file.name == "scatter-MajajHong2015-IT-pls-Kar2019-ost.svg"
+    assert "simulated-gabor" in file.read_text(encoding="utf-8")
+    with pytest.raises(UserError, match="no model was scored on 'Nowhere'"):
+        write_figures(few, tmp_path / "new", scatter=("Kar2019-ost", "Nowhere"))
+    assert not (tmp_path / "new").exists()
+
+
+def test_figures_of_odd_names_and_of_few_and_many(simulated, tmp_path):
+    nasty = "$x_1$ <b>\u202e/../\x07 \\frac{1}{0}"
+    receipts = [simulated.receipt(nasty, nasty), simulated.receipt("b", nasty.upper())]
+    files = write_figures(report_of(receipts), tmp_path / "odd")
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.(png|svg)", file.name) for file in files)
+    assert len({file.name.lower() for file in files}) == len(files)
+    lonely = write_figures(report_of([simulated.failed()]), tmp_path / "lonely")
+    assert {file.stem for file in lonely} == {"heat-map"}
+    assert write_figures(report_of([]), tmp_path / "none") == ()
+    many = [simulated.receipt(f"model-{number:03}", value=number / 100) for number in range(90)]
+    write_figures(report_of(many), tmp_path / "many")
+    assert "and 35 more models" in (tmp_path / "many" / "scores-A2026-IT-pls.svg").read_text(encoding="utf-8")
+
+
+def test_correlations_agree_with_scipy():
+    from scipy import stats
+
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=12)
+    y = np.round(x + rng.normal(size=12), 1)
+    found = association(x, y)
+    expected = stats.pearsonr(x, y)
+    interval = expected.confidence_interval()
+    assert found.pearson == pytest.approx(expected.statistic, abs=1e-12)
+    assert found.pearson_ci == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert found.spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert found.spearman_ci[0] < found.spearman < found.spearman_ci[1]
+
+
+def test_correlations_that_are_not_there():
+    assert association([0.1, 0.2], [0.1, 0.2]) == (2, None, None, None, None)
+    assert association([0.1, 0.1, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]).pearson is None
+    assert association([0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4])[1:3] == (1.0, None)
+
+
+def test_latex(report):
+    text = table_text(report, ".tex")
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == text.count(r"\bottomrule")
+    for line in text.splitlines():
+        if line.endswith(r"\\"):
+            assert line.count(" & ") in (1, 2, 3, 4)
+    assert r"\textbf{" in text
+    assert r"$\pm$" in text
+    assert not re.search(r"(?<!\\)[_%#]", text)
+
+
+def test_markdown(report):
+    text = table_text(report, ".md")
+    tables = [block for block in text.split("\n\n") if block.startswith("|")]
+    assert len(tables) == 2 + 3 + 1 + 1
+    for block in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+        assert "**" in block
+    assert "not applicable" in text
+
+
+def test_the_best_is_bold_with_what_equals_it_in_print(simulated):
+    receipts = [simulated.receipt(model, value=value) for model, value in (("a", 0.50004), ("b", 0.5), ("c", 0.4))]
+    text = table_text(report_of(receipts, tree=simulated.small_tree()), ".md")
+    bold = [line for line in text.splitlines() if "**0.500" in line and "0.400, 0.600" in line]
+    assert [line.split(" | ")[0] for line in bold] == ["| a", "| b"]
+
+
+@pytest.mark.parametrize("ending", [".tex", ".md"])
+def test_names_are_escaped_in_tables(simulated, tmp_path, ending):
+    nasty = "a_b & c % $x$ # {y} ~ ^ \\input{x} | `code` <script> \"q\" 'q' *b* [l](x)\n\u202e"
+    path = tmp_path / f"table{ending}"
+    write_table(report_of([simulated.receipt(nasty, nasty), simulated.receipt("plain", nasty)]), path)
+    text = path.read_text(encoding="utf-8")
+    assert "\u202e" not in text
+    assert "<script>" not in text
+    if ending == ".tex":
+        assert r"\input{x}" not in text
+        assert not re.search(r"(?<!\\)[%#_]", text)
+    else:
+        assert {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("|")} == {3}
+
+
+def test_other_endings_are_refused(report, tmp_path):
+    with pytest.raises(UserError, match="xlsx"):
+        write_table(report, tmp_path / "table.xlsx")
+
+
+def keep(folder, number, profile_):
+    file = folder / f"{number:02}" / f"{number:02}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"schema": 1} | profile_.to_dict()))
+
+
+def test_profiles_are_found(tmp_path):
+    keep(tmp_path, 1, profile("a", halves=False))
+    keep(tmp_path, 2, profile("a"))
+    keep(tmp_path, 3, profile("stranger"))
+    keep(tmp_path, 4, profile("a", benchmark="B2026.V1-pls"))
+    (tmp_path / "02" / "broken.json").write_text("{")
+    found = find_profiles({"a", "b"}, tmp_path)
+    assert [(one.model, one.benchmark) for one in found] == [("a", "A2026.IT-pls"), ("a", "B2026.V1-pls")]
+    assert found[0].held_out is not None
+    assert find_profiles({"a"}, tmp_path / "nowhere") == ()
+
+
+def test_layers_on_the_page(simulated):
+    from brainscore.report import render_report
+
+    text = render_report(report_of([simulated.receipt("a")], profiles=[profile()]))
+    assert "late</bdi>" in text
+    assert "Held-out score" in text
+    rows = layer_rows(profile()).rows
+    assert [row.best for row in rows] == [False, True, False]
+    assert rows[1].interval == "0.500 to 0.700"
+    assert rows[2].reason == "3 features"
+
+
+def test_log_ends(simulated, tmp_path):
+    store = ResultsStore(tmp_path / "results")
+    kept = store.write(simulated.failed(), {"log": "x" * 10_000 + "the end"})
+    lost = store.write(simulated.failed("other"), {"log": "gone"})
+    silent = store.write(simulated.failed("third"))
+    store.attachment_path(lost, "log").unlink()
+    ends = log_ends(store, [kept, lost, silent, simulated.receipt()])
+    assert set(ends) == {kept.id, lost.id}
+    assert ends[kept.id].endswith("xthe end")
+    assert len(ends[kept.id]) < 4000
+    assert "is missing" in ends[lost.id]
+
+
+def test_ranks_are_shown_and_decide_what_is_bold(simulated, tmp_path):
+    from dataclasses import replace
+
+    from brainscore.report import render_report
+    from brainscore_core.scoring.comparison import RankedModel, Ranking
+
+    receipts = [simulated.receipt(model, value=value) for model, value in (("a", 0.5), ("b", 0.48), ("c", 0.2))]
+    report = report_of(receipts, tree=simulated.small_tree())
+    ranked = [
+        RankedModel(model=model, score=0.5, rank=rank, best=best, worst=worst, groups=groups)
+        for model, rank, best, worst, groups in (("a", 1, 1, 2, "a"), ("b", 2, 1, 2, "a"), ("c", 3, 3, 3, "b"))
+    ]
+    ranking = Ranking(benchmark="A2026.IT-pls", models=tuple(ranked), left_out={}, level=0.95, simultaneous=True)
+    report = replace(report, rankings={"A2026.IT-pls": ranking})
+    text = render_report(report)
+    assert "2<small>1 to 2, a</small>" in text
+    assert "all intervals hold together with 95" in text
+    bold = [line for line in table_text(report, ".md").splitlines() if "**" in line and "\\[" in line]
+    assert [line.split(" | ")[0] for line in bold] == ["| a", "| b"]
+
+
+def test_ranks_come_from_the_store_that_the_report_shows(simulated, tmp_path):
+    store = ResultsStore(tmp_path)
+    receipts = [store.write(simulated.receipt(model, value=value)) for model, value in (("a", 0.5), ("b", 0.4))]
+    report = report_of([*receipts, store.write(simulated.receipt("a", "Alone2026-rdm"))])
+    found = rankings_of(report, store)
+    assert set(found) == {"A2026.IT-pls"}
+    # nothing is stored that could tell the two apart
+    assert [(one.model, one.rank, one.best, one.worst) for one in found["A2026.IT-pls"].models] == [
+        ("a", 1, 1, 2),
+        ("b", 2, 1, 2),
+    ]
+    store.write(simulated.receipt("a", value=0.9, created="2027-01-01T00:00:00.000000Z"))
+    assert rankings_of(report, store) == {}
