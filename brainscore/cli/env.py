@@ -1,0 +1,307 @@
+"""``brainscore env``: the environments that hold what isolated models require."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore.cli._output import echo_json, echo_pairs, echo_table
+from brainscore_core.errors import UserError
+from brainscore_core.memory import parse_size, readable
+from brainscore_core.plugins import nearest
+from brainscore_core.plugins.environments import (
+    Environment,
+    StoredEnvironment,
+    collect_garbage,
+    environment_of,
+    environments,
+    environments_home,
+    plugin_requirements,
+    remove_environment,
+)
+
+if TYPE_CHECKING:
+    from brainscore_core.plugins.environments import Manifest
+
+__all__ = ["command"]
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+_SHORTEST_KEY = 6
+_UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+
+
+@click.group("env")
+def command() -> None:
+    """Show, make and remove the environments of models that run isolated.
+
+    They lie in $BRAINSCORE_HOME/environments (by default ~/.brain-score/environments).
+    """
+
+
+@command.command("ls")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_json_option
+def list_environments(names: Sequence[str], *, as_json: bool) -> None:
+    """List environments, the most recently used first.
+
+    NAME is the start of a key, or the model for which it was made, or a pattern such as 'resnet*'.
+    """
+    chosen = _matching(names)
+    if as_json:
+        echo_json(
+            {"path": environments_home(), "bytes": _total(chosen), "environments": [_plain(entry) for entry in chosen]}
+        )
+        return
+    echo_table(["key", "made for", "installed", "size", "last used", "state"], [_row(entry) for entry in chosen])
+    count = "1 environment" if len(chosen) == 1 else f"{len(chosen)} environments"
+    click.echo(f"{count} in {environments_home()}, {readable(_total(chosen))}", err=True)
+
+
+@command.command("make")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@_json_option
+def make(models: Sequence[str], *, as_json: bool) -> None:
+    """Make the environment of a model, unless it is there.
+
+    MODEL is an identifier, path/to/file.py:make_model, a plugin's folder, or a requirement file. Nothing of the model
+    runs. Make environments where there is a network, and later runs need none.
+    """
+    made, failed = [], False
+    for model in models:
+        try:
+            environment = environment_of(_requirements(model), plugin=model, on_progress=_say)
+        except UserError as error:
+            if len(models) == 1:
+                raise
+            click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+            failed = True
+            continue
+        made.append({"model": model, **_plain_environment(environment)})
+        for note in environment.notes:
+            click.echo(f"{click.style('Note:', fg='yellow')} {note}", err=True)
+        if not as_json:
+            click.echo(environment.key)
+        environment.release()
+    if as_json:
+        echo_json({"path": environments_home(), "environments": made})
+    if failed:
+        sys.exit(2)
+
+
+@command.command("show")
+@click.argument("name")
+@_json_option
+def show(name: str, *, as_json: bool) -> None:
+    """Show what an environment is made of.
+
+    NAME is the start of a key, or the model for which it was made.
+    """
+    entries = _matching([name])
+    if as_json:
+        echo_json([_plain(entry) for entry in entries])
+        return
+    for number, entry in enumerate(entries):
+        if number:
+            click.echo()
+        echo_pairs((title, text) for title, text in _described(entry) if text)
+
+
+@command.command("rm")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_json_option
+def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
+    """Remove environments; NAME as for `ls`. One that is in use stays, with exit status 1."""
+    chosen = _matching(names)
+    if not yes:
+        click.confirm(f"Remove {_counted(chosen)}, {readable(_total(chosen))}?", abort=True, err=True)
+    removed = [entry for entry in chosen if remove_environment(entry)]
+    kept = [entry for entry in chosen if entry not in removed]
+    if as_json:
+        echo_json({"removed": [_plain(entry) for entry in removed], "in_use": [_plain(entry) for entry in kept]})
+    else:
+        click.echo(f"Removed {_counted(removed)}, {readable(_total(removed))}")
+        for entry in kept:
+            click.echo(f"{entry.key} is in use", err=True)
+    if kept:
+        sys.exit(1)
+
+
+def _age(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    number, unit = value[:-1], value[-1:].lower()
+    try:
+        seconds = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise click.BadParameter(f"{value!r} is no time; write it like 30d, 12h, 2w")
+    return seconds
+
+
+@command.command("gc")
+@click.option("--older-than", metavar="TIME", callback=_age, help="Also those not used for TIME: 30d, 12h, 2w.")
+@click.option("--max-size", metavar="SIZE", help="Also the least recently used ones, until the rest takes less: 20GB.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@_json_option
+def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as_json: bool) -> None:
+    """Remove environments that are of no use any more.
+
+    Without options: those with missing files, those whose base interpreter is gone or has other packages now, and what
+    killed processes left. None that is in use.
+    """
+    limit = parse_size(max_size) if max_size is not None else None
+    done = collect_garbage(older_than=older_than, max_bytes=limit, dry_run=dry_run)
+    if as_json:
+        echo_json(
+            {
+                "path": environments_home(),
+                "removed": [_plain(entry) for entry in done.removed],
+                "kept": [_plain(entry) for entry in done.kept],
+                "remains": list(done.remains),
+                "dry_run": dry_run,
+            }
+        )
+        return
+    for entry in done.removed:
+        click.echo(entry.key)
+    verb = "Would remove" if dry_run else "Removed"
+    click.echo(
+        f"{verb} {_counted(done.removed)}, {readable(_total(done.removed))}; "
+        f"{len(done.kept)} left, {readable(_total(done.kept))}",
+        err=True,
+    )
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _requirements(model: str) -> tuple[Path, ...]:
+    """Requirement files of what stands on the command line."""
+    path = Path(model)
+    if path.suffix == ".txt" and path.is_file():
+        return (path,)
+    if path.is_dir() and (path / "__init__.py").is_file():
+        return plugin_requirements(path)
+    import brainscore_vision
+    from brainscore_vision._subjects import is_file_reference
+
+    if is_file_reference(model):
+        return plugin_requirements(Path(model.rpartition(":")[0]).expanduser().resolve().parent)
+    return plugin_requirements(brainscore_vision.model_registry.location(model).folder)
+
+
+def _matching(names: Sequence[str]) -> list[StoredEnvironment]:
+    entries = environments()
+    if not names:
+        return entries
+    chosen: set[str] = set()
+    for name in names:
+        found = {entry.key for entry in entries if _matches(entry, name)}
+        if not found:
+            known = {entry.key for entry in entries} | {_plugin(entry) for entry in entries}
+            near = nearest(name, sorted(known), limit=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore env ls` lists what is there"
+            raise UserError(f"there is no environment {name!r} in {environments_home()}", remedy=hint)
+        chosen |= found
+    return [entry for entry in entries if entry.key in chosen]
+
+
+def _matches(entry: StoredEnvironment, name: str) -> bool:
+    by_key = len(name) >= _SHORTEST_KEY and entry.key.startswith(name.lower())
+    return by_key or fnmatchcase(_plugin(entry), name)
+
+
+def _plugin(entry: StoredEnvironment) -> str:
+    return entry.manifest.plugin if entry.manifest is not None else ""
+
+
+def _counted(entries: Sequence[StoredEnvironment]) -> str:
+    return "1 environment" if len(entries) == 1 else f"{len(entries)} environments"
+
+
+def _total(entries: Sequence[StoredEnvironment]) -> int:
+    return sum(entry.nbytes for entry in entries)
+
+
+def _state(entry: StoredEnvironment) -> str:
+    return f"{entry.state}, in use" if entry.in_use else entry.state
+
+
+def _row(entry: StoredEnvironment) -> list[str]:
+    installed = _versions(entry.manifest.installed) if entry.manifest is not None else ""
+    used = datetime.fromtimestamp(entry.used).astimezone().strftime("%Y-%m-%d %H:%M")
+    return [entry.key, _plugin(entry), installed or "-", readable(entry.nbytes), used, _state(entry)]
+
+
+def _versions(packages: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in packages.items())
+
+
+def _plain(entry: StoredEnvironment) -> dict[str, Any]:
+    """Write an environment in plain types."""
+    about: Manifest | None = entry.manifest
+    document = {
+        "key": entry.key,
+        "plugin": about.plugin if about else None,
+        "state": entry.state,
+        "in_use": entry.in_use,
+        "bytes": entry.nbytes,
+        "used": _iso(entry.used),
+        "path": entry.folder,
+    }
+    if about is None:
+        return document
+    return {
+        **document,
+        "made": _iso(about.made),
+        "requirements": about.requirements,
+        "options": about.options,
+        "installed": about.installed,
+        "relied": about.relied,
+        "shadowed": about.shadowed,
+        "notes": about.notes,
+        "base": about.base,
+    }
+
+
+def _plain_environment(environment: Environment) -> dict[str, Any]:
+    return {
+        "key": environment.key,
+        "python": environment.python,
+        "packages": environment.packages,
+        "installed": environment.installed,
+        "shadowed": environment.shadowed,
+        "notes": environment.notes,
+    }
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _described(entry: StoredEnvironment) -> list[tuple[str, str]]:
+    about = entry.manifest
+    first = [("key", entry.key), ("state", _state(entry)), ("path", str(entry.folder))]
+    if about is None:
+        return first
+    return [
+        *first,
+        ("made for", about.plugin),
+        ("requirements", "\n".join((*about.requirements, *about.options)) or "none"),
+        ("installed", "\n".join(f"{name} {version}" for name, version in about.installed.items()) or "nothing"),
+        ("from the base", _versions(about.relied)),
+        ("hides of the base", _versions(about.shadowed)),
+        ("notes", "\n".join(about.notes)),
+        ("base", f"{about.base['python']} ({about.base['version']})"),
+        ("size", readable(entry.nbytes)),
+        ("last used", _iso(entry.used)),
+    ]

@@ -1,0 +1,30 @@
+"""Environments for models that run in their own process: what a plugin requires, over what is installed here.
+
+Nothing is ever installed into the running interpreter.
+"""
+
+from brainscore_core.plugins.environments._environment import Environment, environment_of
+from brainscore_core.plugins.environments._errors import RequirementsError
+from brainscore_core.plugins.environments._folder import (
+    Manifest,
+    StoredEnvironment,
+    environments,
+    environments_home,
+    remove_environment,
+)
+from brainscore_core.plugins.environments._garbage import Collected, collect_garbage
+from brainscore_core.plugins.environments._lines import plugin_requirements
+
+__all__ = [
+    "Collected",
+    "Environment",
+    "Manifest",
+    "RequirementsError",
+    "StoredEnvironment",
+    "collect_garbage",
+    "environment_of",
+    "environments",
+    "environments_home",
+    "plugin_requirements",
+    "remove_environment",
+]

@@ -1,0 +1,285 @@
+"""The interpreter that environments lie over, and what is installed there."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PathDistribution
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+import brainscore_core
+from brainscore_core.errors import UserError
+
+__all__ = ["Base", "Installed", "base_of", "closure", "installed_in", "platform_needs", "without_python_settings"]
+
+_PATIENCE = 60.0  # seconds that an interpreter may take to start
+_DISTRIBUTION = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-.*)?\.(dist|egg)-info")
+# what a model needs to answer at all; the metadata of an installed platform add to it
+_CORE = ("netcdf4", "numpy", "pandas", "pillow", "scikit-learn", "scipy", "xarray")
+_PROBE = """
+import json, os, platform, site, sys, sysconfig
+sites = site.getsitepackages() + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])
+number = sys.implementation.version
+implementation = f"{number.major}.{number.minor}.{number.micro}"
+if number.releaselevel != "final":
+    implementation += number.releaselevel[0] + str(number.serial)
+print()
+print(json.dumps({
+    "version": platform.python_version(),
+    "tag": sys.implementation.cache_tag,
+    "platform": sysconfig.get_platform(),
+    "prefix": sys.prefix,
+    "prefixes": [sys.base_prefix, sys.base_exec_prefix],
+    "interpreter": os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable),
+    "sites": [folder for folder in sites if os.path.isdir(folder)],
+    "path": [folder for folder in sys.path if folder],
+    "standard": sorted(sys.stdlib_module_names),
+    "markers": {
+        "implementation_name": sys.implementation.name,
+        "implementation_version": implementation,
+        "os_name": os.name,
+        "platform_machine": platform.machine(),
+        "platform_python_implementation": platform.python_implementation(),
+        "platform_release": platform.release(),
+        "platform_system": platform.system(),
+        "platform_version": platform.version(),
+        "python_full_version": platform.python_version(),
+        "python_version": ".".join(platform.python_version_tuple()[:2]),
+        "sys_platform": sys.platform,
+    },
+}))
+"""
+
+
+class Installed(NamedTuple):
+    """An installed distribution: its name as it is written, version, and folder of metadata."""
+
+    name: str
+    version: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Base:
+    """The interpreter that environments lie over.
+
+    Attributes
+    ----------
+    python : Path
+        The interpreter, as it is called: a virtual environment's own.
+    version, tag, platform : str
+        ``'3.11.7'``, ``'cpython-311'``, ``'linux-x86_64'``.
+    prefix : Path
+        Folder of its environment.
+    prefixes : tuple of Path
+        Folders of the interpreter proper, with the standard library.
+    sites : tuple of Path
+        Folders of installed packages.
+    path : tuple of Path
+        Where it looks for modules, those that ``.pth`` files add included.
+    ahead : tuple of Path
+        What ``PYTHONPATH`` adds to it; on clusters, this is where modules put packages.
+    extra : tuple of Path
+        Folders that are on no path of its own and hold this platform.
+    markers : mapping
+        Values of the variables in requirements' markers.
+    standard : frozenset of str
+        Names of the standard library's modules.
+    interpreter : Path
+        The program itself, links resolved.
+    """
+
+    python: Path
+    version: str
+    tag: str
+    platform: str
+    prefix: Path
+    prefixes: tuple[Path, ...]
+    interpreter: Path
+    sites: tuple[Path, ...]
+    path: tuple[Path, ...]
+    ahead: tuple[Path, ...]
+    extra: tuple[Path, ...]
+    markers: Mapping[str, str]
+    standard: frozenset[str]
+
+    def installed(self) -> dict[str, Installed]:
+        """Distributions that it sees now, by canonical name."""
+        return installed_in(self.everywhere)
+
+    @property
+    def everywhere(self) -> tuple[Path, ...]:
+        """All folders where it looks for modules."""
+        return tuple(dict.fromkeys((*self.ahead, *self.path, *self.extra)))
+
+
+def base_of(python: Path | None = None) -> Base:
+    """Ask an interpreter, by default the running one, what it is and where its packages lie."""
+    executable = Path(os.path.abspath(python or sys.executable))  # a link into another environment stays one
+    try:
+        changed = os.stat(executable).st_mtime_ns
+    except OSError as error:
+        raise UserError(
+            f"the interpreter {executable} cannot be used: {error.strerror}", remedy="name another one"
+        ) from error
+    return _base_of(executable, changed, os.environ.get("PYTHONPATH", ""))
+
+
+@functools.lru_cache(maxsize=8)
+def _base_of(executable: Path, changed: int, given: str) -> Base:
+    found = _ask(executable)
+    path = [Path(folder) for folder in found["path"]]
+    home = Path(brainscore_core.__file__).resolve().parent.parent
+    ahead = [Path(folder).absolute() for folder in given.split(os.pathsep) if folder and Path(folder).is_dir()]
+    known = {folder.resolve() for folder in (*ahead, *path)}
+    return Base(
+        python=executable,
+        version=found["version"],
+        tag=found["tag"],
+        platform=found["platform"],
+        prefix=Path(found["prefix"]),
+        prefixes=tuple(dict.fromkeys(map(Path, found["prefixes"]))),
+        interpreter=Path(found["interpreter"]),
+        sites=tuple(dict.fromkeys(map(Path, found["sites"]))),
+        path=tuple(dict.fromkeys(path)),
+        ahead=tuple(dict.fromkeys(ahead)),
+        extra=() if home in known or _editable([*ahead, *path]) else (home,),
+        markers=found["markers"],
+        standard=frozenset(found["standard"]),
+    )
+
+
+def _ask(executable: Path) -> dict[str, Any]:
+    try:
+        done = subprocess.run(  # noqa: S603 (an interpreter that the caller names)
+            [executable, "-c", _PROBE],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            cwd=executable.parent,  # nothing to import there
+            env=without_python_settings(),
+        )
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
+        raise UserError(
+            f"the interpreter {executable} cannot be used: {said[-1] if said else error}", remedy="name another one"
+        ) from error
+    return answer
+
+
+def without_python_settings() -> dict[str, str]:
+    """Environment variables, without those that change where Python looks for modules."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONSAFEPATH", "__PYVENV_LAUNCHER__")
+    }
+
+
+def _editable(path: Sequence[Path]) -> bool:
+    """Whether the platform is there by an import hook, as some editable installations are."""
+    return any((folder / "brainscore_core").is_dir() for folder in path) or any(
+        next(folder.glob("__editable___brainscore*"), None) is not None for folder in path if folder.is_dir()
+    )
+
+
+def installed_in(folders: Iterable[Path]) -> dict[str, Installed]:
+    """Distributions in folders of packages, by canonical name; the first of a name counts."""
+    found: dict[str, Installed] = {}
+    for folder in folders:
+        try:
+            entries = sorted(os.listdir(folder))
+        except OSError:
+            continue  # a ZIP file, or not there
+        for entry in entries:
+            if entry.startswith(".") or not entry.endswith((".dist-info", ".egg-info")):
+                continue
+            distribution = _read_name(folder / entry)
+            if distribution is not None:
+                found.setdefault(canonicalize_name(distribution.name), distribution)
+    return found
+
+
+def _read_name(folder: Path) -> Installed | None:
+    """Name and version, from the folder's name where it has both: reading every METADATA takes long."""
+    match = _DISTRIBUTION.fullmatch(folder.name)
+    name: str | None
+    version: str | None
+    if match and (folder.suffix != ".dist-info" or (folder / "METADATA").is_file()):
+        name, version = match["name"], match["version"]
+    else:
+        metadata = PathDistribution(folder).metadata
+        name = metadata["Name"] if "Name" in metadata else None  # noqa: SIM401 (its type has no `get`)
+        version = metadata["Version"] if "Version" in metadata else None  # noqa: SIM401
+    try:
+        return Installed(name, str(Version(version)), folder) if name and version else None
+    except InvalidVersion:  # pip leaves such aside, too
+        return None
+
+
+def requires(distribution: Installed) -> list[Requirement]:
+    """Requirements of an installed distribution; what cannot be read is left out."""
+    found = []
+    for line in PathDistribution(distribution.folder).requires or []:
+        try:
+            found.append(Requirement(line))
+        except InvalidRequirement:
+            continue
+    return found
+
+
+def closure(
+    names: Iterable[tuple[str, Iterable[str]]], installed: Mapping[str, Installed], markers: Mapping[str, str]
+) -> dict[str, str]:
+    """Versions of distributions and of what they require, as far as it is installed.
+
+    Parameters
+    ----------
+    names : iterable of (name, extras)
+        Where to start.
+    installed : mapping of Installed
+        What is there, by canonical name.
+    markers : mapping
+        As `Base.markers`.
+    """
+    versions: dict[str, str] = {}
+    seen: set[tuple[str, frozenset[str]]] = set()
+    waiting = [(str(canonicalize_name(name)), frozenset(extras)) for name, extras in names]
+    while waiting:
+        name, extras = item = waiting.pop()
+        if item in seen or name not in installed:
+            continue
+        seen.add(item)
+        versions[name] = installed[name].version
+        waiting += [
+            (canonicalize_name(requirement.name), frozenset(requirement.extras))
+            for requirement in requires(installed[name])
+            if applies(requirement, markers, extras)
+        ]
+    return dict(sorted(versions.items()))
+
+
+def applies(requirement: Requirement, markers: Mapping[str, str], extras: Iterable[str] = ()) -> bool:
+    """Whether a requirement's marker holds."""
+    if requirement.marker is None:
+        return True
+    return any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in ("", *extras))
+
+
+def platform_needs(base: Base, installed: Mapping[str, Installed]) -> dict[str, str]:
+    """Versions of what this platform itself needs: they hold in every environment."""
+    return closure([(name, ()) for name in ("brainscore", *_CORE)], installed, base.markers)

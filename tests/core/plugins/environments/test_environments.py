@@ -1,0 +1,376 @@
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import numpy
+import pytest
+
+import brainscore_core
+from brainscore_core.errors import UserError
+from brainscore_core.plugins.environments import RequirementsError, environment_of, environments
+
+
+def everything(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_without_requirements_it_is_the_base(make, run, base, home):
+    environment = make()
+    assert environment.python.is_relative_to(home / environment.key)
+    assert (environment.packages, environment.installed, environment.notes) == ({}, {}, ())
+    code = "import brainscore_core, numpy, sys; print(brainscore_core.__file__, numpy.__version__, sys.prefix)"
+    file, version, prefix = run(environment, code).split()
+    assert Path(file).samefile(brainscore_core.__file__)
+    assert version == numpy.__version__
+    assert Path(prefix) == environment.folder
+
+
+def test_the_running_interpreter_is_the_default(run, plugin):
+    environment = environment_of([plugin("numpy\n")], plugin="mine")
+    assert environment.installed == {}
+    assert environment.packages["numpy"] == numpy.__version__
+    file = run(environment, "import brainscore_core; print(brainscore_core.__file__)")
+    assert Path(file).samefile(brainscore_core.__file__)
+    environment.release()
+
+
+def test_wheels_are_installed_in_front_of_the_base(make, run, wheels, base, plugin):
+    base.install(wheels.add("tiny", "1.0"))
+    base.install(wheels.add("steady", "1.0"))
+    wheels.add("tiny", "2.0")
+    wheels.add("steady", "2.0")
+    wheels.add("other", "0.3", requires=["steady", "tiny<2"])
+    shadowing = make(plugin("tiny>=2\nsteady\n"))
+    assert shadowing.installed == {"tiny": "2.0"}
+    assert shadowing.shadowed == {"tiny": "1.0"}
+    assert shadowing.packages == {"tiny": "2.0", "steady": "1.0"}
+    assert run(shadowing, "import steady, tiny; print(tiny.version, steady.version)") == "2.0 1.0"
+
+    beside = make(plugin("other\n"))
+    assert beside.installed == {"other": "0.3"}
+    assert beside.packages == {"other": "0.3", "steady": "1.0", "tiny": "1.0"}
+    assert run(beside, "import tiny; print(tiny.version)") == "1.0"
+    assert not list(base.site.glob("other*"))
+
+
+def test_the_base_stays_where_versions_allow_it(make, wheels, base, plugin):
+    """The newest of `picky` wants another version of what the base has; an older one does not."""
+    base.install(wheels.add("steady", "1.0"))
+    wheels.add("steady", "2.0")
+    wheels.add("picky", "1.0", requires=["steady"])
+    wheels.add("picky", "2.0", requires=["steady>=2"])
+    assert make(plugin("picky\n")).installed == {"picky": "1.0"}
+    assert make(plugin("picky>=2\n")).installed == {"picky": "2.0", "steady": "2.0"}
+
+
+def test_packages_of_the_base_that_no_longer_work_are_noted(make, wheels, base, plugin):
+    base.install(wheels.add("tiny", "1.0"))
+    base.install(wheels.add("needy", "1.0", requires=["tiny<2", "numpy"]))
+    wheels.add("tiny", "2.0")
+    assert make(plugin("tiny==2.0\n")).notes == ("needy 1.0 of the base needs tiny<2; here is tiny 2.0",)
+
+
+def test_nothing_to_install_needs_neither_pip_nor_network(make, plugin, monkeypatch):
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    told = []
+    environment = make(plugin("numpy>=1\nbrainscore_vision\nimp\n"), say=told.append)
+    assert told == ["making the environment of mine"]
+    assert environment.installed == {}
+    assert environment.packages["numpy"] == numpy.__version__
+    assert len(environment.notes) == 2
+
+
+def test_what_the_platform_runs_on_stays(make, wheels, plugin):
+    wheels.add("tiny")
+    wheels.add("numpy", "1.26.4")
+    wheels.add("old", "1.0", requires=["numpy<2"])
+    for line in ("numpy<2", "old"):
+        with pytest.raises(RequirementsError) as raised:
+            make(plugin(f"tiny\n{line}\n"))
+        error = raised.value
+        assert error.places == ((plugin("").absolute(), 2),)
+        assert f"requirements.txt:2: {line}" in error.message
+        assert f"numpy stays at {numpy.__version__}" in error.remedy
+        assert "conflict" in error.resolver
+
+
+def test_requirements_that_do_not_go_together(make, wheels, plugin, home):
+    wheels.add("left", "1.0", requires=["shared<2"])
+    wheels.add("right", "1.0", requires=["shared>=2"])
+    wheels.add("apart", "1.0")
+    wheels.add("shared", "1.0")
+    wheels.add("shared", "2.0")
+    path = plugin("left\napart\nright\n")
+    with pytest.raises(RequirementsError) as raised:
+        make(path)
+    error = raised.value
+    assert error.plugin == "mine"
+    assert error.places == ((path, 1), (path, 3))
+    assert "left 1.0 depends on shared<2" in error.resolver
+    assert "right 1.0 depends on shared>=2" in error.resolver
+    assert not [name for name in os.listdir(home) if name != ".locks"]
+
+
+def test_what_is_nowhere(make, wheels, plugin):
+    wheels.add("tiny", "1.0")
+    wheels.add("needy", "1.0", requires=["nowhere"])
+    for text, number in (("tiny\nabsent\n", 2), ("tiny==7\n", 1), ("numpy\n\nneedy\n", 3)):
+        path = plugin(text)
+        with pytest.raises(RequirementsError, match="No matching distribution") as raised:
+            make(path)
+        assert raised.value.places == ((path, number),)
+        assert "PIP_FIND_LINKS" in raised.value.remedy
+
+
+def test_sources_are_not_built(make, wheels, plugin, tmp_path):
+    built = tmp_path / "built"
+    (tmp_path / "setup.py").write_text(f"open({str(built)!r}, 'w')")
+    with tarfile.open(wheels.folder / "raw-1.0.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "setup.py", "raw-1.0/setup.py")
+    with pytest.raises(RequirementsError) as raised:
+        make(plugin("raw\n"))
+    assert "sources of raw, but no wheels" in raised.value.remedy
+    assert "pip wheel" in raised.value.remedy
+    assert not built.exists()
+
+
+def test_no_index_can_be_reached(make, wheels, plugin, monkeypatch):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    path = plugin("absent\n")
+    with pytest.raises(RequirementsError) as raised:
+        make(path)
+    assert raised.value.places == ((path, 1),)
+    assert "No package index could be reached" in raised.value.remedy
+    assert "PIP_INDEX_URL" in raised.value.remedy
+
+
+def test_settings_of_the_base_are_handed_on_and_do_not_stay(make, wheels, base, plugin, monkeypatch):
+    for name in ("PIP_FIND_LINKS", "PIP_CONFIG_FILE"):
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
+        monkeypatch.setenv(name, str(base.folder))  # not the user's
+    wheels.add("tiny")
+    (base.folder / "pip.conf").write_text(f"[global]\nfind-links = {wheels.folder}\n")
+    environment = make(plugin("tiny\n"))
+    assert environment.installed == {"tiny": "1.0"}
+    assert not (environment.folder / "pip.conf").exists()
+
+
+def test_settings_that_would_put_it_elsewhere_do_not_count(make, wheels, plugin, monkeypatch, tmp_path):
+    wheels.add("tiny")
+    monkeypatch.setenv("PIP_TARGET", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("PIP_DRY_RUN", "1")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert make(plugin("tiny\n")).installed == {"tiny": "1.0"}
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_wheel_in_the_plugins_folder(make, wheels, plugin, run, monkeypatch):
+    folder = plugin("").parent
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    wheels.add("tiny", "3.0", folder=folder)
+    first = make(plugin("./tiny-3.0-py3-none-any.whl\n"))
+    assert first.installed == {"tiny": "3.0"}
+    wheels.add("tiny", "3.0", folder=folder, files={"tiny.py": "version = 'other'\n"})
+    second = make(plugin("./tiny-3.0-py3-none-any.whl\n"))
+    assert second.key != first.key
+    assert run(second, "import tiny; print(tiny.version)") == "other"
+
+
+def test_hashes_are_checked(make, wheels, plugin):
+    import hashlib
+
+    digest = hashlib.sha256(wheels.add("tiny").read_bytes()).hexdigest()
+    assert make(plugin(f"tiny==1.0 --hash=sha256:{digest}\n")).installed == {"tiny": "1.0"}
+    with pytest.raises(RequirementsError, match="HASHES"):
+        make(plugin(f"tiny==1.0 \\\n  --hash=sha256:{digest[::-1]}\n"))
+
+
+def test_constraints_of_a_plugin(make, wheels, base, plugin):
+    base.install(wheels.add("tiny", "2.0"))
+    wheels.add("tiny", "1.0")
+    plugin("tiny<2\n", "limits.txt")
+    assert make(plugin("tiny\n-c limits.txt\n")).installed == {"tiny": "1.0"}
+
+
+def test_another_platform_is_not_brought_along(make, wheels, plugin):
+    wheels.add("fork", files={"brainscore_vision/__init__.py": "", "fork.py": ""})
+    with pytest.raises(RequirementsError, match="bring another brainscore_vision along") as raised:
+        make(plugin("fork\n"))
+    assert [number for _, number in raised.value.places] == [1]
+
+
+def test_nothing_of_a_wheel_runs_when_it_is_installed(make, wheels, plugin, run, tmp_path):
+    trace = tmp_path / "trace"
+    wheels.add("tiny", files={"tiny.py": "", "tiny.pth": f"import os; open({str(trace)!r}, 'a').write('ran ')\n"})
+    environment = make(plugin("tiny\n"))
+    make(plugin("tiny\n"))
+    assert not trace.exists()
+    run(environment, "")
+    assert set(trace.read_text().split()) == {"ran"}
+
+
+def test_nothing_is_written_when_it_is_used(make, wheels, plugin, run, monkeypatch):
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    wheels.add("tiny", files={"tiny/__init__.py": "", "tiny/deep/__init__.py": "x = 1\n"})
+    environment = make(plugin("tiny\n"))
+    before = everything(environment.folder)
+    run(environment, "import tiny.deep, brainscore_core.errors")
+    assert everything(environment.folder) == before
+    assert any(name.endswith(".pyc") for name in before)
+
+
+def test_others_may_read_it(make, wheels, plugin):
+    """A sandbox has a user of its own."""
+    wheels.add("tiny")
+    before = os.umask(0o077)
+    try:
+        environment = make(plugin("tiny\n"))
+    finally:
+        os.umask(before)
+    for path in [environment.folder, *environment.folder.rglob("*")]:
+        if not path.is_symlink():
+            needed = 0o755 if path.is_dir() else 0o644
+            assert path.stat().st_mode & needed == needed, path
+
+
+def test_scripts_name_the_place_where_they_are(make, wheels, plugin):
+    info = "tiny-1.0.dist-info/entry_points.txt"
+    wheels.add("tiny", files={"tiny.py": "def main(): print('ran')\n", info: "[console_scripts]\ntiny = tiny:main\n"})
+    environment = make(plugin("tiny\n"))
+    script = (environment.folder / "bin" / "tiny").read_text()
+    assert str(environment.python.parent) in script
+    assert ".part" not in script
+
+
+def test_mounts_hold_all_that_it_reads(make, run):
+    environment = make()
+    code = """import sys, brainscore_core.errors, numpy
+for module in list(sys.modules.values()):
+    if getattr(module, "__file__", None): print(module.__file__)"""
+    for file in run(environment, code).splitlines():
+        assert any(Path(file).is_relative_to(folder) for folder in (*environment.mounts, environment.folder)), file
+
+
+def test_the_same_requirements_share_one(make, wheels, plugin, home, run):
+    wheels.add("tiny")
+    told = []
+    first = make(plugin("tiny\nnumpy\n"), say=told.append)
+    again = make(plugin("numpy # first\nTINY\n", "other.txt"), name="another", say=told.append)
+    assert again.key == first.key
+    assert told == ["making the environment of mine", "installing tiny"]
+    [stored] = environments()
+    assert (stored.key, stored.state, stored.in_use) == (first.key, "good", True)
+    assert stored.manifest.plugin == "mine"
+    assert stored.folder == home / first.key
+
+
+def test_another_base_is_another_environment(make, plugin):
+    over_base, over_this = make(), environment_of([], plugin="mine")
+    over_this.release()
+    assert over_base.key != over_this.key
+
+
+def test_a_changed_base_makes_a_new_one(make, wheels, base, plugin, run):
+    base.install(wheels.add("tiny", "1.0"))
+    wheels.add("needy", "1.0", requires=["tiny"])
+    path = plugin("needy\n")
+    first = make(path)
+    base.install(wheels.add("unrelated"))
+    assert make(path).key == first.key
+    base.remove("tiny")
+    base.install(wheels.add("tiny", "1.1"))
+    second = make(path)
+    assert second.key != first.key
+    assert second.packages == {"needy": "1.0", "tiny": "1.1"}
+    assert {entry.key: entry.state for entry in environments()} == {first.key: "base changed", second.key: "good"}
+    base.remove("tiny")
+    assert make(path).installed == {"needy": "1.0", "tiny": "1.1"}
+
+
+@pytest.mark.parametrize("damage", ["missing", "short", "manifest", "base"])
+def test_a_broken_one_is_made_anew(make, plugin, run, damage):
+    path = plugin("numpy\n")
+    first = make(path)
+    link = next(first.folder.glob("lib/python*/site-packages/*.pth"))
+    if damage == "missing":
+        link.unlink()
+    elif damage == "short":
+        link.write_text("")
+    elif damage == "manifest":
+        (first.folder / "environment.json").write_text("{")
+    else:
+        first.python.unlink()
+        first.python.symlink_to("nowhere")
+    assert [entry.state for entry in environments()] == ["base missing" if damage == "base" else "broken"]
+    told = []
+    again = make(path, say=told.append)
+    assert told == ["making the environment of mine"]
+    assert again.key == first.key
+    assert run(again, "import numpy; print(numpy.__version__)") == numpy.__version__
+    assert [entry.state for entry in environments()] == ["good"]
+
+
+def test_an_interpreter_that_is_none(tmp_path):
+    with pytest.raises(UserError, match="cannot be used: No such file"):
+        environment_of([], plugin="mine", base=tmp_path / "python")
+    false = tmp_path / "false"
+    false.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    false.chmod(0o755)
+    with pytest.raises(UserError, match="cannot be used: broken"):
+        environment_of([], plugin="mine", base=false)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot") as raised:
+        environment_of([], plugin="mine", root=tmp_path / "file" / "environments")
+    assert "BRAINSCORE_HOME" in raised.value.remedy
+
+
+def test_a_base_that_has_the_platform_neither_installed_nor_on_its_path(make, base, run):
+    (base.site / "tests.pth").unlink()
+    for link in base.site.glob("brainscore*"):
+        link.unlink()
+    file = run(make(), "import brainscore_core; print(brainscore_core.__file__)")
+    assert Path(file).samefile(brainscore_core.__file__)
+
+
+def test_folders_of_pythonpath_stay_visible(make, run, tmp_path, monkeypatch, plugin):
+    """On clusters, modules put packages there."""
+    (tmp_path / "modules" / "loaded-3.0.dist-info").mkdir(parents=True)
+    (tmp_path / "modules" / "loaded-3.0.dist-info" / "METADATA").write_text("Name: loaded\nVersion: 3.0\n")
+    (tmp_path / "modules" / "loaded.py").write_text("")
+    without = make()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"))
+    environment = make(plugin("loaded>=3\n"))
+    assert environment.packages == {"loaded": "3.0"}
+    assert make().key != without.key
+    monkeypatch.delenv("PYTHONPATH")
+    assert run(environment, "import loaded; print(loaded.__file__)") == str(tmp_path / "modules" / "loaded.py")
+
+
+def test_a_base_without_pip_uses_the_one_that_python_brings(make, base, wheels, plugin, run):
+    ensurepip = pytest.importorskip("ensurepip")
+    if not list((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl")):
+        pytest.skip("needs the pip that Python brings")
+    for link in base.site.glob("pip*"):
+        link.unlink()
+    wheels.add("tiny")
+    environment = make(plugin("tiny\n"))
+    assert environment.installed == {"tiny": "1.0"}
+    assert run(environment, "import tiny; print(tiny.version)") == "1.0"
+
+
+def test_the_description_is_json(make, wheels, plugin):
+    wheels.add("tiny")
+    environment = make(plugin("tiny\n--extra-index-url https://me:secret@127.0.0.1/simple\n"))
+    document = json.loads((environment.folder / "environment.json").read_text())
+    assert document["installed"] == {"tiny": "1.0"}
+    assert document["options"] == ["--extra-index-url https://127.0.0.1/simple"]
+    texts = [path.read_text(errors="replace") for path in environment.folder.rglob("*") if path.is_file()]
+    assert not any("secret" in text for text in texts)

@@ -1,0 +1,197 @@
+import pytest
+
+from brainscore_core.plugins.environments import RequirementsError, environment_of, plugin_requirements
+from brainscore_core.plugins.environments._base import Installed, base_of
+from brainscore_core.plugins.environments._wanted import what_is_wanted
+
+
+@pytest.fixture(scope="module")
+def interpreter():
+    return base_of()
+
+
+@pytest.fixture
+def read(interpreter, plugin, tmp_path):
+    def wanted(text, installed=None):
+        return what_is_wanted([plugin(text)], plugin="mine", base=interpreter, installed=installed or {})
+
+    return wanted
+
+
+@pytest.fixture
+def refused(read):
+    def error(text):
+        with pytest.raises(RequirementsError) as raised:
+            read(text)
+        return raised.value
+
+    return error
+
+
+def texts(wanted):
+    return [item.text for item in wanted.items]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("torch\n\n# a comment\n  timm >= 1.0 # why\n", ["torch", "timm>=1.0"]),
+        ("numpy>=1,\\\n  <3\n", ["numpy<3,>=1"]),
+        ("Pillow\r\npillow\r\n", ["pillow"]),
+        ("\ufeffscikit_learn\n", ["scikit-learn"]),
+        ("foo[B,a]==1 ; python_version >= '3'\n", ["foo[a,b]==1"]),
+        ("gone ; python_version < '3'\nwin ; sys_platform == 'beos'\n", []),
+        ("foo # bar\n#-e .\n", ["foo"]),
+        ("foo @ https://host/foo-1.0-py3-none-any.whl\n", ["foo @ https://host/foo-1.0-py3-none-any.whl"]),
+        ("https://host/foo-1.0-py3-none-any.whl\n", ["foo @ https://host/foo-1.0-py3-none-any.whl"]),
+    ],
+)
+def test_lines_are_read_as_pip_reads_them(read, text, expected):
+    assert texts(read(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "brainscore",
+        "brainscore_vision",
+        "Brain.Score_Vision[test] >= 2.0 ; python_version > '3'",
+        "brainscore-core @ git+https://github.com/brain-score/core",
+        "git+https://github.com/brain-score/vision.git@main#egg=brainscore-vision",
+        "git+https://github.com/brain-score/vision",
+        "vision @ git+ssh://git@github.com/brain-score/vision.git",
+        "git+git://github.com/brain-score/brain-score@c9e8c1e#egg=brain-score",
+        "brain-score==1.0",
+        "brainio",
+    ],
+)
+def test_the_platform_itself_is_the_one_that_runs(read, line, tmp_path):
+    wanted = read(f"{line}\nfoo\n", installed={"brainscore": Installed("brainscore", "0.1.0", tmp_path)})
+    assert texts(wanted) == ["foo"]
+    assert len(wanted.notes) == 1
+    assert "requirements.txt:1:" in wanted.notes[0]
+    assert wanted.notes[0].endswith("is the platform that runs, brainscore 0.1.0")
+
+
+@pytest.mark.parametrize("line", ["brainscore-tools", "mine-brainscore", "vision", "brainio-base"])
+def test_names_that_only_look_like_the_platform_are_installed(read, line):
+    assert texts(read(line)) == [line]
+
+
+def test_a_fork_is_not_the_platform(refused):
+    assert "wheels only" in str(refused("brainscore_other @ git+https://github.com/somebody/vision\n"))
+
+
+@pytest.mark.parametrize("name", ["collections", "pathlib", "importlib", "statistics", "imp"])
+def test_modules_of_python_are_there(read, name):
+    wanted = read(f"{name}\n")
+    assert not wanted.items
+    assert "Python's own library" in wanted.notes[0]
+
+
+def test_files_include_others(read, plugin):
+    plugin("tiny\n-r ../requirements.txt\n", "more/deeper.txt")
+    plugin("tiny<2\n", "limits.txt")
+    wanted = read("foo\n-r more/deeper.txt\n--constraint=limits.txt\n")
+    assert texts(wanted) == ["foo", "tiny"]  # the file that includes itself is read once
+    assert [item.text for item in wanted.constraints] == ["tiny<2"]
+    line = wanted.items[1].line
+    assert (line.file.name, line.number) == ("deeper.txt", 1)
+
+
+def test_places_to_look_are_kept(read, plugin, wheels):
+    folder = plugin("", "wheels/readme").parent
+    wanted = read("foo\n--extra-index-url https://host/simple\n-f wheels\n--pre\n--only-binary :all:\n")
+    expected = [
+        ("--extra-index-url", "https://host/simple"),
+        ("--find-links", str(folder)),
+        ("--pre", ""),
+    ]
+    assert [(line.option, line.text) for line in wanted.options] == expected
+    before = wanted.document()
+    wheels.add("tiny", folder=folder)
+    assert read("foo\n--extra-index-url https://host/simple\n-f wheels\n--pre\n").document() != before
+
+
+def test_the_order_of_lines_does_not_count(read):
+    assert read("b\nA>=1,<2\n").document() == read("a<2,>=1 # comment\n\nB\n").document()
+    assert read("a\n").document() != read("a==1\n").document()
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("-e .", "the plugin itself is found"),
+        ("--editable=git+https://host/foo", "wheels only"),
+        ("cornet @ git+https://github.com/dicarlolab/CORnet.git", "wheels only"),
+        ("hg+https://host/foo#egg=foo", "wheels only"),
+        ("foo @ https://host/foo-1.0.tar.gz", "wheels only: this is none"),
+        ("./foo", "wheels only: it is no wheel"),
+        ("--no-binary :all:", "wheels only"),
+        ("--trusted-host host", "whom to trust"),
+        ("--index-url file:///elsewhere", "neither on the network nor in the plugin's folder"),
+        ("--use-feature=truststore", "no option of requirement files"),
+        ("-r https://host/requirements.txt", "a file on the network may change"),
+        ("-r ../../../secret.txt", "it lies outside of the plugin's folder"),
+        ("-r missing.txt", "there is no such file"),
+        ("-f ../..", "it lies outside of the plugin's folder"),
+        ("./missing-1.0-py3-none-any.whl", "there is no such file"),
+        ("foo @ file:///etc/foo-1.0-py3-none-any.whl", "it lies outside of the plugin's folder"),
+        ("foo @ ftp://host/foo-1.0-py3-none-any.whl", "is no address that is read here"),
+        ("--extra-index-url https://host/${TOKEN}/simple", "environment variables are not filled in"),
+        ("torch torchvision", "this is no requirement"),
+        ("foo --global-option=x", "--global-option has no effect on wheels"),
+    ],
+)
+def test_what_is_refused_is_named_with_its_line(refused, plugin, line, why):
+    error = refused(f"numpy\n\n{line}\n")
+    assert why in error.message
+    assert "requirements.txt:3: " in error.message
+    assert error.places == ((plugin("").absolute(), 3),)
+    assert error.remedy
+    assert "mine" in error.message
+
+
+def test_all_refused_lines_are_named_at_once(refused):
+    error = refused("foo @ git+https://host/foo\nbar\n-e .\n")
+    assert [number for _, number in error.places] == [1, 3]
+    assert str(error).count("requirements.txt:") == 2
+
+
+def test_passwords_are_not_shown(refused):
+    error = refused("foo @ git+https://me:secret@host/foo\n--index-url ftp://me:secret@host\n")
+    assert "secret" not in str(error)
+    assert "host" in str(error)
+
+
+def test_other_files_are_not_quoted(refused, tmp_path, plugin):
+    (tmp_path / "secret.txt").write_text("top secret")
+    plugin("").with_name("link.txt").symlink_to(tmp_path / "secret.txt")
+    assert "top" not in str(refused("-r link.txt\n"))
+
+
+def test_what_the_interpreter_has_from_the_same_repository_is_met(read, refused, tmp_path):
+    commit = "1234567890abcdef1234567890abcdef12345678"
+    (tmp_path / "direct_url.json").write_text(
+        f'{{"url": "https://github.com/lab/Net.git", "vcs_info": {{"vcs": "git", "commit_id": "{commit}"}}}}'
+    )
+    installed = {"net": Installed("net", "0.1", tmp_path)}
+    for address in ("https://github.com/lab/net", "ssh://git@github.com/lab/net.git@12345678"):
+        wanted = read(f"net @ git+{address}\n", installed=installed)
+        assert not wanted.items
+        assert wanted.met == {"net"}
+    for address in ("https://github.com/other/net", "https://github.com/lab/net@v2"):
+        with pytest.raises(RequirementsError, match="wheels only"):
+            read(f"net @ git+{address}\n", installed=installed)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(RequirementsError, match="mine cannot be read"):
+        environment_of([tmp_path / "none.txt"], plugin="mine")
+
+
+def test_requirements_of_a_plugin(tmp_path, plugin):
+    assert plugin_requirements(None) == ()
+    assert plugin_requirements(tmp_path) == ()
+    path = plugin("")
+    assert plugin_requirements(path.parent) == (path,)
