@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from brainscore.cli._output import echo_json
+from brainscore.cli._results_options import results_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ _NOT_SCORED = {
 
 
 @click.command("tree")
-@click.option("--results", type=click.Path(path_type=Path), help="Folder of receipts. Default: where scores are kept.")
+@results_option
 @click.option("--model", "models", multiple=True, help="Only this model. Can be repeated.")
 @click.option(
     "--over", type=click.Choice(["all", "scored"]), default="all", show_default=True,
@@ -37,7 +37,7 @@ _NOT_SCORED = {
 @click.option("--benchmarks", is_flag=True, help="Show the benchmarks, too, not only the means.")
 @click.option("--own", is_flag=True, help="Count benchmarks of other plugins, too, below the parents they name.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def tree(results: Path | None, models: tuple[str, ...], over: Over, benchmarks: bool, own: bool, json_: bool) -> None:
+def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: bool, own: bool, json_: bool) -> None:
     """Average results along the tree of the leaderboard.
 
     A mean is over the nodes directly below. As on the published leaderboard, whatever has no score counts as 0;
@@ -81,7 +81,7 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
     for model in models:
         if model not in known:
             there = f"there are: {', '.join(sorted(known))}" if known else "there are none at all"
-            raise UserError(f"no receipts of the model {model!r} in {store.folder}", remedy=there)
+            raise UserError(f"no receipts of the model {model!r} in {store.address}", remedy=there)
     return listing.receipts
 
 

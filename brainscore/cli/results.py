@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from brainscore.cli._output import echo_json, echo_pairs, echo_table
+from brainscore.cli._results_diff import diff
+from brainscore.cli._results_export import export
+from brainscore.cli._results_options import Filters, filter_options, json_option, listed, results_option
+from brainscore.cli._results_rm import remove
 from brainscore.cli._results_tree import tree
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from brainscore_core.scoring import Receipt
 
-_results = click.option(
-    "--results", type=click.Path(path_type=Path), help="Folder of receipts. Default: where scores are kept."
-)
-_json = click.option("--json", "json_", is_flag=True, help="Print JSON.")
+__all__ = ["command"]
 
 
 @click.group("results")
 def command() -> None:
-    """List receipts, show one, average along the leaderboard's tree."""
+    """List receipts, show, compare, export and remove them, average along the leaderboard's tree."""
 
 
 @command.command("ls")
-@_results
-@click.option("--model", help="Only this model.")
-@click.option("--benchmark", help="Only this benchmark.")
+@results_option
+@filter_options
 @click.option("--newest", is_flag=True, help="Only the newest receipt of each model and benchmark.")
-@_json
-def list_(results: Path | None, model: str | None, benchmark: str | None, newest: bool, json_: bool) -> None:
+@click.option("--limit", type=click.IntRange(min=1), help="Only so many, the newest ones.")
+@json_option
+def list_(results: str | None, filters: Filters, newest: bool, limit: int | None, json_: bool) -> None:
     """List receipts, oldest first.
 
     Outside a terminal, prints their ids alone, one a line.
@@ -36,29 +38,15 @@ def list_(results: Path | None, model: str | None, benchmark: str | None, newest
     from brainscore.report import number
     from brainscore_core.scoring import ResultsStore
 
-    listing = ResultsStore(results).listing(model=model, benchmark=benchmark)
-    for problem in listing.problems:
-        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+    listing = listed(ResultsStore(results), filters)
     receipts = listing.newest_of_each() if newest else listing.receipts
+    if limit is not None:
+        receipts = tuple(sorted(receipts, key=lambda receipt: receipt.id)[-limit:])
     if json_:
-        echo_json(
-            [
-                {
-                    "id": receipt.id,
-                    "created": receipt.created,
-                    "model": receipt.model.identifier,
-                    "benchmark": receipt.benchmark.identifier,
-                    "state": receipt.state,
-                    "reason": receipt.reason,
-                    "score": receipt.score.value if receipt.score else None,
-                    "error": receipt.score.error if receipt.score else None,
-                }
-                for receipt in receipts
-            ]
-        )
+        echo_json([_as_row(receipt) for receipt in receipts])
         return
     if not receipts:
-        click.echo("No receipts.", err=True)
+        click.echo(f"No receipts{f' ({filters})' if filters else ''}.", err=True)
         return
     rows = [
         (
@@ -72,44 +60,75 @@ def list_(results: Path | None, model: str | None, benchmark: str | None, newest
     echo_table(("Receipt", "Model", "Benchmark", "Score"), rows)
 
 
+def _as_row(receipt: Receipt) -> dict[str, object]:
+    return {
+        "id": receipt.id,
+        "created": receipt.created,
+        "model": receipt.model.identifier,
+        "benchmark": receipt.benchmark.identifier,
+        "version": receipt.benchmark.version,
+        "state": receipt.state,
+        "reason": receipt.reason,
+        "score": receipt.score.value if receipt.score else None,
+        "error": receipt.score.error if receipt.score else None,
+        "run": receipt.run.id if receipt.run else None,
+    }
+
+
 @command.command("show")
 @click.argument("receipt_id", metavar="RECEIPT")
-@_results
-@_json
-def show(receipt_id: str, results: Path | None, json_: bool) -> None:
+@results_option
+@click.option("--log", is_flag=True, help="Print what the pair printed while it was scored.")
+@json_option
+def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
     """Show a receipt, named by its id or the beginning of it."""
     from brainscore_core.scoring import ResultsStore
+    from brainscore_vision._summary import summary
 
     store = ResultsStore(results)
     receipt = store.load(receipt_id)
-    if json_:
+    if log:
+        click.echo(store.attachment_path(receipt, "log").read_text(encoding="utf-8", errors="replace"), nl=False)
+    elif json_:
         echo_json(receipt.to_dict())
-        return
-    from brainscore.report import view_of
+    else:
+        details = [(name, text) for name, text in _details(receipt).items() if text]
+        echo_pairs([("id", receipt.id), *summary(receipt), *details, ("receipt", store.address_of(receipt))])
 
-    group = view_of([receipt]).groups[0]
-    row = group.rows[0]
-    pairs = {
-        "receipt": receipt.id,
-        "model": receipt.model.identifier,
-        "benchmark": f"{receipt.benchmark.identifier}{' (control)' if group.control else ''}",
-        "version": group.version,
-        "state": receipt.state,
-        "reason": receipt.reason or "",
-        "score": row.score,
-        "interval": row.interval,
-        "estimates": row.estimates or "",
-        "raw": row.raw if receipt.raw else "",
-        "ceiling": group.ceiling if receipt.ceiling else "",
-        "data": ", ".join(item.identifier for item in receipt.data),
-        "seconds": row.seconds,
-        "packages": ", ".join(f"{name} {version}" for name, version in sorted(receipt.environment.packages.items())),
-        "attachments": "\n".join(item.name for item in receipt.attachments),
-        "notes": "\n".join(receipt.notes),
-        "file": str(store.path_of(receipt)),
+
+def _details(receipt: Receipt) -> dict[str, str]:
+    """What `summary` leaves out."""
+    steps = {name: seconds for name, seconds in vars(receipt.timings).items() if seconds is not None}
+    memory = receipt.memory.peak_bytes
+    run = receipt.run
+    own = _versions(run.packages) if run else ""
+    return {
+        "created": receipt.created,
         "error": f"{receipt.error.type}: {receipt.error.message}\n{receipt.error.traceback}" if receipt.error else "",
+        "data": ", ".join(item.identifier for item in receipt.data),
+        "files": "" if not receipt.files else f"{len(receipt.files)}, with their hashes in --json",
+        "weights": "\n".join(f"{item.identifier} {item.sha256[:12]}…" for item in receipt.weights),
+        "seconds": ", ".join(f"{name.replace('_', ' ')} {seconds:.2f}" for name, seconds in steps.items()),
+        "memory": "" if memory is None else f"at most {memory / 1e9:.2f} GB",
+        "activations": _cache(receipt),
+        "device": receipt.device,
+        "run": "" if run is None else run.id + (", the model in a process of its own" if run.isolated else ""),
+        "environment": " ".join(text for text in (run.environment if run else "", own) if text),
+        "python": receipt.environment.python,
+        "platform": ", ".join(text for text in (receipt.environment.platform, receipt.environment.cpu) if text),
+        "packages": _versions(receipt.environment.packages),
+        "attachments": "\n".join(item.name for item in receipt.attachments),
     }
-    echo_pairs((name, text) for name, text in pairs.items() if text)
 
 
-command.add_command(tree)
+def _versions(packages: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
+
+
+def _cache(receipt: Receipt) -> str:
+    hits, misses = receipt.cache.hits, receipt.cache.misses
+    return f"{hits} of {hits + misses} read from the store" if hits or misses else ""
+
+
+for _command in (export, diff, remove, tree):
+    command.add_command(_command)

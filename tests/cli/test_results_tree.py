@@ -50,7 +50,7 @@ def few(write):
     write("strong", "ImageNet-top1", 0.75)
     write("poor", crowding[0], 0.5)
     write("poor", crowding[1], 0.5, version=0)
-    write("poor", crowding[2], state="not applicable", reason="the benchmark returned NaN")
+    write("poor", crowding[2], state="undefined", reason="the benchmark returned NaN")
     write("poor", "Simulated2026.IT-pls", 0.9, parent="control", control=True)
 
 

@@ -1,0 +1,121 @@
+"""``brainscore verify``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from brainscore.cli._difference_text import change_lines, difference_lines, echo_rows
+from brainscore.cli._output import echo_json, echo_pairs
+from brainscore.cli._results_diff import stored_receipt, tolerance_options
+from brainscore.cli._results_options import json_option, results_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainscore_core.scoring import Change, Receipt, Verification
+
+__all__ = ["command"]
+
+
+@click.command("verify")
+@click.argument("name", metavar="RECEIPT")
+@results_option
+@click.option("--model", help="The model, where it is not registered: path/to/file.py:make_model.")
+@click.option("--layer", "layers", multiple=True, help="Layer to choose from, for a model from a file; repeat it.")
+@click.option("--visual-degrees", type=float, help="Visual angle of its input.")
+@tolerance_options
+@click.option(
+    "--isolated/--in-process", default=None,
+    help="Run the model in a process and an environment of its own, or in this one. [default: as it was]",
+)  # fmt: skip
+@click.option("--keep", is_flag=True, help="Keep the new receipt in the results.")
+@click.option("--stored-activations", is_flag=True, help="Use stored activations instead of computing them again.")
+@click.option("--max-memory", help="Most memory to use, such as 8GB. [default: 80 % of what there is]")
+@json_option
+def command(
+    name: str,
+    results: str | None,
+    model: str | None,
+    layers: tuple[str, ...],
+    visual_degrees: float | None,
+    tolerance: float,
+    tolerance_errors: float,
+    isolated: bool | None,
+    keep: bool,
+    stored_activations: bool,
+    max_memory: str | None,
+    json_: bool,
+) -> None:
+    """Score the pair of a receipt again and say whether the result is the same, and if not, which part differs.
+
+    RECEIPT is an id, the beginning of one, or a receipt's file from anywhere.
+
+    Exit code 0: the same, or within tolerance. 1: different. 2: it cannot be verified here.
+    """
+    from brainscore_core.memory import parse_size
+    from brainscore_core.scoring import ResultsStore, Tolerance
+    from brainscore_vision import verify
+
+    if max_memory is not None:
+        os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))
+    store = ResultsStore(results)
+    stored = stored_receipt(store, name)
+    how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
+    if not json_:
+        _announce(stored.receipt)
+    found = verify(
+        stored,
+        model=model,
+        how={key: value for key, value in how.items() if value is not None},
+        results=store if keep else None,
+        tolerance=Tolerance(absolute=tolerance, errors=tolerance_errors),
+        stored_activations=stored_activations,
+        isolated=isolated,
+        on_foreseen=None if json_ else _foreseen,
+    )
+    if json_:
+        echo_json(found.to_dict())
+    else:
+        _report(found, store.address_of(found.found) if keep and found.found else None)
+    if found.problem:
+        remedy = f"\n{found.remedy}" if found.remedy else ""
+        click.echo(f"Error: not verified: {found.problem}{remedy}", err=True)
+    sys.exit(found.exit_code)
+
+
+def _announce(receipt: Receipt) -> None:
+    version = "" if receipt.benchmark.version is None else f" (version {receipt.benchmark.version})"
+    echo_pairs(
+        [
+            ("receipt", receipt.id),
+            ("model", receipt.model.identifier),
+            ("benchmark", f"{receipt.benchmark.identifier}{version}"),
+            ("state", f"{receipt.state}: {receipt.reason}" if receipt.reason else receipt.state),
+        ]
+    )
+
+
+def _foreseen(changes: Sequence[Change]) -> None:
+    click.echo()
+    if changes:
+        click.echo("Known to differ here:")
+        echo_rows(f"  {line}" for line in change_lines(changes))
+    else:
+        click.echo("Code of plugins, libraries, Python, platform and processor are as they were.")
+    click.echo("Scoring again …")
+    click.echo()
+
+
+def _report(found: Verification, stored: str | None) -> None:
+    if found.difference is not None:
+        echo_rows(difference_lines(found.difference))
+        click.echo()
+    if found.found is not None and found.found.error is not None:
+        click.echo(found.found.error.traceback.rstrip(), err=True)
+    click.echo(f"{click.style('verdict', bold=True)}  {found.verdict}")
+    if stored is not None:
+        click.echo(f"{click.style('receipt', bold=True)}  {stored}")

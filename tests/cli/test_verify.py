@@ -1,0 +1,292 @@
+"""``brainscore verify``, and ``brainscore results diff`` of real receipts."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+MODELS = """
+from brainscore_vision import model_registry
+
+
+class Able:
+    value = 0.4
+
+
+model_registry['lab-able'] = Able
+"""
+
+BENCHMARKS = """
+from brainscore_core.benchmarks import BenchmarkBase, ceil_score
+from brainscore_core.errors import DataUnavailable
+from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_vision import benchmark_registry
+
+
+class Benchmark(BenchmarkBase):
+    def __init__(self):
+        super().__init__('Lab2026.IT-full', ceiling_func=lambda: 0.8, version=VERSION)
+
+    def __call__(self, model):
+        score = Score(model.value)
+        attach_uncertainty(score, error=0.02, ci=(0.36, 0.44), estimates='the mean over stimuli', method='bootstrap')
+        return ceil_score(score, self.ceiling)
+
+
+benchmark_registry['Lab2026.IT-full'] = Benchmark
+"""
+
+
+@pytest.fixture
+def plugins(lab):
+    lab("models", "mine", MODELS)
+    lab("benchmarks", "mine", BENCHMARKS.replace("VERSION", "1"))
+    return lab
+
+
+@pytest.fixture
+def made(plugins, cli, tmp_path):
+    """File of a receipt."""
+    result = cli("score", "lab-able", "Lab2026.IT-full", "--results", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    (path,) = (tmp_path / "out").rglob("*.json")
+    return path
+
+
+def change(path, **changes):
+    """Pretend that a receipt says something else; returns the file."""
+    receipt = json.loads(path.read_text())
+    for key, value in changes.items():
+        where = receipt
+        *parts, last = key.split("__")
+        for part in parts:
+            where = where[part]
+        where[last] = value
+    path.write_text(json.dumps(receipt))
+    return path
+
+
+def test_the_same_in_another_process(made, shell, tmp_path):
+    result = shell("verify", made.stem[:20], "--results", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert "Code of plugins, libraries, Python, platform and processor are as they were." in result.stdout
+    assert "All numbers are the same." in result.stdout
+    assert result.stdout.splitlines()[-1].split() == ["verdict", "same"]
+    assert len(list((tmp_path / "out").rglob("*.json"))) == 1  # the new receipt was not kept
+
+
+def test_another_library_is_foreseen_and_blamed(made, shell):
+    change(made, environment__packages__numpy="1.99.0", score__value=0.6)
+    result = shell("verify", str(made))
+    assert result.returncode == 1
+    head, _, tail = result.stdout.partition("Scoring again")
+    assert "numpy 1.99.0 →" in head
+    assert "only one library differs (numpy 1.99.0 →" in tail
+    assert "the difference is due to it" in tail
+
+
+def test_json(made, cli):
+    found = json.loads(cli("verify", str(made), "--json").stdout)
+    assert (found["verdict"], found["foreseen"], found["problem"]) == ("same", [], None)
+    assert found["expected"]["id"] == made.stem
+    assert found["found"]["score"] == found["expected"]["score"]
+    assert found["difference"]["verdict"] == "same"
+
+
+def test_within_tolerance(made, cli):
+    change(made, score__value=0.5 + 1e-9)
+    result = cli("verify", str(made))
+    assert result.exit_code == 0
+    assert "verdict  within tolerance" in result.stdout
+    result = cli("verify", str(made), "--tolerance", "0", "--tolerance-errors", "0")
+    assert result.exit_code == 1
+
+
+def test_keep(made, cli, tmp_path):
+    result = cli("verify", made.stem, "--results", str(tmp_path / "out"), "--keep")
+    assert result.exit_code == 0, result.output
+    (new,) = set((tmp_path / "out").rglob("*.json")) - {made}
+    assert result.stdout.splitlines()[-1].split() == ["receipt", str(new)]
+    diff = cli("results", "diff", made.stem, new.stem, "--results", str(tmp_path / "out"))
+    assert diff.exit_code == 0, diff.output
+    assert "All numbers are the same." in diff.stdout
+
+
+def test_changed_code_is_foreseen(made, plugins, shell):
+    plugins("models", "mine", MODELS.replace("0.4", "0.5"))
+    result = shell("verify", str(made))  # this process has imported the plugin as it was
+    assert result.returncode == 1
+    head, _, tail = result.stdout.partition("Scoring again")
+    assert "model code" in head
+    assert "only the model's code differs (mine " in tail
+
+
+def test_another_version_of_the_benchmark(made, plugins, shell):
+    plugins("benchmarks", "mine", BENCHMARKS.replace("VERSION", "2").replace("model.value", "model.value / 2"))
+    result = shell("verify", str(made))
+    assert result.returncode == 1
+    assert "The benchmark has another version" in result.stdout
+
+
+def test_data_that_cannot_be_reached(made, plugins, shell):
+    source = BENCHMARKS.replace("VERSION", "1").replace(
+        "score = Score(",
+        "raise DataUnavailable('the recordings are private', 'ask for access')\n        score = Score(",
+    )
+    plugins("benchmarks", "mine", source)
+    result = shell("verify", str(made))
+    assert result.returncode == 2
+    assert "not verified: the recordings are private\nask for access" in result.stderr
+    assert "Traceback (most" not in result.stdout
+    assert result.stdout.splitlines()[-1].split() == ["verdict", "not", "verified"]
+
+
+def test_a_plugin_that_is_missing(made, shell, monkeypatch, tmp_path):
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(tmp_path / "out"))
+    result = shell("verify", str(made))
+    assert result.returncode == 2
+    assert "The model 'lab-able' of this receipt is not registered here. Its code was in 'mine'." in result.stderr
+    assert "BRAINSCORE_PLUGINS" in result.stderr
+
+
+def test_a_model_from_a_file(plugins, cli, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Subject:\n    value = 0.4\n    def look_at(self, stimuli): ...\n\n\ndef make():\n    return Subject()\n"
+    )
+    options = ("--identifier", "my-own", "--results", str(tmp_path / "out"))
+    assert cli("score", f"{file}:make", "Lab2026.IT-full", *options).exit_code == 0
+    (path,) = (tmp_path / "out").rglob("*.json")
+    refused = cli("verify", str(path))
+    assert refused.exit_code == 2
+    assert "--model path/to/file.py:make_model" in refused.stderr
+    assert cli("verify", str(path), "--model", f"{file}:make").exit_code == 0
+    file.write_text(file.read_text().replace("0.4", "0.5"))
+    changed = cli("verify", str(path), "--model", f"{file}:make")
+    assert changed.exit_code == 1
+    assert "only the model's code differs" in changed.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["20990101T000000"], "no receipt"),
+        (["absent.json"], "cannot be read"),
+        (["20990101T000000", "--tolerance", "-1"], "--tolerance"),
+    ],
+)
+def test_mistakes(cli, tmp_path, arguments, message):
+    result = cli("verify", *arguments, "--results", str(tmp_path))
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+STORING = """
+from brainscore_core.provenance import note
+from brainscore_vision.model_helpers.activations.store import activations_home
+
+
+def look():
+    # as an extractor does: use what is stored, else store it
+    stored = activations_home() / 'layer'
+    note('cache', hit=stored.exists())
+    stored.parent.mkdir(parents=True, exist_ok=True)
+    stored.touch()
+"""
+
+
+def test_stored_activations_prove_nothing(cli, plugins, tmp_path, monkeypatch):
+    monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", str(tmp_path / "activations"))
+    source = STORING + BENCHMARKS.replace("VERSION", "1").replace("score = Score(", "look()\n        score = Score(")
+    plugins("benchmarks", "mine", source)
+    results = str(tmp_path / "out")
+    for _ in range(2):
+        assert cli("score", "lab-able", "Lab2026.IT-full", "--results", results).exit_code == 0
+    newest = json.loads(sorted((tmp_path / "out").rglob("*.json"))[-1].read_text())
+    assert newest["cache"] == {"hits": 1, "misses": 0}
+    found = json.loads(cli("verify", newest["id"], "--results", results, "--json").stdout)
+    assert found["verdict"] == "same"
+    assert found["found"]["cache"] == {"hits": 0, "misses": 1}
+    assert [change["part"] for change in found["difference"]["changes"]] == ["stored activations"]
+    stored = json.loads(cli("verify", newest["id"], "--results", results, "--stored-activations", "--json").stdout)
+    assert stored["found"]["cache"] == {"hits": 1, "misses": 0}
+    assert os.environ["BRAINSCORE_ACTIVATIONS"] == str(tmp_path / "activations")
+
+
+BRAIN = """
+from brainscore_vision import model_registry
+from brainscore_vision.model_interface import BrainModel
+
+
+class Brain(BrainModel):
+    identifier = 'lab-brain'
+
+    def visual_degrees(self):
+        return 8
+
+    def look_at(self, stimuli, number_of_trials=1, **options): ...
+
+    def start_task(self, task, fitting_stimuli=None): ...
+
+    def start_recording(self, recording_target, time_bins): ...
+
+
+model_registry['lab-brain'] = Brain
+"""
+
+
+def test_a_model_in_a_process_of_its_own(cli, lab, tmp_path):
+    lab("models", "brain", BRAIN)
+    source = BENCHMARKS.replace("VERSION", "1").replace("model.value", "model.visual_degrees() / 20")
+    lab("benchmarks", "mine", source)
+    results = ("--results", str(tmp_path / "out"))
+    scored = cli("score", "lab-brain", "Lab2026.IT-full", "--isolated", "--json", *results)
+    receipt = json.loads(scored.stdout)
+    assert receipt["run"]["isolated"]
+    again = json.loads(cli("verify", receipt["id"], "--json", *results).stdout)
+    assert (again["verdict"], again["found"]["run"]["isolated"], again["difference"]["changes"]) == ("same", True, [])
+    here = json.loads(cli("verify", receipt["id"], "--json", "--in-process", *results).stdout)
+    assert (here["verdict"], here["found"]["run"]) == ("same", None)
+    assert "isolated yes → no" in here["difference"]["explanation"]
+
+
+@pytest.mark.slow
+def test_a_receipt_verifies_in_a_fresh_environment(cli, tmp_path):
+    """Scored here, verified with an interpreter into which nothing but this project was installed."""
+    result = cli("score", "gabor", "Simulated2026.V1-rdm", "--results", str(tmp_path / "out"), "--json")
+    assert result.exit_code == 0, result.output
+    (receipt,) = (tmp_path / "out").rglob("*.json")
+    venv.create(tmp_path / "fresh", with_pip=True)
+    python = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    constraints = ROOT / "requirements" / "constraints.txt"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("BRAINSCORE_", "PYTHON"))}
+    clean |= {"BRAINSCORE_HOME": str(tmp_path / "home"), "BRAINIO_HOME": str(tmp_path / "data")}
+    installed = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--constraint", constraints, ROOT],
+        capture_output=True, text=True, env=clean, cwd=tmp_path,
+    )  # fmt: skip
+    if installed.returncode:
+        offline = "connection" in installed.stderr.lower() or "(from versions: none)" in installed.stderr
+        assert offline, installed.stderr
+        pytest.skip(f"pip reaches no package index: {installed.stderr.strip().splitlines()[-1]}")
+    verified = subprocess.run(
+        [python, "-m", "brainscore", "verify", receipt, "--json"],
+        capture_output=True, text=True, env=clean, cwd=tmp_path,
+    )  # fmt: skip
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    found = json.loads(verified.stdout)
+    assert found["verdict"] in {"same", "within tolerance"}
+    assert found["found"]["files"] == found["expected"]["files"]
+    assert found["found"]["model"]["plugin"]["sha256"] == found["expected"]["model"]["plugin"]["sha256"]
+    where = subprocess.run(
+        [python, "-c", "import brainscore; print(brainscore.__file__)"],
+        capture_output=True, text=True, env=clean, cwd=tmp_path, check=True,
+    )  # fmt: skip
+    assert str(tmp_path / "fresh") in where.stdout
+    assert sys.executable != str(python)
