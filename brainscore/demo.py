@@ -74,7 +74,7 @@ def run_demo(
     pairs: Sequence[Pair] = DEMO_PAIRS,
     jobs: int = 1,
     after: Callable[[Pair, PairResult], Any] = lambda pair, result: None,
-    run: Callable[[Pair, Path], PairResult] | None = None,
+    run: Callable[[Pair, str], PairResult] | None = None,
 ) -> DemoResult:
     """Score the demo's pairs.
 
@@ -96,10 +96,10 @@ def run_demo(
     DemoResult
         In the order of `pairs`.
     """
-    folder = results.folder if isinstance(results, ResultsStore) else results
+    address = ResultsStore(results).address if isinstance(results, str | Path) else results.address
     run = run or score_pair
     done: dict[Pair, PairResult] = {}
-    work = _in_processes(pairs, folder, run, jobs) if jobs > 1 else ((pair, run(pair, folder)) for pair in pairs)
+    work = _in_processes(pairs, address, run, jobs) if jobs > 1 else ((pair, run(pair, address)) for pair in pairs)
     for pair, outcome in work:
         done[pair] = outcome
         after(pair, outcome)
@@ -115,11 +115,11 @@ def run_demo(
     return result
 
 
-def score_pair(pair: Pair, folder: Path) -> PairResult:
+def score_pair(pair: Pair, address: str) -> PairResult:
     """Score one pair; an error is part of the result."""
     from brainscore_vision import run_pair
 
-    store = ResultsStore(folder)
+    store = ResultsStore(address)
     start = datetime.now(UTC).isoformat()[:26]
     try:
         return PairResult(run_pair(pair.model, pair.benchmark, results=store).receipt)
@@ -133,14 +133,14 @@ def score_pair(pair: Pair, folder: Path) -> PairResult:
 
 
 def _in_processes(
-    pairs: Sequence[Pair], folder: Path, run: Callable[[Pair, Path], PairResult], jobs: int
+    pairs: Sequence[Pair], address: str, run: Callable[[Pair, str], PairResult], jobs: int
 ) -> Iterator[tuple[Pair, PairResult]]:
     context = get_context("spawn")
     stop = context.Event()
     with _one_thread_each():
         # the processes start with the first tasks and inherit the environment of that moment
         executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(stop,))
-        futures = {executor.submit(_unless_stopped, run, pair, folder): pair for pair in pairs}
+        futures = {executor.submit(_unless_stopped, run, pair, address): pair for pair in pairs}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -158,8 +158,8 @@ def _begin_process(stop: Event) -> None:
     _stops.append(stop)
 
 
-def _unless_stopped(run: Callable[[Pair, Path], PairResult], pair: Pair, folder: Path) -> PairResult:
-    return PairResult(error="interrupted") if any(stop.is_set() for stop in _stops) else run(pair, folder)
+def _unless_stopped(run: Callable[[Pair, str], PairResult], pair: Pair, address: str) -> PairResult:
+    return PairResult(error="interrupted") if any(stop.is_set() for stop in _stops) else run(pair, address)
 
 
 @contextmanager

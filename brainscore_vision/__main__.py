@@ -21,7 +21,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument(
         "--benchmark_identifier", "--benchmark-identifier", required=True, help="such as Simulated2026.IT-pls"
     )
-    score.add_argument("--results", help="folder for the receipt")
+    score.add_argument("--results", help="folder for the receipt, or s3://bucket/prefix")
     return parser
 
 
@@ -56,7 +56,7 @@ def _score(model: str, benchmark: str, results: str | None) -> int:
 
     store = ResultsStore(results)
     receipt = brainscore_vision.run_pair(model, benchmark, results=store).receipt
-    lines = summary(receipt, stored=str(store.path_of(receipt)))
+    lines = summary(receipt, stored=store.address_of(receipt))
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         sys.stdout.write(f"{name.ljust(width)}  {text}\n")

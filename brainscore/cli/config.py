@@ -107,6 +107,6 @@ def _activations_folder() -> str:
 
 
 def _results_folder() -> str:
-    from brainscore_core.scoring import default_results_folder
+    from brainscore_core.scoring import default_results_address
 
-    return str(default_results_folder())
+    return default_results_address()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import click
 
@@ -17,8 +16,8 @@ __all__ = ["command"]
 @click.argument("benchmark")
 @click.option(
     "--results",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the receipt. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
+    metavar="FOLDER",
+    help="Folder for the receipt, or s3://bucket/prefix. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
 )
 @click.option("--identifier", help="Name in the results of a model that is not registered.")
 @click.option(
@@ -26,15 +25,19 @@ __all__ = ["command"]
 )
 @click.option("--visual-degrees", type=float, help="Visual angle of its input. [default: 8]")
 @click.option("--max-memory", help="Most memory to use, such as 8GB. [default: 80 % of what there is]")
+@click.option(
+    "--isolated", is_flag=True, help="Run the model in a process of its own, with what its requirements.txt asks for."
+)
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
 def command(
     model: str,
     benchmark: str,
-    results: Path | None,
+    results: str | None,
     identifier: str | None,
     layers: tuple[str, ...],
     visual_degrees: float | None,
     max_memory: str | None,
+    isolated: bool,
     json_: bool,
 ) -> None:
     """Score a model on a benchmark, print the result, keep a receipt.
@@ -54,8 +57,10 @@ def command(
     how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
     given = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
-    receipt = brainscore_vision.run_pair(model, benchmark, results=store, identifier=identifier, how=given).receipt
+    receipt = brainscore_vision.run_pair(
+        model, benchmark, results=store, identifier=identifier, how=given, isolated=isolated
+    ).receipt
     if json_:
         echo_json(receipt.to_dict())
     else:
-        echo_pairs(summary(receipt, stored=str(store.path_of(receipt))))
+        echo_pairs(summary(receipt, stored=store.address_of(receipt)))

@@ -1,4 +1,4 @@
-"""The arrays that are kept beside a receipt: raw values and out-of-fold predictions."""
+"""The arrays that are kept beside a receipt: raw values, out-of-fold predictions, what units do to the score."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import xarray as xr
 
 from brainscore_core.metrics import Score
 
-__all__ = ["Arrays", "arrays_of", "write_arrays"]
+__all__ = ["Arrays", "arrays_of", "write_attachment"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     -------
     dict
         ``'raw'``: the values before aggregation; ``'predictions'``: out-of-fold predictions, with the group
-        ``targets``. What the metric does not give is left out.
+        ``targets``; ``'influence'``: what each resampled unit does to the score before it was clamped, or to the raw
+        score (``attrs['estimate']``). What the metric does not give is left out.
     list of str
         What is there but cannot be stored, and why.
     """
@@ -48,14 +49,22 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
                 found["predictions"] = Arrays(_storable(predictions), groups)
             else:
                 notes.append(f"predictions were not stored: a {type(predictions).__name__} is no assembly")
+        influence = attrs.get("influence")
+        if isinstance(influence, xr.DataArray) and np.size(level) == 1 and "influence" not in found:
+            kept = _storable(influence)
+            kept.attrs["estimate"] = float(attrs.get("unclamped", level))
+            found["influence"] = Arrays(kept)
     return found, notes
 
 
-def write_arrays(arrays: Arrays, path: Path) -> None:
-    """Write one attachment."""
+def write_attachment(content: Arrays | str, path: Path) -> None:
+    """Write arrays as netCDF, text as UTF-8."""
+    if isinstance(content, str):
+        path.write_bytes(content.encode("utf-8", "replace"))
+        return
     from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
 
-    write_netcdf(arrays.main, path, extras=arrays.groups or None)
+    write_netcdf(content.main, path, extras=content.groups or None)
 
 
 def _levels(score: Any) -> Iterator[Any]:

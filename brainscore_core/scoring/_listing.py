@@ -1,7 +1,6 @@
 """What reading many receipts gives."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from brainscore_core.scoring._receipt import Receipt
 
@@ -14,14 +13,17 @@ class Problem:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : str
+        The file, or its address in a bucket.
     message : str
         What is wrong with it.
+    remedy : str or None
+        What to do about it.
     """
 
-    path: Path
+    path: str
     message: str
+    remedy: str | None = None
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"

@@ -1,7 +1,7 @@
 """The parts of a receipt. Numbers that cannot be had are None, with the reason beside them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Self
 
@@ -19,7 +19,9 @@ __all__ = [
     "Memory",
     "ModelInfo",
     "PluginCode",
+    "RunInfo",
     "Timings",
+    "WeightsItem",
 ]
 
 
@@ -167,13 +169,47 @@ class FileItem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WeightsItem:
+    """A model's weights, as a hash over them all."""
+
+    identifier: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInfo:
+    """The run that a receipt belongs to.
+
+    Attributes
+    ----------
+    id : str
+        The same for all receipts of one run.
+    isolated : bool
+        Whether the model answered from a process of its own.
+    environment : str or None
+        Key of the environment that was made for the model; None if it was the platform's.
+    packages : dict
+        Names and versions of what is installed in that environment.
+    """
+
+    id: str
+    isolated: bool = False
+    environment: str | None = None
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timings:
-    """Seconds by the wall clock; None for a step that was not reached."""
+    """Seconds by the wall clock; None for a step that was not reached.
+
+    `extraction` is the time spent getting activations, stored or computed; it lies inside `ceiling` and `score`.
+    """
 
     load_model: float | None = None
     load_benchmark: float | None = None
     ceiling: float | None = None
     score: float | None = None
+    extraction: float | None = None
     total: float | None = None
 
 
@@ -198,12 +234,23 @@ class CacheUse:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachmentInfo:
-    """A netCDF file beside the receipt; `kind` is ``'raw'`` or ``'predictions'``."""
+    """A file beside the receipt: ``'raw'``, ``'predictions'`` and ``'influence'`` are netCDF, ``'log'`` is text."""
 
     kind: str
     name: str
     sha256: str
     bytes: int
+
+    @property
+    def suffix(self) -> str:
+        """What the file's name has after the receipt's id.
+
+        Examples
+        --------
+        >>> AttachmentInfo(kind="raw", name="", sha256="", bytes=1).suffix
+        '.raw.nc'
+        """
+        return ".log" if self.kind == "log" else f".{self.kind}.nc"
 
 
 def _fields_of(score: Any) -> dict[str, Any]:

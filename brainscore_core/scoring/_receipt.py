@@ -3,14 +3,13 @@
 import json
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
-from importlib import resources
 from typing import Any, Literal, Self
 
 from brainscore_core.scoring._environment import Environment
 from brainscore_core.scoring._errors import ReceiptError
 from brainscore_core.scoring._json import dumps, plain
+from brainscore_core.scoring._migrations import migrated
 from brainscore_core.scoring._parts import (
     AttachmentInfo,
     BenchmarkInfo,
@@ -23,14 +22,15 @@ from brainscore_core.scoring._parts import (
     Memory,
     ModelInfo,
     PluginCode,
+    RunInfo,
     Timings,
+    WeightsItem,
 )
+from brainscore_core.scoring._schema import SCHEMA_VERSION, validate
 
-__all__ = ["SCHEMA_VERSION", "Receipt", "State", "receipt_schema"]
+__all__ = ["Receipt", "State"]
 
-SCHEMA_VERSION = 1
-
-State = Literal["scored", "not applicable", "failed"]
+State = Literal["scored", "undefined", "not applicable", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Receipt:
     model, benchmark : ModelInfo, BenchmarkInfo
         What was scored on what, with hashes of both plugins' code.
     state : str
-        ``'scored'``, ``'not applicable'`` or ``'failed'``.
+        ``'scored'``; ``'undefined'`` (NaN); ``'not applicable'`` (the model cannot do it); ``'failed'``.
     reason : str or None
         Why there is no score.
     error : ErrorInfo or None
@@ -55,12 +55,14 @@ class Receipt:
         Relative to the ceiling, and before.
     ceiling : CeilingEstimate or None
         What the best possible model would reach.
-    data, files : tuple
-        Data sets, stimulus sets and metrics that took part, and the files that were read.
+    data, files, weights : tuple
+        Data sets, stimulus sets and metrics that took part, the files that were read, the model's weights.
+    run : RunInfo or None
+        The run that it belongs to, and the model's own environment.
     environment, seeds, device, timings, memory, cache
         Under which circumstances.
     attachments : tuple of AttachmentInfo
-        netCDF files beside the receipt.
+        Files beside the receipt: arrays as netCDF, what was printed as text.
     notes : tuple of str
         What could not be stored, and why.
 
@@ -84,9 +86,11 @@ class Receipt:
     ceiling: CeilingEstimate | None = None
     data: tuple[DataItem, ...] = ()
     files: tuple[FileItem, ...] = ()
+    weights: tuple[WeightsItem, ...] = ()
     environment: Environment = field(
         default_factory=lambda: Environment(python="", platform="", cpu=None, cpu_count=None, packages={})
     )
+    run: RunInfo | None = None
     seeds: dict[str, int | str | None] = field(default_factory=dict)
     device: str = "cpu"
     timings: Timings = field(default_factory=Timings)
@@ -103,7 +107,7 @@ class Receipt:
         content = {**asdict(dated), "id": None, "attachments": [(a.kind, a.sha256, a.bytes) for a in self.attachments]}
         stamp = f"{datetime.fromisoformat(created):%Y%m%dT%H%M%S%fZ}"
         identifier = f"{stamp}-{sha256(dumps(content).encode()).hexdigest()[:12]}"
-        attachments = tuple(replace(a, name=f"{identifier}.{a.kind}.nc") for a in self.attachments)
+        attachments = tuple(replace(a, name=f"{identifier}{a.suffix}") for a in self.attachments)
         return replace(dated, id=identifier, attachments=attachments)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,7 +120,7 @@ class Receipt:
         """
         data: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "id": self.id, "created": self.created}
         data |= {key: value for key, value in plain(asdict(self)).items() if key not in data}
-        _validate(data)
+        validate(data)
         return data
 
     def to_json(self) -> str:
@@ -125,7 +129,7 @@ class Receipt:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read and check a receipt.
+        """Read and check a receipt; one of an earlier version becomes what this version would have written.
 
         Raises
         ------
@@ -147,7 +151,9 @@ class Receipt:
         ReceiptError
             If the content does not follow the schema, or was written by a newer version.
         """
-        _validate(data)
+        version = data.get("schema_version") if isinstance(data, dict) else None
+        data = migrated(data)
+        validate(data, origin="" if version == data.get("schema_version") else f" of version {version}")
         fields = {key: value for key, value in data.items() if key != "schema_version"}
         fields["model"] = ModelInfo(**_with_plugin(data["model"]))
         fields["benchmark"] = BenchmarkInfo(**_with_plugin(data["benchmark"]))
@@ -157,53 +163,15 @@ class Receipt:
         fields["ceiling"] = CeilingEstimate(**_with_interval(data["ceiling"])) if data["ceiling"] else None
         fields["data"] = tuple(DataItem(**_with_plugin(item)) for item in data["data"])
         fields["files"] = tuple(FileItem(**item) for item in data["files"])
+        fields["weights"] = tuple(WeightsItem(**item) for item in data["weights"])
         fields["environment"] = Environment(**data["environment"])
+        fields["run"] = RunInfo(**data["run"]) if data["run"] else None
         fields["timings"] = Timings(**data["timings"])
         fields["memory"] = Memory(**data["memory"])
         fields["cache"] = CacheUse(**data["cache"])
         fields["attachments"] = tuple(AttachmentInfo(**item) for item in data["attachments"])
         fields["notes"] = tuple(data["notes"])
         return cls(**fields)
-
-
-def receipt_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of the receipts that this version writes.
-
-    Examples
-    --------
-    >>> receipt_schema()["properties"]["schema_version"]
-    {'const': 1}
-    """
-    text = resources.files("brainscore_core.scoring").joinpath("receipt.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
-
-
-@lru_cache(maxsize=1)
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(receipt_schema())
-
-
-def _validate(data: Any) -> None:
-    if not isinstance(data, dict):
-        raise ReceiptError(f"not a receipt: a JSON object is needed, not {type(data).__name__}")
-    version = data.get("schema_version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
-        raise ReceiptError(
-            f"written by a newer Brain-Score: schema version {version}, this one reads up to {SCHEMA_VERSION}",
-            remedy="upgrade: pip install --upgrade brainscore",
-        )
-    from jsonschema.exceptions import best_match
-
-    errors = sorted(_validator().iter_errors(data), key=lambda error: error.json_path)
-    if errors:
-        # an error in one of several alternatives quotes the whole part; what is wrong there lies in its context
-        causes = [best_match([error]) for error in errors[:5]]
-        shown = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
-        more = f" (and {len(errors) - 5} more)" if len(errors) > 5 else ""
-        raise ReceiptError(f"not a valid receipt: {shown}{more}")
 
 
 def _refuse_constant(name: str) -> None:
@@ -216,5 +184,5 @@ def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_interval(data: dict[str, Any]) -> dict[str, Any]:
-    interval = data["ci"]
-    return {**data, "ci": (interval[0], interval[1]) if interval else None}
+    intervals = {key: data[key] for key in ("ci", "unclamped_ci")}
+    return {**data, **{key: (limits[0], limits[1]) if limits else None for key, limits in intervals.items()}}

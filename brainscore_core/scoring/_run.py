@@ -1,11 +1,12 @@
 """Score one model on one benchmark and write down how."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.provenance import Record, recording
 from brainscore_core.scoring._attachments import Arrays, arrays_of
 from brainscore_core.scoring._environment import current_environment
+from brainscore_core.scoring._log import kept_log
 from brainscore_core.scoring._parts import (
     BenchmarkInfo,
     CacheUse,
@@ -27,7 +29,9 @@ from brainscore_core.scoring._parts import (
     Memory,
     ModelInfo,
     PluginCode,
+    RunInfo,
     Timings,
+    WeightsItem,
 )
 from brainscore_core.scoring._plugin_code import describe_plugin
 from brainscore_core.scoring._privacy import scrub_text, scrub_traceback, scrub_url
@@ -39,7 +43,8 @@ __all__ = ["Outcome", "PluginFolders", "run_pair"]
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
 
-_NOT_DATA = {"file", "seed", "device", "cache", "remark"}
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark"}
 
 
 class Outcome(NamedTuple):
@@ -69,7 +74,7 @@ class _Pair:
     score: Estimate | None = None
     raw: Estimate | None = None
     ceiling: CeilingEstimate | None = None
-    arrays: dict[str, Arrays] = field(default_factory=dict)
+    attachments: dict[str, Arrays | str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -91,6 +96,8 @@ def run_pair(
     results: ResultsStore | str | os.PathLike[str] | None = None,
     plugins: PluginFolders | None = None,
     raise_errors: bool = True,
+    run: RunInfo | None = None,
+    log: str | Callable[[], str] | None = None,
 ) -> Outcome:
     """Score a model on a benchmark and write a receipt.
 
@@ -107,12 +114,18 @@ def run_pair(
         kind and identifier, which is then asked for data sets, stimulus sets and metrics, too.
     raise_errors : bool
         Whether an error is raised again once its receipt is written.
+    run : RunInfo, optional
+        The run that this pair belongs to; goes into the receipt.
+    log : str or callable, optional
+        What the pair printed, or a function that is asked for it after the scoring, whatever came of that. It is kept
+        beside the receipt, at most 1 MB of it, without paths, names of users and machines, and credentials.
 
     Returns
     -------
     Outcome
-        ``score`` and ``receipt``. The receipt's state is ``'scored'``; ``'not applicable'`` if the model cannot do
-        what the benchmark asks (`NotApplicable`) or the score is NaN; ``'failed'`` after any other error.
+        ``score`` and ``receipt``. The receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN;
+        ``'not applicable'`` if the model cannot do what the benchmark asks (`NotApplicable`); ``'failed'`` after any
+        other error.
 
     Raises
     ------
@@ -135,7 +148,7 @@ def run_pair(
     """
     store = results if isinstance(results, ResultsStore) or results is None else ResultsStore(results)
     if store is not None:
-        store.folder_of(model_identifier, benchmark_identifier)  # refuses impossible names now, not after hours
+        store.address_of_pair(model_identifier, benchmark_identifier)  # refuses impossible names now, not after hours
         store.require_writable()
     find = _finder(plugins)
     pair = _Pair(
@@ -153,8 +166,13 @@ def run_pair(
         except Exception as error:  # noqa: BLE001 - whatever a plugin raises is the result of this pair
             raised = error
             _set_failed(pair, error)
-    receipt = _receipt(pair, record, find, memory_before)
-    receipt = receipt.identified() if store is None else store.write(receipt, pair.arrays)
+    receipt = replace(_receipt(pair, record, find, memory_before), run=run)
+    if store is None:
+        receipt = receipt.identified()
+    else:
+        if printed := kept_log(log() if callable(log) else log or ""):
+            pair.attachments["log"] = printed
+        receipt = store.write(receipt, pair.attachments)
     if raised is not None and raise_errors:
         raise raised
     if score is None or receipt.state != "scored":
@@ -226,12 +244,13 @@ def _read_score(pair: _Pair, score: Score) -> None:
     estimate = Estimate.from_score(score)
     raw = score.attrs.get("raw")
     pair.raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
-    pair.arrays, notes = arrays_of(score)
+    arrays, notes = arrays_of(score)
+    pair.attachments |= arrays
     pair.notes += notes
     if comment := score.attrs.get("comment"):
         pair.notes.append(str(comment))
     if estimate.value is None:
-        pair.state = "not applicable"
+        pair.state = "undefined"
         reason = score.attrs.get("reason") or score.attrs.get("error_reason")
         pair.reason = scrub_text(str(reason)) if reason else "the benchmark returned NaN"
     else:
@@ -267,10 +286,11 @@ def _receipt(
         ceiling=pair.ceiling,
         data=_data(items, find),
         files=_files(items),
+        weights=_weights(items),
         environment=current_environment(),
         seeds={str(item.get("name", "seed")): item.get("value") for item in items if item["kind"] == "seed"},
         device=next((str(item["name"]) for item in reversed(items) if item["kind"] == "device"), "cpu"),
-        timings=Timings(**pair.seconds),
+        timings=Timings(**pair.seconds, extraction=_seconds(items, "extraction")),
         memory=Memory(peak_bytes=peak, raised_here=raised_here),
         cache=_cache_use(items),
         notes=tuple(scrub_text(note) for note in (*_remarks(items), *pair.notes)),
@@ -297,6 +317,17 @@ def _files(items: list[dict[str, Any]]) -> tuple[FileItem, ...]:
             file = FileItem(url=url, sha1=item.get("sha1"), sha256=item.get("sha256"))
             files[(url, file.sha1 or "", file.sha256 or "")] = file
     return tuple(files[key] for key in sorted(files))
+
+
+def _weights(items: list[dict[str, Any]]) -> tuple[WeightsItem, ...]:
+    noted = {(str(item["identifier"]), str(item["sha256"])) for item in items if item["kind"] == "weights"}
+    found = {(name, digest) for name, digest in noted if name and _SHA256.fullmatch(digest)}
+    return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in sorted(found))
+
+
+def _seconds(items: list[dict[str, Any]], step: str) -> float | None:
+    noted = [float(item["seconds"]) for item in items if item["kind"] == "time" and item.get("step") == step]
+    return sum(noted) if noted else None
 
 
 def _cache_use(items: list[dict[str, Any]]) -> CacheUse:

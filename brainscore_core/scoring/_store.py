@@ -1,57 +1,42 @@
-"""A folder of receipts that several processes may write and read at once."""
+"""Receipts in a folder or a bucket, which several processes may write and read at once."""
 
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
-from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
-from brainscore_core.scoring._attachments import Arrays, write_arrays
+from brainscore_core.scoring._addresses import backend_of, default_results_address
+from brainscore_core.scoring._attachments import Arrays, write_attachment
+from brainscore_core.scoring._claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.scoring._errors import ReceiptError
 from brainscore_core.scoring._listing import Listing, Problem
 from brainscore_core.scoring._names import from_folder_name, to_folder_name
 from brainscore_core.scoring._parts import AttachmentInfo
 from brainscore_core.scoring._receipt import Receipt
+from brainscore_core.scoring._store_folder import FolderBackend
 
-__all__ = ["ResultsStore", "default_results_folder"]
+__all__ = ["ResultsStore"]
 
 _ID_START = re.compile(r"[0-9]{8}[0-9TZa-f-]*")
 
 
-def default_results_folder() -> Path:
-    """Where receipts go when nobody says otherwise.
-
-    Returns
-    -------
-    Path
-        ``$BRAINSCORE_RESULTS``, else ``$BRAINSCORE_HOME/results``, else ``~/.brain-score/results``.
-
-    Examples
-    --------
-    >>> default_results_folder().name
-    'results'
-    """
-    if folder := os.environ.get("BRAINSCORE_RESULTS"):
-        return Path(folder).expanduser()
-    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser() / "results"
-
-
 class ResultsStore:
-    """Receipts in ``<folder>/<benchmark>/<model>/<receipt id>.json``, their arrays beside them as netCDF.
+    """Receipts as ``<benchmark>/<model>/<receipt id>.json``, their arrays and logs beside them.
 
     A receipt appears whole or not at all, after its attachments. Any number of processes may write and read; nothing
-    is ever changed or overwritten.
+    is ever changed or overwritten. A store can be sent to other processes.
 
     Parameters
     ----------
-    folder : path, optional
-        Made when the first receipt is written; by default :func:`default_results_folder`.
+    address : str or path, optional
+        A folder, which is made when the first receipt is written; or ``s3://bucket/prefix``, with ``brainscore[s3]``
+        installed, AWS credentials, and the server's address in ``AWS_ENDPOINT_URL`` where it is not Amazon's. By
+        default :func:`default_results_address`.
 
     Examples
     --------
@@ -64,53 +49,75 @@ class ResultsStore:
     0.25
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        self.folder = default_results_folder() if folder is None else Path(folder).expanduser()
+    def __init__(self, address: str | os.PathLike[str] | None = None) -> None:
+        self._backend = backend_of(default_results_address() if address is None else address)
 
     def __repr__(self) -> str:
-        return f"ResultsStore({str(self.folder)!r})"
+        return f"ResultsStore({self.address!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.address,)
+
+    @property
+    def address(self) -> str:
+        """Where it is: an absolute path or ``s3://bucket/prefix``; another process finds the same store there."""
+        return self._backend.address
+
+    @property
+    def folder(self) -> Path:
+        """The folder.
+
+        Raises
+        ------
+        UserError
+            If the receipts are in a bucket.
+        """
+        if not isinstance(self._backend, FolderBackend):
+            raise UserError(f"{self.address} is no folder", remedy="name a folder with --results or BRAINSCORE_RESULTS")
+        return self._backend.folder
 
     def folder_of(self, model: str, benchmark: str) -> Path:
-        """Folder of one pair's receipts, whether it exists or not.
+        """Folder of one pair's receipts, whether it exists or not; a UserError where they are in a bucket."""
+        return self.folder / _pair(model, benchmark)
+
+    def path_of(self, receipt: Receipt) -> Path:
+        """File of a receipt; a UserError where it is in a bucket."""
+        return self.folder / _name(receipt)
+
+    def address_of(self, receipt: Receipt) -> str:
+        """Path of a receipt's file, or its address in a bucket."""
+        return self._backend.address_of(_name(receipt))
+
+    def address_of_pair(self, model: str, benchmark: str) -> str:
+        """Folder of one pair's receipts, or its address in a bucket, whether there are any or not.
 
         Raises
         ------
         UserError
             If an identifier is empty or too long to be a folder's name.
         """
-        return self.folder / to_folder_name(benchmark) / to_folder_name(model)
+        return self._backend.address_of(_pair(model, benchmark))
 
     def require_writable(self) -> None:
-        """Make the folder if it is missing, and see whether it can be written.
+        """See whether receipts can be written; makes a folder that is missing.
 
         Raises
         ------
         UserError
             If not; better known before hours of scoring than after.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with TemporaryFile(dir=self.folder):
-                pass
-        except OSError as error:
-            raise UserError(
-                f"receipts cannot be written to {self.folder}: {error.strerror or error}",
-                remedy="name another folder with --results or BRAINSCORE_RESULTS, or make this one writable",
-            ) from error
+        self._backend.require_writable()
 
-    def path_of(self, receipt: Receipt) -> Path:
-        """File of a receipt."""
-        return self.folder_of(receipt.model.identifier, receipt.benchmark.identifier) / f"{receipt.id}.json"
-
-    def write(self, receipt: Receipt, arrays: Mapping[str, Arrays] | None = None) -> Receipt:
-        """Store a receipt and its arrays.
+    def write(self, receipt: Receipt, attachments: Mapping[str, Arrays | str] | None = None) -> Receipt:
+        """Store a receipt and its attachments.
 
         Parameters
         ----------
         receipt : Receipt
             Without an id; it gets one.
-        arrays : mapping of str to Arrays, optional
-            ``'raw'``, ``'predictions'``. One that netCDF cannot hold is left out, and the receipt's notes say so.
+        attachments : mapping of str to Arrays or str, optional
+            ``'raw'``, ``'predictions'``, ``'log'``. An array that netCDF cannot hold is left out, and the receipt's
+            notes say so.
 
         Returns
         -------
@@ -119,54 +126,55 @@ class ResultsStore:
 
         Raises
         ------
-        OSError
-            If the folder cannot be written; nothing is left behind.
+        StoreError
+            If the folder or the bucket cannot be written; nothing is left behind.
         """
-        folder = self.folder_of(receipt.model.identifier, receipt.benchmark.identifier)
-        folder.mkdir(parents=True, exist_ok=True)
-        left: list[Path] = []  # what must go if this is interrupted
-        try:
-            temporary: dict[str, Path] = {}
-            for kind, content in sorted((arrays or {}).items()):
-                path = folder / f".{uuid4().hex}.{kind}.nc"
-                left.append(path)
+        pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
+        with self._backend.writing(pair) as place:
+            made: dict[str, Path] = {}
+            for kind, content in sorted((attachments or {}).items()):
+                path = place.new_file()
                 try:
-                    write_arrays(content, path)
+                    write_attachment(content, path)
                 except (UserError, TypeError, ValueError, NotImplementedError) as error:
                     note = f"{kind} was not stored: {type(error).__name__}: {error}"
                     receipt = replace(receipt, notes=(*receipt.notes, note))
                     path.unlink(missing_ok=True)
                     continue
-                _sync(path)
                 info = AttachmentInfo(kind=kind, name="", sha256=file_digest(path, "sha256"), bytes=path.stat().st_size)
                 receipt = replace(receipt, attachments=(*receipt.attachments, info))
-                temporary[kind] = path
+                made[kind] = path
             receipt = receipt.identified()
             text = receipt.to_json()
             for attachment in receipt.attachments:
-                final = folder / attachment.name
-                left.append(final)
-                os.replace(temporary[attachment.kind], final)
-            unfinished = folder / f".{uuid4().hex}.json"
-            left.append(unfinished)
-            unfinished.write_text(text, encoding="utf-8")
-            _sync(unfinished)
-            _sync(folder)
-            os.replace(unfinished, folder / f"{receipt.id}.json")
-        except BaseException:
-            # an interrupt may come right after the last step: then the receipt is there, and stays
-            if not (receipt.id and (folder / f"{receipt.id}.json").exists()):
-                for path in left:
-                    path.unlink(missing_ok=True)
-            raise
-        _sync(folder)
+                place.keep(made[attachment.kind], attachment.name)
+            place.finish(f"{receipt.id}.json", text)
+        self._backend.sweep(pair)
         return receipt
+
+    def remove(self, receipt: Receipt) -> None:
+        """Remove a receipt, then its attachments.
+
+        Raises
+        ------
+        UserError
+            If the receipt is not there, or what is there cannot be removed.
+        """
+        name = _name(receipt)
+        if not self._backend.remove(name):
+            raise UserError(f"no receipt {receipt.id} in {self.address}", remedy=self._how_to_list())
+        for attachment in receipt.attachments:
+            self._backend.remove(f"{name.rpartition('/')[0]}/{attachment.name}")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield (model, benchmark) of all pairs that have a receipt, from the folders' names alone."""
-        for pair_folder in self._pair_folders():
-            if any(_is_receipt(path) for path in pair_folder.iterdir()):
-                yield from_folder_name(pair_folder.name), from_folder_name(pair_folder.parent.name)
+        last = ""
+        for name in self._names(None, None):
+            pair = name.rpartition("/")[0]
+            if pair != last:
+                benchmark, model = pair.split("/")
+                yield from_folder_name(model), from_folder_name(benchmark)
+                last = pair
 
     def listing(self, *, model: str | None = None, benchmark: str | None = None) -> Listing:
         """Read all receipts, or those of a model, a benchmark, a pair.
@@ -174,44 +182,33 @@ class ResultsStore:
         Returns
         -------
         Listing
-            ``receipts``, oldest first; ``problems``: files that cannot be read, with their paths.
+            ``receipts``, oldest first; ``problems``: files that cannot be read, with their addresses.
         """
         receipts, problems = [], []
-        for path in self._paths(model, benchmark):
-            try:
-                receipt = _read(path)
-            except FileNotFoundError:
-                continue  # removed by another process since it was listed
-            except (ReceiptError, OSError) as error:
-                problems.append(Problem(path, getattr(error, "message", None) or str(error)))
-                continue
+        for found in self._read(self._names(model, benchmark)):
+            if isinstance(found, Problem):
+                problems.append(found)
             # two identifiers may share a folder where the file system takes upper and lower case for the same
-            if model in {None, receipt.model.identifier} and benchmark in {None, receipt.benchmark.identifier}:
-                receipts.append(receipt)
+            elif model in {None, found.model.identifier} and benchmark in {None, found.benchmark.identifier}:
+                receipts.append(found)
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
 
     def __iter__(self) -> Iterator[Receipt]:
-        """Go through all receipts, oldest first; one that cannot be read gives a warning with its path."""
+        """Go through all receipts, oldest first; one that cannot be read gives a warning with its address."""
         listing = self.listing()
         for problem in listing.problems:
             warnings.warn(f"a receipt cannot be read: {problem}", stacklevel=2)
         yield from listing.receipts
 
     def latest(self, model: str, benchmark: str) -> Receipt | None:
-        """Newest readable receipt of a pair, or None; one that cannot be read gives a warning with its path."""
-        folder = self.folder_of(model, benchmark)
-        names = sorted((path for path in self._files(folder)), key=lambda path: path.name, reverse=True)
-        for path in names:
-            try:
-                receipt = _read(path)
-            except FileNotFoundError:
-                continue  # removed by another process since it was listed
-            except (ReceiptError, OSError) as error:
-                warnings.warn(f"a receipt cannot be read: {path}: {error}", stacklevel=2)
-                continue
-            if (receipt.model.identifier, receipt.benchmark.identifier) == (model, benchmark):
-                return receipt
+        """Newest readable receipt of a pair, or None; one that cannot be read gives a warning with its address."""
+        for newest in reversed(self._names(model, benchmark)):
+            for found in self._read([newest]):
+                if isinstance(found, Problem):
+                    warnings.warn(f"a receipt cannot be read: {found}", stacklevel=2)
+                elif (found.model.identifier, found.benchmark.identifier) == (model, benchmark):
+                    return found
         return None
 
     def load(self, receipt_id: str) -> Receipt:
@@ -226,22 +223,21 @@ class ResultsStore:
         """
         found = []
         if _ID_START.fullmatch(receipt_id):
-            found = [path for path in self._paths(None, None) if path.name.startswith(receipt_id)]
-        if len(found) != 1:
-            several = ", ".join(sorted(path.stem for path in found)[:5])
-            problem = (
-                f"{len(found)} receipts begin with {receipt_id!r}: {several}"
-                if found
-                else (f"no receipt {receipt_id!r} in {self.folder}")
-            )
-            raise UserError(problem, remedy=f"list them with: brainscore results ls --results {self.folder}")
-        try:
-            return _read(found[0])
-        except ReceiptError as error:
-            raise ReceiptError(f"{found[0]}: {error.message}", error.remedy) from error
+            found = [name for name in self._names(None, None) if _file(name).startswith(receipt_id)]
+        if len(found) > 1:
+            several = ", ".join(sorted(_file(name).removesuffix(".json") for name in found)[:5])
+            problem = f"{len(found)} receipts begin with {receipt_id!r}: {several}"
+            raise UserError(problem, remedy=self._how_to_list())
+        for receipt in self._read(found):
+            if isinstance(receipt, Problem):
+                raise ReceiptError(str(receipt), receipt.remedy)
+            return receipt
+        raise UserError(f"no receipt {receipt_id!r} in {self.address}", remedy=self._how_to_list())
 
     def attachment_path(self, receipt: Receipt, kind: str) -> Path:
         """File of an attachment, after checking that it is the one that was written.
+
+        Of a store in a bucket this is a copy, which is removed when this process ends.
 
         Raises
         ------
@@ -256,11 +252,15 @@ class ResultsStore:
                 f"receipt {receipt.id} has no attachment {kind!r}",
                 remedy=f"it has: {', '.join(kinds) or 'none'}",
             )
-        path = self.path_of(receipt).parent / kinds[kind].name
-        if not path.is_file():
-            raise ReceiptError(f"{path} is missing", remedy="score the pair again")
+        name = f"{_name(receipt).rpartition('/')[0]}/{kinds[kind].name}"
+        try:
+            path = self._backend.local_file(name, kinds[kind].sha256)
+        except FileNotFoundError as error:
+            address = self._backend.address_of(name)
+            raise ReceiptError(f"{address} is missing", remedy="score the pair again") from error
         if file_digest(path, "sha256") != kinds[kind].sha256:
-            raise ReceiptError(f"{path} was changed since it was written", remedy="score the pair again")
+            address = self._backend.address_of(name)
+            raise ReceiptError(f"{address} was changed since it was written", remedy="score the pair again")
         return path
 
     def open_attachment(self, receipt: Receipt, kind: str, *, group: str | None = None) -> Any:
@@ -285,46 +285,85 @@ class ResultsStore:
 
         return read_netcdf(self.attachment_path(receipt, kind), DataAssembly, group=group)
 
-    def _pair_folders(self) -> Iterator[Path]:
-        for benchmark in self._folders(self.folder):
-            yield from self._folders(benchmark)
+    def read_log(self, receipt: Receipt) -> str | None:
+        """What the pair printed; None if nothing was kept."""
+        if all(attachment.kind != "log" for attachment in receipt.attachments):
+            return None
+        return self.attachment_path(receipt, "log").read_text(encoding="utf-8")
 
-    def _paths(self, model: str | None, benchmark: str | None) -> Iterator[Path]:
-        for benchmark_folder in self._some(self.folder, benchmark):
-            for model_folder in self._some(benchmark_folder, model):
-                yield from self._files(model_folder)
+    def claim(self, model: str, benchmark: str, *, owner: str = "") -> Claim | None:
+        """Claim a pair, so that of many processes one works on it.
 
-    def _some(self, folder: Path, identifier: str | None) -> list[Path]:
-        return self._folders(folder) if identifier is None else [folder / to_folder_name(identifier)]
+        A claim holds for `CLAIM_SECONDS` after it was last renewed: use it as a context manager, which renews it, or
+        call ``renew()``. One that ran out, or whose process on this machine has ended, is taken over. Storing a
+        receipt and releasing a claim are two steps: who gets a claim looks whether there is a receipt meanwhile.
 
-    @staticmethod
-    def _folders(folder: Path) -> list[Path]:
-        if not folder.is_dir():
-            return []
-        return sorted(path for path in folder.iterdir() if not path.name.startswith(".") and path.is_dir())
+        Parameters
+        ----------
+        model, benchmark : str
+            The pair.
+        owner : str
+            A name to show to others.
 
-    @staticmethod
-    def _files(folder: Path) -> list[Path]:
-        return sorted(path for path in folder.iterdir() if _is_receipt(path)) if folder.is_dir() else []
+        Returns
+        -------
+        Claim or None
+            None if somebody else works on the pair.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the bucket cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> store = ResultsStore(tempfile.mkdtemp())
+        >>> with store.claim("pixels", "Some2026-pls", owner="first"):
+        ...     store.claim("pixels", "Some2026-pls", owner="second") is None, store.claims()[0].owner
+        (True, 'first')
+        >>> store.claims()
+        ()
+        """
+        pair = _pair(model, benchmark)
+        return claim_pair(self._backend.claims, pair, model=model, benchmark=benchmark, owner=owner)
+
+    def claims(self) -> tuple[ClaimInfo, ...]:
+        """List the claims that hold, by benchmark and model."""
+        return all_claims(self._backend.claims)
+
+    def _names(self, model: str | None, benchmark: str | None) -> list[str]:
+        folders = [None if identifier is None else to_folder_name(identifier) for identifier in (benchmark, model)]
+        return [name for name in self._backend.names(*folders) if name.endswith(".json")]
+
+    def _read(self, names: Sequence[str]) -> Iterator[Receipt | Problem]:
+        for name, content in self._backend.read(names):
+            if isinstance(content, FileNotFoundError):
+                continue  # removed by another process since it was listed
+            if isinstance(content, OSError):
+                yield Problem(self._backend.address_of(name), str(content))
+                continue
+            try:
+                receipt = Receipt.from_json(content)
+            except ReceiptError as error:
+                yield Problem(self._backend.address_of(name), error.message, error.remedy)
+                continue
+            if f"{receipt.id}.json" == _file(name):
+                yield receipt
+            else:
+                yield Problem(self._backend.address_of(name), f"it says that its id is {receipt.id}")
+
+    def _how_to_list(self) -> str:
+        return f"list them with: brainscore results ls --results {self.address}"
 
 
-def _is_receipt(path: Path) -> bool:
-    return path.suffix == ".json" and not path.name.startswith(".")
+def _pair(model: str, benchmark: str) -> str:
+    return f"{to_folder_name(benchmark)}/{to_folder_name(model)}"
 
 
-def _read(path: Path) -> Receipt:
-    receipt = Receipt.from_json(path.read_bytes())
-    if receipt.id != path.stem:
-        raise ReceiptError(f"it says that its id is {receipt.id}")
-    return receipt
+def _name(receipt: Receipt) -> str:
+    return f"{_pair(receipt.model.identifier, receipt.benchmark.identifier)}/{receipt.id}.json"
 
 
-def _sync(path: Path) -> None:
-    """Make sure that a file or a folder's entries are on the disk."""
-    if os.name == "nt" and path.is_dir():
-        return  # folders cannot be opened there
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _file(name: str) -> str:
+    return name.rpartition("/")[2]

@@ -38,8 +38,6 @@ ResultState = Literal["scored", "undefined", "not applicable", "failed"]
 LeafState = Literal["scored", "undefined", "not applicable", "failed", "outdated", "missing"]
 """What a benchmark contributes; ``'outdated'``: only other versions were scored, ``'missing'``: none was."""
 
-_NAN = "the benchmark returned NaN"  # the reason in receipts whose benchmark gave none
-
 
 @dataclass(frozen=True, kw_only=True)
 class LeafResult:
@@ -243,9 +241,6 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
 def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
     """Read results from receipts.
 
-    Receipts know no state of their own for NaN: of those that are not applicable, one with a raw score or
-    measurements beside it is taken to be NaN, and one whose reason says so.
-
     Parameters
     ----------
     receipts : iterable of Receipt
@@ -269,7 +264,7 @@ def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
         LeafResult(
             model=receipt.model.identifier,
             benchmark=receipt.benchmark.identifier,
-            state=_state_of(receipt),
+            state=receipt.state,
             score=receipt.score.value if receipt.score else None,
             error=receipt.score.error if receipt.score else None,
             ci=receipt.score.ci if receipt.score else None,
@@ -279,11 +274,6 @@ def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
         )
         for receipt in receipts
     )
-
-
-def _state_of(receipt: "Receipt") -> ResultState:
-    undefined = receipt.raw is not None or bool(receipt.attachments) or receipt.reason == _NAN
-    return "undefined" if receipt.state == "not applicable" and undefined else receipt.state
 
 
 def _of_model(tree: Tree, results: Mapping[str, Sequence[LeafResult]], over: Over) -> dict[str, Aggregate]:

@@ -121,7 +121,7 @@ def test_what_is_undefined_says_why(cli, tmp_path):
     output = cli("score", "lab-able", "Lab2026.IT-uncertain", "--results", str(tmp_path)).output
     assert "0.5000 (no standard error: there is one subject)" in output
     lines = fields(cli("score", "lab-able", "Lab2026.IT-undefined", "--results", str(tmp_path)).output)
-    assert lines["state"] == "not applicable: no neuroid is reliable"
+    assert lines["state"] == "undefined: no neuroid is reliable"
     assert "score" not in lines
     assert "nan" not in str(lines).lower()
 

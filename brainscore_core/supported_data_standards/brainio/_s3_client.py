@@ -101,6 +101,10 @@ def _client(settings: frozenset[tuple[str, str]], attempts: int) -> Any:
         raise NoCredentials(f"the AWS credentials cannot be used: {error}", remedy=CREDENTIALS_REMEDY) from error
 
 
+if hasattr(os, "register_at_fork"):  # two processes cannot share connections
+    os.register_at_fork(after_in_child=_client.cache_clear)
+
+
 def explain(error: "ClientError | BotoCoreError", url: str, expected: str) -> tuple[FetchError, bool]:
     """What went wrong in a signed request, and whether it is worth another attempt."""
     from botocore import exceptions

@@ -47,7 +47,7 @@ class DicarloKar2019OST(BenchmarkBase):
     Notes
     -----
     A model whose recordings of the first image do not change over time cannot have solution times: its score is NaN
-    with the reason in ``attrs['reason']``, and the pair *not applicable*. The other images are then not shown.
+    with the reason in ``attrs['reason']``, and the pair *undefined*. The other images are then not shown.
 
     References
     ----------

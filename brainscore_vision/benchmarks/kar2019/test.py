@@ -216,9 +216,9 @@ def test_a_static_model_has_no_solution_times(stand_in):
     assert model.heard[1:] == [(1, 44)]  # the other images were not shown
 
 
-def test_a_static_model_is_not_applicable(stand_in):
+def test_a_static_models_score_is_undefined(stand_in):
     outcome = run_pair("pixels", "Kar2019-ost")
-    assert outcome.receipt.state == "not applicable"
+    assert outcome.receipt.state == "undefined"
     assert "do not change over time" in outcome.receipt.reason
 
 

@@ -9,6 +9,7 @@ from brainscore_core.benchmarks import BenchmarkBase, normalise
 from brainscore_core.errors import DataUnavailable, NotApplicable
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.provenance import note
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 
@@ -61,8 +62,38 @@ class FakeBenchmark(BenchmarkBase):
         note("device", name="cpu")
         note("cache", hit=True, layer="a")
         note("cache", hit=False, layer="b")
+        note("time", step="extraction", seconds=1.5, layer="a")
+        note("time", step="extraction", seconds=0.25, layer="b")
+        note("weights", identifier="fake-net", sha256="2" * 64)
         score = self.make()
         return normalise(score, self.ceiling) if "scale" in score.attrs else score
+
+
+def receipt(model="model", benchmark="benchmark", value=0.5, **fields):
+    return Receipt(
+        model=ModelInfo(identifier=model),
+        benchmark=BenchmarkInfo(identifier=benchmark),
+        state="scored",
+        score=Estimate(value=value),
+        **fields,
+    )
+
+
+@pytest.fixture
+def bucket(s3_server):
+    """Client of a server with an empty bucket named lab."""
+    client = pytest.importorskip("boto3").client("s3", endpoint_url=s3_server)
+    client.create_bucket(Bucket="lab")
+    return client
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def address(request, tmp_path):
+    """Where receipts can be kept: tests that use it run on a folder and on a bucket."""
+    if request.param == "folder":
+        return str(tmp_path / "results")
+    request.getfixturevalue("bucket")
+    return "s3://lab/our/results"
 
 
 @pytest.fixture
@@ -91,4 +122,5 @@ def fakes():
         metric_score=metric_score,
         ceiling=ceiling,
         FakeBenchmark=FakeBenchmark,
+        receipt=receipt,
     )

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -15,6 +16,9 @@ from brainscore_core.scoring import (
     ModelInfo,
     Receipt,
     ReceiptError,
+    RunInfo,
+    Timings,
+    WeightsItem,
     receipt_schema,
 )
 from brainscore_core.scoring._json import plain
@@ -58,6 +62,10 @@ def test_round_trip_is_exact(value, low, text, version):
         ({"state": "failed", "score": None, "reason": "x"}, "error"),
         ({"state": "not applicable", "score": None}, "reason"),
         ({"state": "done"}, "state"),
+        ({"state": "undefined", "score": None}, "reason"),
+        ({"state": "undefined", "reason": "the ceiling is 0"}, "score"),
+        ({"run": RunInfo(id="")}, "run"),
+        ({"weights": (WeightsItem(identifier="net", sha256="1" * 40),)}, "weights"),
         ({"device": ""}, "device"),
         ({"score": Estimate(value=0.5, error=-1.0)}, "score"),
     ],
@@ -76,7 +84,9 @@ def test_nonsense_is_not_written(change, where):
         ("[]", "a JSON object is needed"),
         ("{}", "not a valid receipt"),
         ('{"schema_version": NaN}', "NaN is no JSON"),
-        ('{"schema_version": 2}', "written by a newer Brain-Score"),
+        ('{"schema_version": 3}', "written by a newer Brain-Score"),
+        ('{"schema_version": 0}', "not a valid receipt"),
+        ('{"schema_version": true}', "not a valid receipt"),
         ('{"schema_version": "1"}', "not a valid receipt"),
         (b"\xff\xfe\x00", "not valid JSON"),
     ],
@@ -98,6 +108,25 @@ def test_a_failed_receipt_round_trips():
         state="failed", score=None, reason="boom", error=ErrorInfo(type="ValueError", message="boom", traceback="…")
     )
     assert Receipt.from_json(failed.to_json()) == failed
+
+
+def test_everything_of_a_run_round_trips():
+    original = receipt(
+        state="undefined",
+        score=None,
+        reason="the ceiling is 0",
+        raw=Estimate(value=0.1, unclamped=1.1, unclamped_ci=(0.9, 1.2)),
+        weights=(WeightsItem(identifier="net", sha256="1" * 64),),
+        run=RunInfo(id="run-1", isolated=True, environment="abc", packages={"torch": "2.4"}),
+        timings=Timings(score=2.0, extraction=1.5, total=3.0),
+    )
+    assert Receipt.from_json(original.to_json()) == original
+
+
+def test_the_published_schema_is_the_one_in_use():
+    published = Path(__file__).parents[3] / "docs" / "schemas" / "receipt-2.json"
+    assert json.loads(published.read_text(encoding="utf-8")) == receipt_schema()
+    assert receipt_schema()["$id"].endswith("/schemas/receipt-2.json")
 
 
 def test_ids_sort_by_time_and_follow_the_content():

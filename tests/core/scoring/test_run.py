@@ -8,7 +8,7 @@ import pytest
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UserError
 from brainscore_core.metrics import Score
-from brainscore_core.scoring import Receipt, ResultsStore, run_pair
+from brainscore_core.scoring import Receipt, ResultsStore, RunInfo, run_pair
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 
@@ -42,10 +42,13 @@ def test_scored(fakes, tmp_path):
     assert receipt.seeds == {"splits": 1}
     assert (receipt.cache.hits, receipt.cache.misses) == (1, 1)
     assert receipt.timings.total >= receipt.timings.score > 0
+    assert receipt.timings.extraction == 1.75
+    assert [(item.identifier, item.sha256) for item in receipt.weights] == [("fake-net", "2" * 64)]
+    assert receipt.run is None
     assert receipt.memory.peak_bytes > 1_000_000
     assert receipt.environment.packages["numpy"] == np.__version__
     data = strict(only_file(tmp_path))
-    assert data["schema_version"] == 1
+    assert data["schema_version"] == 2
     assert Receipt.from_dict(data) == receipt
 
 
@@ -104,7 +107,7 @@ def test_what_the_model_cannot_do_is_not_applicable(fakes, tmp_path):
         ({"error_reason": "too few subjects"}, "too few subjects"),
     ],
 )
-def test_nan_is_not_applicable(fakes, tmp_path, attrs, reason):
+def test_nan_is_undefined(fakes, tmp_path, attrs, reason):
     def make():
         score = Score(np.nan)
         score.attrs.update(attrs)
@@ -112,7 +115,9 @@ def test_nan_is_not_applicable(fakes, tmp_path, attrs, reason):
 
     fakes.benchmarks["nan"] = fakes.FakeBenchmark(make=make)
     outcome = run_pair("model", "nan", **fakes.loaders, results=tmp_path)
-    assert (outcome.receipt.state, outcome.receipt.reason) == ("not applicable", reason)
+    assert (outcome.receipt.state, outcome.receipt.reason) == ("undefined", reason)
+    assert (outcome.score.attrs["state"], outcome.score.attrs["reason"]) == ("undefined", reason)
+    assert ResultsStore(tmp_path).latest("model", "nan") == outcome.receipt
     assert "NaN" not in json.dumps(strict(only_file(tmp_path))["raw"])
 
 
@@ -209,6 +214,36 @@ def test_raw_values_that_cannot_be_stored_do_not_lose_the_score(fakes, tmp_path)
     assert len(receipt.notes) == 2
     assert "list is no assembly" in receipt.notes[0]
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{receipt.id}.json"]
+
+
+def test_the_run_is_told(fakes, tmp_path):
+    run = RunInfo(id="run-1", isolated=True, environment="abc", packages={"torch": "2.4"})
+    receipt = run_pair("model", "scored", **fakes.loaders, results=tmp_path, run=run).receipt
+    assert receipt.run == run
+    assert strict(only_file(tmp_path))["run"]["packages"] == {"torch": "2.4"}
+
+
+@pytest.mark.parametrize("benchmark", ["scored", "broken", "refused"])
+def test_what_was_printed_is_kept(fakes, tmp_path, benchmark):
+    printed = ["reading /home/someone/data/stimuli.csv"]
+
+    def load_model(identifier):
+        printed.append("https://me:secret@example.org/weights.pt is loaded")
+
+    loaders = {**fakes.loaders, "load_model": load_model}
+    store = ResultsStore(tmp_path)
+    receipt = run_pair(
+        "model", benchmark, **loaders, results=store, raise_errors=False, log=lambda: "\n".join(printed)
+    ).receipt
+    assert store.read_log(receipt) == "reading …/stimuli.csv\nhttps://example.org/weights.pt is loaded\n"
+    assert store.attachment_path(receipt, "log").name == f"{receipt.id}.log"
+
+
+def test_nothing_printed_is_no_log(fakes, tmp_path):
+    store = ResultsStore(tmp_path)
+    receipt = run_pair("model", "refused", **fakes.loaders, results=store, log="\n  \n").receipt
+    assert receipt.attachments == ()
+    assert store.read_log(receipt) is None
 
 
 def test_what_a_benchmark_remarks_is_kept(fakes):

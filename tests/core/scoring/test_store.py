@@ -1,52 +1,58 @@
+"""What a store does wherever it is."""
+
 import multiprocessing
-import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import uuid
+from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainscore_core.errors import UserError
-from brainscore_core.scoring import (
-    BenchmarkInfo,
-    Estimate,
-    ModelInfo,
-    Receipt,
-    ReceiptError,
-    ResultsStore,
-    default_results_folder,
-)
-from brainscore_core.scoring import _store as store_module
+from brainscore_core.scoring import ReceiptError, ResultsStore, default_results_address
 from brainscore_core.scoring._attachments import Arrays
 from brainscore_core.scoring._names import from_folder_name, to_folder_name
 
 
-def receipt(model="model", benchmark="benchmark", value=0.5, **fields):
-    return Receipt(
-        model=ModelInfo(identifier=model),
-        benchmark=BenchmarkInfo(identifier=benchmark),
-        state="scored",
-        score=Estimate(value=value),
-        **fields,
-    )
+def arrays(fakes):
+    return {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
 
 
 @pytest.mark.parametrize(
     "identifier",
-    ["a/b", "..", ".", "...", ".hidden", "a\\b", "übermodell 模型", "con", "NUL.txt", "a:b|c?*", "%2F", "a%"],
+    [
+        "a/b",
+        "..",
+        ".",
+        "...",
+        ".hidden",
+        "a\\b",
+        "übermodell 模型",
+        "con",
+        "NUL.txt",
+        "a:b|c?*",
+        "%2F",
+        "a%",
+        "a+b=c,d@e",
+    ],
 )
-def test_any_identifier_is_stored_and_found(tmp_path, identifier):
-    store = ResultsStore(tmp_path / "results")
-    written = store.write(receipt(identifier, identifier))
+def test_any_identifier_is_stored_and_found(fakes, address, identifier):
+    store = ResultsStore(address)
+    written = store.write(fakes.receipt(identifier, identifier))
     assert store.latest(identifier, identifier) == written
     assert list(store.pairs()) == [(identifier, identifier)]
-    assert store.path_of(written).resolve().is_relative_to(tmp_path / "results")
-    assert len(store.path_of(written).relative_to(tmp_path / "results").parts) == 3
-    assert len(list((tmp_path / "results").iterdir())) == 1
+    assert store.address_of(written).startswith(f"{address}/")
+    inside = store.address_of(written).removeprefix(f"{address}/")
+    assert inside.split("/")[:2] == [to_folder_name(identifier)] * 2
+    assert store.address_of_pair(identifier, identifier) == store.address_of(written).rpartition("/")[0]
 
 
 @given(st.text(min_size=1, max_size=20))
@@ -62,138 +68,160 @@ def test_folder_names_are_reversible_and_safe(identifier):
 
 
 @pytest.mark.parametrize("identifier", ["", "x" * 300, "\udcff"])
-def test_impossible_identifiers_are_refused(identifier):
+def test_impossible_identifiers_are_refused(address, identifier):
     with pytest.raises(UserError):
-        to_folder_name(identifier)
+        ResultsStore(address).address_of_pair(identifier, "benchmark")
+    with pytest.raises(UserError):
+        ResultsStore(address).claim("model", identifier)
 
 
-def test_latest_and_load(tmp_path):
-    store = ResultsStore(tmp_path)
+def test_latest_and_load(fakes, address):
+    store = ResultsStore(address)
     assert store.latest("model", "benchmark") is None
-    first = store.write(receipt(value=0.1))
-    second = store.write(receipt(value=0.2))
-    other = store.write(receipt(model="other"))
+    first = store.write(fakes.receipt(value=0.1))
+    second = store.write(fakes.receipt(value=0.2))
+    other = store.write(fakes.receipt(model="other"))
+    elsewhere = store.write(fakes.receipt(benchmark="benchmark2"))
     assert first.id < second.id
     assert store.latest("model", "benchmark") == second
     assert store.load(first.id) == first
     assert store.load(other.id[:23]) == other
-    assert [r.id for r in store] == [first.id, second.id, other.id]
+    assert [r.id for r in store] == [first.id, second.id, other.id, elsewhere.id]
     assert store.listing(model="other").receipts == (other,)
-    assert store.listing().newest_of_each() == (second, other)
-    with pytest.raises(UserError, match="3 receipts begin with"):
+    assert store.listing(benchmark="benchmark2").receipts == (elsewhere,)
+    assert store.listing(model="model", benchmark="benchmark").receipts == (first, second)
+    assert store.listing(model="model", benchmark="none").receipts == ()
+    assert store.listing().newest_of_each() == (second, other, elsewhere)
+    with pytest.raises(UserError, match="4 receipts begin with"):
         store.load(first.id[:8])
     for wrong in ("20000101T000000000000Z-000000000000", "*", "../x", ""):
-        with pytest.raises(UserError, match="brainscore results ls"):
+        with pytest.raises(UserError, match="brainscore results ls --results "):
             store.load(wrong)
 
 
-def test_the_default_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("BRAINSCORE_RESULTS", raising=False)
-    assert default_results_folder() == tmp_path / "home" / "results"
-    monkeypatch.setenv("BRAINSCORE_RESULTS", str(tmp_path / "mine"))
-    assert ResultsStore().folder == tmp_path / "mine"
-    assert not (tmp_path / "mine").exists()
-    assert ResultsStore().listing().receipts == ()
+def test_attachments(fakes, address):
+    store = ResultsStore(address)
+    written = store.write(fakes.receipt(), {**arrays(fakes), "log": "one\ntwo\n"})
+    assert [(item.kind, item.name.partition(".")[2]) for item in written.attachments] == [
+        ("log", "log"), ("predictions", "predictions.nc"), ("raw", "raw.nc"),
+    ]  # fmt: skip
+    again = ResultsStore(address).latest("model", "benchmark")
+    assert again == written
+    np.testing.assert_array_equal(store.open_attachment(again, "raw").values, [[1.0, 2.0]])
+    assert store.read_log(again) == "one\ntwo\n"
+    path = store.attachment_path(again, "predictions")
+    assert path.stat().st_size == written.attachments[1].bytes
+    with pytest.raises(UserError, match="it has: log, predictions, raw"):
+        store.attachment_path(again, "weights")
 
 
-def test_a_corrupt_receipt_is_reported_and_the_others_are_read(tmp_path):
-    store = ResultsStore(tmp_path)
-    good = store.write(receipt())
-    path = store.path_of(good)
-    truncated = path.with_name("99990101T000000000000Z-000000000000.json")
-    truncated.write_text(path.read_text()[:100])
-    newer = path.with_name("99990101T000000000000Z-000000000001.json")
-    newer.write_text('{"schema_version": 9}')
-    renamed = path.with_name("99990101T000000000000Z-000000000002.json")
-    renamed.write_bytes(path.read_bytes())
-    path.with_name(".0123.json").write_text("half of a rec")  # of another process, being written
-    listing = store.listing()
-    assert listing.receipts == (good,)
-    assert {problem.path for problem in listing.problems} == {truncated, newer, renamed}
-    assert str(truncated) in str(listing.problems[0])
-    with pytest.warns(UserWarning, match="cannot be read") as warned:
-        assert list(store) == [good]
-    assert len(warned) == 3
-    with pytest.warns(UserWarning, match="cannot be read"):
-        assert store.latest("model", "benchmark") == good
-    with pytest.raises(ReceiptError, match=truncated.name):
-        store.load(truncated.stem)
+def test_remove(fakes, address):
+    store = ResultsStore(address)
+    kept = store.write(fakes.receipt(), {**arrays(fakes), "log": f"printed {uuid.uuid4()}"})
+    gone = store.write(fakes.receipt(), arrays(fakes))
+    store.remove(gone)
+    assert store.listing().receipts == (kept,)
+    assert list(store.open_attachment(kept, "raw").shape) == [1, 2]
+    with pytest.raises(UserError, match=f"no receipt {gone.id}"):
+        store.remove(gone)
+    store.remove(kept)
+    assert store.listing().receipts == ()
+    assert list(store.pairs()) == []
+    with pytest.raises(ReceiptError, match=f"{kept.id}.log is missing"):
+        store.read_log(kept)
 
 
-def test_identifiers_that_share_a_folder_stay_apart(tmp_path, monkeypatch):
+def test_an_array_that_netcdf_cannot_hold_is_left_out(fakes, address):
+    bad = Arrays(xr.DataArray(np.array([object()], dtype=object), dims=["neuroid"]))
+    store = ResultsStore(address)
+    written = store.write(fakes.receipt(), {"raw": bad, "log": "one\n"})
+    assert [item.kind for item in written.attachments] == ["log"]
+    assert written.notes[0].startswith("raw was not stored: ")
+    assert store.latest("model", "benchmark") == written
+
+
+def test_identifiers_that_share_a_folder_stay_apart(fakes, address, monkeypatch):
     # as on a file system that takes upper and lower case for the same
-    monkeypatch.setattr(store_module, "to_folder_name", lambda name: to_folder_name(name).lower())
-    store = ResultsStore(tmp_path)
-    upper, lower = store.write(receipt("Model")), store.write(receipt("model"))
+    monkeypatch.setattr("brainscore_core.scoring._store.to_folder_name", lambda name: to_folder_name(name).lower())
+    store = ResultsStore(address)
+    upper, lower = store.write(fakes.receipt("Model")), store.write(fakes.receipt("model"))
     assert store.latest("Model", "benchmark") == upper
     assert store.listing(model="model").receipts == (lower,)
 
 
-def test_changed_and_missing_attachments_are_noticed(fakes, tmp_path):
-    store = ResultsStore(tmp_path)
-    written = store.write(receipt(), {"raw": Arrays(fakes.assembly([[1.0, 2.0]]))})
-    path = store.attachment_path(written, "raw")
-    assert path.name == f"{written.id}.raw.nc"
-    path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(ReceiptError, match="was changed"):
-        store.open_attachment(written, "raw")
-    path.unlink()
-    with pytest.raises(ReceiptError, match="missing"):
-        store.open_attachment(written, "raw")
+def test_a_store_goes_to_other_processes(fakes, address, monkeypatch, tmp_path):
+    written = ResultsStore(address).write(fakes.receipt())
+    store = ResultsStore(address)
+    assert store.address == address
+    assert address in repr(store)
+    (tmp_path / "elsewhere").mkdir()
+    if not address.startswith("s3:"):
+        monkeypatch.chdir(tmp_path)
+        store = ResultsStore(Path(address).relative_to(tmp_path))
+        assert str(store.folder) == "results"
+    sent = pickle.dumps(store)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert pickle.loads(sent).latest("model", "benchmark") == written
 
 
-@pytest.mark.parametrize("step", range(8))
-def test_an_interrupt_at_any_step_leaves_all_or_nothing(fakes, tmp_path, monkeypatch, step):
-    calls = []
-
-    def interrupting(function):
-        def wrapped(*args, **kwargs):
-            calls.append(function)
-            if len(calls) == step + 1:
-                raise KeyboardInterrupt
-            return function(*args, **kwargs)
-
-        return wrapped
-
-    monkeypatch.setattr(store_module, "_sync", interrupting(store_module._sync))
-    monkeypatch.setattr(store_module.os, "replace", interrupting(os.replace))
-    store = ResultsStore(tmp_path)
-    arrays = {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
-    with pytest.raises((KeyboardInterrupt, UserError)) if step < 7 else pytest.raises(KeyboardInterrupt):
-        for _ in range(2):
-            store.write(receipt(), arrays)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    listing = store.listing()
-    assert listing.problems == ()
-    for found in listing.receipts:
-        for attachment in found.attachments:
-            store.attachment_path(found, attachment.kind)
-    assert len(files) == 3 * len(listing.receipts)
+def test_a_store_that_is_not_there_is_empty(address):
+    store = ResultsStore(f"{address}/not/there")
+    assert store.listing().receipts == ()
+    assert list(store.pairs()) == []
+    assert store.claims() == ()
 
 
-def test_a_folder_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OSError, match="file"):
-        ResultsStore(tmp_path / "file").write(receipt())
+def test_the_default_address(monkeypatch, tmp_path):
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("BRAINSCORE_RESULTS", raising=False)
+    assert default_results_address() == str(tmp_path / "home" / "results")
+    monkeypatch.setenv("BRAINSCORE_RESULTS", str(tmp_path / "mine"))
+    assert ResultsStore().folder == tmp_path / "mine"
+    assert not (tmp_path / "mine").exists()
+    assert ResultsStore().listing().receipts == ()
+    monkeypatch.setenv("BRAINSCORE_RESULTS", "s3://lab/results/")
+    assert default_results_address() == "s3://lab/results/"
+    assert ResultsStore().address == "s3://lab/results"
 
 
-def write_some(folder, start, values):
+@pytest.mark.parametrize(
+    "given", ["s3://lab/results", "s3://lab/results/", "s3:/lab/results", Path("s3://lab/results")]
+)
+def test_an_address_in_a_bucket(given):
+    store = ResultsStore(given)
+    assert store.address == "s3://lab/results"
+    assert store.address_of_pair("model", "benchmark") == "s3://lab/results/benchmark/model"
+    with pytest.raises(UserError, match="is no folder"):
+        _ = store.folder
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [("https://lab/results", "cannot be kept at"), ("s3://", "names no bucket")]
+)
+def test_what_is_no_address(wrong, message):
+    with pytest.raises(UserError, match=message):
+        ResultsStore(wrong)
+
+
+def write_some(address, make, start, values):
     start.wait(20)
     for value in values:
-        ResultsStore(folder).write(receipt(value=value))
+        ResultsStore(address).write(make(value=value))
 
 
-def test_two_processes_write_the_same_pair_at_once(tmp_path):
+def test_two_processes_write_the_same_pair_at_once(fakes, address):
     context = multiprocessing.get_context("fork")
     start = context.Event()
     # the same content in the same microsecond would be the same receipt
-    shares = (range(40), range(40, 80))
-    writers = [context.Process(target=write_some, args=(tmp_path, start, share)) for share in shares]
+    each = 10 if address.startswith("s3:") else 40
+    shares = (range(each), range(each, 2 * each))
+    writers = [
+        context.Process(target=write_some, args=(address, fakes.receipt, start, share), daemon=True) for share in shares
+    ]
     for writer in writers:
         writer.start()
     start.set()
-    store = ResultsStore(tmp_path)
+    store = ResultsStore(address)
     seen = 0
     while any(writer.is_alive() for writer in writers):
         listing = store.listing()
@@ -203,8 +231,7 @@ def test_two_processes_write_the_same_pair_at_once(tmp_path):
     for writer in writers:
         writer.join(20)
         assert writer.exitcode == 0
-    assert len(store.listing().receipts) == 80
-    assert all(path.suffix == ".json" for path in tmp_path.rglob("*") if path.is_file())
+    assert {found.score.value for found in store.listing().receipts} == set(range(2 * each))
 
 
 KILLED = """
@@ -215,40 +242,37 @@ KILLED = """
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     store = ResultsStore(sys.argv[1])
     array = Arrays(DataAssembly(np.random.default_rng(0).random((50, 20)), dims=["presentation", "neuroid"]))
+    receipt = Receipt(model=ModelInfo(identifier="model"), benchmark=BenchmarkInfo(identifier="benchmark"),
+                      state="scored", score=Estimate(value=0.5))
+    assert store.claim("model", "benchmark", owner="the killed one")
+    store.write(receipt, {"raw": array, "predictions": array})
     print("ready", flush=True)
     while True:
-        store.write(Receipt(model=ModelInfo(identifier="model"), benchmark=BenchmarkInfo(identifier="benchmark"),
-                            state="scored", score=Estimate(value=0.5)), {"raw": array, "predictions": array})
+        store.write(receipt, {"raw": array, "predictions": array, "log": "printed"})
 """
 
 
-def test_a_killed_writer_leaves_only_whole_receipts(tmp_path):
-    for number in range(3):
+def test_a_killed_writer_leaves_only_whole_receipts_and_no_claim_that_blocks(address):
+    store = ResultsStore(address)
+    rounds = 1 if address.startswith("s3:") else 3
+    for number in range(rounds):
         writer = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", textwrap.dedent(KILLED), address], stdout=subprocess.PIPE, text=True
         )
         assert writer.stdout.readline() == "ready\n"
-        time.sleep(0.3 + 0.037 * number)
+        assert [claim.owner for claim in store.claims()] == ["the killed one"]
+        assert store.claim("model", "benchmark", owner="a living one") is None
+        time.sleep(0.1 + 0.037 * number)
         writer.send_signal(signal.SIGKILL)
         writer.wait(20)
         writer.stdout.close()
-    store = ResultsStore(tmp_path)
+        assert store.claims() == ()
     listing = store.listing()
     assert listing.problems == ()
-    assert listing.receipts
+    assert len(listing.receipts) >= rounds
     for found in listing.receipts:
-        assert {attachment.kind for attachment in found.attachments} == {"raw", "predictions"}
+        assert {attachment.kind for attachment in found.attachments} >= {"raw", "predictions"}
         for attachment in found.attachments:
             assert store.attachment_path(found, attachment.kind).is_file()
-
-
-def test_a_thousand_receipts_are_read(tmp_path):
-    store = ResultsStore(tmp_path)
-    folder = store.folder_of("model", "benchmark")
-    folder.mkdir(parents=True)
-    for number in range(1000):
-        made = receipt(created=f"2026-01-01T00:00:00.{number:06d}Z", value=number).identified()
-        (folder / f"{made.id}.json").write_text(made.to_json())
-    listing = store.listing()
-    assert [found.score.value for found in listing.receipts] == list(range(1000))
-    assert store.latest("model", "benchmark").score.value == 999
+    with store.claim("model", "benchmark", owner="a living one"):
+        assert [claim.owner for claim in store.claims()] == ["a living one"]

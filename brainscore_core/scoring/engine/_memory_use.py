@@ -1,0 +1,99 @@
+"""How much memory a process and those that it started hold, and whether the system ended one for want of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["descendants", "end_all", "memory_of", "system_oom_kills"]
+
+_PRIVATE = ("RssAnon:", "VmSwap:")
+_SHARED = "RssShmem:"
+
+
+def memory_of(pids: list[int]) -> int:
+    """Bytes that processes hold together and that the system cannot take back.
+
+    Pages of mapped files, such as stored activations, do not count: they can be had back at any time. Memory that
+    processes share counts once.
+
+    Parameters
+    ----------
+    pids : list of int
+        Those that are gone count nothing.
+
+    Examples
+    --------
+    >>> import os
+    >>> memory_of([os.getpid()]) > 1_000_000
+    True
+    """
+    private = shared = 0
+    for pid in pids:
+        own, common = _private_and_shared(pid)
+        private += own
+        shared = max(shared, common)
+    return private + shared
+
+
+def _private_and_shared(pid: int) -> tuple[int, int]:
+    private = shared = 0
+    try:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(_PRIVATE):
+                private += int(line.split()[1]) * 1024
+            elif line.startswith(_SHARED):
+                shared = int(line.split()[1]) * 1024
+    except OSError:
+        if not Path("/proc/self/status").exists():
+            return _resident(pid), 0
+    return private, shared
+
+
+def _resident(pid: int) -> int:
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that a process started, and those that these started."""
+    import psutil
+
+    try:
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def end_all(pids: Iterable[int]) -> None:
+    """End processes, all that they started, and the process groups that they lead. Returns at once."""
+    known = list(pids)
+    everybody = {*known, *(child for pid in known for child in descendants(pid))}
+    for pid in everybody:
+        with contextlib.suppress(OSError, AttributeError):
+            if os.getpgid(pid) == pid:
+                os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def system_oom_kills() -> int:
+    """How many processes the system has ended for want of memory since it started; 0 where it does not tell.
+
+    Examples
+    --------
+    >>> system_oom_kills() >= 0
+    True
+    """
+    try:
+        lines = Path("/proc/vmstat").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)

@@ -1,0 +1,241 @@
+"""A scoring process as its worker sees it: asked for pairs, watched, ended when it takes too much."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from brainscore_core.errors import UserError
+from brainscore_core.memory import readable
+from brainscore_core.scoring._capture import Captured, unnamed_file
+from brainscore_core.scoring.engine._memory_use import descendants, end_all, memory_of, system_oom_kills
+
+__all__ = ["Answer", "Death", "ScoringProcess"]
+
+_SCRIPT = Path(__file__).with_name("_child.py")
+_TICK = 0.05  # seconds between two looks at the memory of the process
+_TREE_TICKS = 10  # looks between two at what it started
+_TIDY_SECONDS = 1.0
+_FINISH_SECONDS = 10.0
+_READY_SECONDS = 600  # imports from a slow shared disk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the scoring process gave: its receipt's content, or the error that the scorer raised."""
+
+    content: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Death:
+    """Why a scoring process gave no answer.
+
+    Attributes
+    ----------
+    kind : str
+        ``'memory'``: it held more than it may, or the system had none left; ``'time'``: it took too long;
+        ``'crash'``: it ended by itself; ``'stopped'``: the run was stopped.
+    message : str
+        For people.
+    seconds : float
+        After which it died.
+    tail : str
+        What it printed since it began the pair; where that was much, the beginning and the end.
+    """
+
+    kind: Literal["memory", "time", "crash", "stopped"]
+    message: str
+    seconds: float
+    tail: str = ""
+
+
+class ScoringProcess:
+    """A process of its own that scores one pair at a time.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``scorer``, ``store``, ``run``, ``isolated``, ``options``, as JSON holds them.
+    environment : mapping
+        Its environment variables.
+    limit : int or None
+        Bytes that it may hold, processes that it started included.
+
+    Raises
+    ------
+    UserError
+        If the scorer cannot be imported.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], *, environment: Mapping[str, str], limit: int | None) -> None:
+        self.limit = limit
+        self._printed = unnamed_file()  # the process empties it when it begins a pair
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._oom_kills = system_oom_kills()
+        self._ticks = 0
+        self._others: list[int] = []
+        # -P: the folder of the script is no place to import from
+        self._process = subprocess.Popen(  # noqa: S603 - this package's own script
+            [sys.executable, "-P", str(_SCRIPT), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._printed,
+            env=dict(environment),
+            start_new_session=True,
+        )
+        threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True).start()
+        self._send({**settings, "path": sys.path})
+        self._ready = False
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    def wait_ready(self, stopped: Callable[[], bool]) -> Death | None:
+        """Wait until it has imported what it needs."""
+        if self._ready:
+            return None
+        found = self._wait(_READY_SECONDS, stopped)
+        if isinstance(found, Death):
+            return found
+        if problem := found.content.get("unavailable"):
+            self.close()
+            raise UserError(problem["message"], remedy=problem["remedy"] or problem["traceback"])
+        self._ready = True
+        return None
+
+    def score(
+        self, model: str, benchmark: str, *, timeout: float | None, stopped: Callable[[], bool]
+    ) -> Answer | Death:
+        """Score a pair.
+
+        Parameters
+        ----------
+        model, benchmark : str
+            Handed to the scorer.
+        timeout : float or None
+            Seconds that it may take.
+        stopped : callable
+            Asked again and again; where it says True, the process is ended.
+
+        Returns
+        -------
+        Answer or Death
+            After a death the process is gone, with all that it started.
+        """
+        if death := self.wait_ready(stopped):
+            return death
+        self._send({"model": model, "benchmark": benchmark})
+        return self._wait(timeout, stopped)
+
+    def finish(self) -> None:
+        """Let it come to its end, now that there is nothing more to score."""
+        self._send({"end": True})
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_FINISH_SECONDS)
+        self.close()
+
+    def close(self, *, seconds: float = 0.0) -> None:
+        """End it, and all that it started; it has so many seconds to put its things in order."""
+        others: list[int] = []
+        if seconds and self._process.poll() is None:
+            others = descendants(self._process.pid)  # which are nobody's children once it is gone
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=seconds)
+        end_all([*([self._process.pid] if self._process.poll() is None else []), *others])
+        with contextlib.suppress(OSError, ValueError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+
+    def _wait(self, timeout: float | None, stopped: Callable[[], bool]) -> Answer | Death:
+        start = time.monotonic()
+        while True:
+            try:
+                line = self._answers.get(timeout=_TICK)
+            except queue.Empty:
+                seconds = time.monotonic() - start
+                death: Death | None = None
+                if stopped():
+                    death = Death(kind="stopped", message="the run was stopped", seconds=seconds)
+                elif timeout is not None and seconds > timeout:
+                    death = Death(kind="time", message=f"took longer than {timeout:g} seconds", seconds=seconds)
+                elif used := self._too_much():
+                    limit = readable(self.limit or 0)
+                    message = f"was killed for using more than {limit} (it held {readable(used)})"
+                    death = Death(kind="memory", message=message, seconds=seconds)
+                if death is None:
+                    continue
+                self.close(seconds=0.0 if death.kind == "memory" else _TIDY_SECONDS)
+                return replace(death, tail=self._said())
+            seconds = time.monotonic() - start
+            if line is not None:
+                return Answer(content=json.loads(line), seconds=seconds)
+            return self._post_mortem(seconds)
+
+    def _too_much(self) -> int | None:
+        """Bytes that it holds, where these are too many."""
+        if self.limit is None:
+            return None
+        if self._ticks % _TREE_TICKS == 0:
+            self._others = descendants(self._process.pid)
+        self._ticks += 1
+        used = memory_of([self._process.pid, *self._others])
+        return used if used > self.limit else None
+
+    def _post_mortem(self, seconds: float) -> Death:
+        end_all([self._process.pid])  # what it started may be left
+        try:
+            code = self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
+            message = "was killed by the system, which had no memory left"
+            return Death(kind="memory", message=message, seconds=seconds, tail=self._said())
+        return Death(kind="crash", message=_ended(code), seconds=seconds, tail=self._said())
+
+    def _send(self, request: Mapping[str, Any]) -> None:
+        # a broken pipe: it is dead, which shows when its answer is awaited
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None and not self._process.stdin.closed:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+
+    def _read_answers(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            for line in pipe:
+                self._answers.put(line)
+        self._answers.put(None)
+
+    def _said(self) -> str:
+        """What it printed since it began the pair."""
+        with contextlib.suppress(ValueError):  # closed
+            return Captured(self._printed).text()
+        return ""
+
+
+def _ended(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit status {code}"
+    try:
+        name = f" ({signal.Signals(-code).name})"
+    except ValueError:
+        name = ""
+    return f"died with signal {-code}{name}"

@@ -1,0 +1,184 @@
+"""Profiles of SLURM clusters: a YAML file with what a job asks for."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from brainscore_core.errors import UserError
+from brainscore_core.memory import parse_size
+
+__all__ = ["SlurmProfile"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmProfile:
+    """What each job of a SLURM cluster asks for. One job holds one worker.
+
+    Attributes
+    ----------
+    cores : int
+        A job; the threads of the numerical libraries.
+    memory : int
+        Bytes a job.
+    retry_memory : int or None
+        Bytes a job for pairs that were killed for using more than `memory`.
+    walltime : str
+        As sbatch takes it; longer than the longest pair takes.
+    queue, account : str or None
+        Partition and account.
+    gpus : int
+        A job; adds ``--gres=gpu:N``.
+    interface : str or None
+        Network interface over which nodes reach this machine, such as ``ib0``.
+    python : str or None
+        Interpreter on the nodes; by default the path of the one that runs here.
+    env : dict
+        Environment variables of the workers.
+    prologue : tuple of str
+        Shell commands before the worker starts, such as ``module load cuda``.
+    job_extra_directives, job_directives_skip : tuple of str
+        ``#SBATCH`` lines to add, and parts of lines to leave out.
+    log_directory, local_directory : str or None
+        For the jobs' logs, and for workers' temporary files.
+    tls : bool
+        Whether workers and scheduler prove who they are to each other. Without, whoever can reach this machine's
+        port can run code here.
+    shared_directory : str or None
+        Where the keys for that lie, readable from the nodes; by default the current folder.
+    """
+
+    cores: int
+    memory: int
+    retry_memory: int | None = None
+    walltime: str = "24:00:00"
+    queue: str | None = None
+    account: str | None = None
+    gpus: int = 0
+    interface: str | None = None
+    python: str | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    prologue: tuple[str, ...] = ()
+    job_extra_directives: tuple[str, ...] = ()
+    job_directives_skip: tuple[str, ...] = ()
+    log_directory: str | None = None
+    local_directory: str | None = None
+    tls: bool = True
+    shared_directory: str | None = None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read and check a profile.
+
+        Raises
+        ------
+        UserError
+            If there is no such file, it is no YAML mapping, a key is unknown or missing, or a value is of the wrong
+            kind.
+        """
+        try:
+            import yaml
+        except ImportError as error:
+            raise UserError("reading YAML needs PyYAML", remedy='pip install "brainscore[cluster]"') from error
+        try:
+            content = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UserError(f"the SLURM profile {path} cannot be read: {error.strerror or error}") from error
+        except yaml.YAMLError as error:
+            raise UserError(f"the SLURM profile {path} is no YAML: {error}") from error
+        if not isinstance(content, dict):
+            raise UserError(f"the SLURM profile {path} holds no keys", remedy="cores and memory are needed")
+        try:
+            return cls.from_dict(content)
+        except UserError as error:
+            raise UserError(f"the SLURM profile {path}: {error.message}", remedy=error.remedy) from error
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Self:
+        """Check plain values.
+
+        Examples
+        --------
+        >>> SlurmProfile.from_dict({"cores": 8, "memory": "32GB", "queue": "gpu"}).memory
+        32000000000
+        """
+        known = [entry.name for entry in fields(cls)]
+        if unknown := sorted(map(str, set(content).difference(known))):
+            raise UserError(f"unknown: {', '.join(unknown)}", remedy=f"known are {', '.join(known)}")
+        if missing := [name for name in ("cores", "memory") if content.get(name) is None]:
+            raise UserError(f"missing: {', '.join(missing)}", remedy="say what a job needs, as in memory: 32GB")
+        values: dict[str, Any] = {}
+        for name, value in content.items():
+            if value is not None:
+                values[name] = _checked(name, value)
+        profile = cls(**values)
+        if profile.retry_memory is not None and profile.retry_memory <= profile.memory:
+            raise UserError("retry_memory is not above memory", remedy="leave it out, or ask for more")
+        return profile
+
+    def cluster_arguments(self, memory: int) -> dict[str, Any]:
+        """Arguments of `dask_jobqueue.SLURMCluster`.
+
+        Parameters
+        ----------
+        memory : int
+            Bytes a job.
+        """
+        resources = f"memory={memory / 1e6:.0f}" + (f",GPU={self.gpus}" if self.gpus else "")
+        gpu = [f"--gres=gpu:{self.gpus}"] if self.gpus else []
+        exports = [f"export {name}={shlex.quote(value)}" for name, value in self.env.items()]
+        arguments = {
+            "queue": self.queue,
+            "account": self.account,
+            "walltime": self.walltime,
+            # one thread of the worker is one task at a time; the cores are for the libraries
+            "cores": 1,
+            "processes": 1,
+            "job_cpu": self.cores,
+            "memory": f"{memory}B",
+            "interface": self.interface,
+            "python": self.python,
+            "job_script_prologue": [*exports, *self.prologue],
+            "job_extra_directives": [*gpu, *self.job_extra_directives],
+            "job_directives_skip": list(self.job_directives_skip),
+            "worker_extra_args": ["--resources", resources, "--no-dashboard"],
+            "log_directory": self.log_directory,
+            "local_directory": self.local_directory,
+            "shared_temp_directory": self.shared_directory,
+        }
+        return {name: value for name, value in arguments.items() if value is not None}
+
+
+_SIZES = ("memory", "retry_memory")
+_LISTS = ("prologue", "job_extra_directives", "job_directives_skip")
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name in _SIZES:
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            raise UserError(f"{name} is {value!r}", remedy="write it like 32GB")
+        return parse_size(value)
+    if name in {"cores", "gpus"}:
+        smallest = 1 if name == "cores" else 0
+        if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+            raise UserError(f"{name} is {value!r}", remedy=f"give a whole number from {smallest} on")
+        return value
+    if name in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise UserError(f"{name} is {value!r}", remedy="give a list of lines of text")
+        return tuple(value)
+    if name == "env":
+        plain = isinstance(value, dict) and all(isinstance(item, str | int | float) for item in value.values())
+        if not plain or not all(isinstance(key, str) and key.isidentifier() for key in value):
+            raise UserError(f"env is {value!r}", remedy="give names and values, as in OMP_PROC_BIND: close")
+        return {key: str(item) for key, item in value.items()}
+    if name == "tls":
+        if not isinstance(value, bool):
+            raise UserError(f"tls is {value!r}", remedy="write true or false")
+        return value
+    if not isinstance(value, str):
+        quotes = ' in quotes, as in "12:00:00"' if name == "walltime" else ""
+        raise UserError(f"{name} is {value!r}", remedy=f"write it as text{quotes}")
+    return value

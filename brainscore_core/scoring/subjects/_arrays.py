@@ -1,0 +1,121 @@
+"""Arrays of numbers as ``.npy``, read without a copy and without belief."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+
+from brainscore_core.scoring.subjects._files import Buffer, WireError
+
+__all__ = ["DTYPES", "read_npy", "read_part", "region_of", "repeated"]
+
+DTYPES = frozenset(map(np.dtype, ("?", *"bhilqBHILQ", *"efd", *"FD")))
+"""Truth values, and numbers of fixed width."""
+
+_LONGEST_HEADER = 4096
+_HEADER = re.compile(  # as NumPy writes it; its own reader evaluates Python's literals, and has many ways to fail
+    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>[<>|=][a-z][0-9]{1,3})', "
+    rb"'fortran_order': (?P<fortran>True|False), 'shape': \((?P<shape>(?:[0-9]{1,15}(?:, ?|(?=\))))*)\), \} *\n",
+    re.DOTALL,
+)
+_LOGICAL = 10_000  # how many times an array may be repeated that is stored once
+
+
+def read_npy(content: Buffer) -> np.ndarray:
+    """Read an array of numbers that lies in memory, without a copy.
+
+    Raises
+    ------
+    WireError
+        It is none, of a type that is not sent, or of another length than its shape asks for.
+    """
+    head = bytes(memoryview(content)[:_LONGEST_HEADER])
+    found = _HEADER.match(head)
+    if found is None:
+        raise WireError("no array")
+    start = found.end()
+    try:
+        dtype = np.dtype(found["dtype"].decode())
+    except TypeError as error:
+        raise WireError("an array of no type") from error
+    shape = tuple(int(size) for size in found["shape"].split(b",") if size.strip())
+    if start != 10 + int.from_bytes(head[8:10], "little"):
+        raise WireError("an array whose header is longer or shorter than it says")
+    if dtype not in DTYPES or not dtype.isnative:
+        raise WireError(f"an array of {dtype}")
+    if len(shape) > 32:
+        raise WireError("an array of impossible shape")
+    count = math.prod(shape)
+    if len(content) - start != count * dtype.itemsize:
+        raise WireError(f"an array of shape {shape} in {len(content) - start} bytes")
+    if count == 0:
+        if max(shape) >= 1 << 31:
+            raise WireError("an array of impossible shape")
+        return np.empty(shape, dtype)
+    flat = np.frombuffer(content, dtype, count, start)
+    if dtype.kind == "b" and flat.view(np.uint8).max() > 1:
+        raise WireError("truth values that are none")
+    return flat.reshape(shape, order="F" if found["fortran"] == b"True" else "C")
+
+
+def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """Read an array of numbers that begins somewhere in a file, without a copy.
+
+    Raises
+    ------
+    WireError
+        It does not lie there, or is of a type that is not sent.
+    """
+    if dtype not in DTYPES or dtype.kind == "b":
+        raise WireError(f"an array of {dtype} in a file")
+    count = math.prod(shape)
+    if count == 0 or start < 0 or start + count * dtype.itemsize > len(content):
+        raise WireError("an array that does not lie in its file")
+    return np.frombuffer(content, dtype, count, start).reshape(shape)
+
+
+def region_of(array: np.ndarray) -> tuple[Path, int] | None:
+    """Where the values of an array lie in a file that it maps and nobody writes to through this map.
+
+    Parameters
+    ----------
+    array : ndarray
+        Contiguous.
+
+    Returns
+    -------
+    tuple of (Path, int) or None
+        The file, by its present name, and the first byte; None for memory of any other kind, and off Linux.
+    """
+    if array.flags.writeable:
+        return None
+    address = array.__array_interface__["data"][0]
+    try:
+        maps = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    for line in maps:
+        span, access, offset, _, _, *path = line.split(maxsplit=5)
+        begin, end = (int(one, 16) for one in span.split("-"))
+        if begin <= address < end:
+            whole = access == "r--s" and address + array.nbytes <= end
+            return (Path(path[0]), int(offset, 16) + address - begin) if whole and path else None
+    return None
+
+
+def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """An array repeated along axes of length 1, without a copy.
+
+    Raises
+    ------
+    WireError
+        The shape is another one, or the repetitions are too many.
+    """
+    if array.ndim != len(shape) or any(have not in (1, want) for have, want in zip(array.shape, shape, strict=True)):
+        raise WireError(f"an array of shape {array.shape} cannot be repeated to {shape}")
+    if math.prod(shape) > _LOGICAL * array.size:
+        raise WireError(f"an array that is repeated more than {_LOGICAL} times")
+    return np.broadcast_to(array, shape)

@@ -1,0 +1,134 @@
+"""Keeps a subject from outliving the process that asks it. Run by path, with the standard library alone.
+
+``python -I -S _guard.py PARENT SOCKET COMMAND…`` runs the command. When standard input ends or the process PARENT is
+gone, and when the command has ended, everything that descends from it is killed. The exit status is the command's.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_TICK = 0.5  # seconds; standard input stays open where a copy of it was inherited by somebody
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _run(command: list[str], guard: int) -> None:
+    """Become the command, in a process group of its own; never returns."""
+    try:
+        os.setpgid(0, 0)
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != guard:
+            os._exit(1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        os.execvp(command[0], command)  # noqa: S606 - this is what it is for
+    except OSError as error:
+        os.write(2, f"{command[0]} cannot be started: {error.strerror}\n".encode("utf-8", "replace"))
+    finally:
+        os._exit(127)
+
+
+def _watch(child: int, parent: int, wake: int) -> int | None:
+    """Wait until the child has ended (its wait status), or nobody wants it any more (None)."""
+    while True:
+        with suppress(InterruptedError):
+            ready, _, _ = select.select([0, wake], [], [], _TICK)
+            if 0 in ready or os.getppid() != parent:
+                return None
+            if wake in ready:
+                os.read(wake, 4096)
+        while True:
+            try:
+                ended, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return None
+            if ended == child:
+                return status
+            if ended == 0:
+                break
+
+
+def _end(child: int, status: int | None) -> int | None:
+    """Kill the command's group, and whatever else descends from this process; the child's wait status."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        if status is None or sys.platform != "linux":  # a number that was waited for may soon be another's
+            with suppress(OSError):
+                os.killpg(child, signal.SIGKILL)
+        for pid in _children():
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            ended, found = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if ended == child:
+            status = found
+        if ended == 0:
+            time.sleep(0.005)
+    return status
+
+
+def _children() -> list[int]:
+    """Children of this process, where the system says so: also those that were left by their parents."""
+    found: list[int] = []
+    for task in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(pid) for pid in task.read_text().split()]
+    return found
+
+
+def _leave(status: int | None) -> None:
+    """End as the command ended."""
+    if status is None:
+        os._exit(1)
+    if not os.WIFSIGNALED(status):
+        os._exit(os.WEXITSTATUS(status))
+    import resource
+
+    number = os.WTERMSIG(status)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its own
+    with suppress(OSError, ValueError):  # not so for signals that cannot be caught
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    time.sleep(1)
+    os._exit(128 + number)
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    parent, connection, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    wake, woken = os.pipe()
+    for end in (wake, woken):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    guard = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _run(command, guard)
+    with suppress(OSError):
+        os.setpgid(child, child)  # whichever of the two comes first
+    os.close(connection)
+    _leave(_end(child, _watch(child, parent, wake)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""What comes with an answer: errors, warnings, notes of what was read."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from typing import Any, NoReturn
+
+from brainscore_core import errors
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.plugins import MissingRequirementError, PluginWarning
+from brainscore_core.provenance import note
+from brainscore_core.scoring.subjects._errors import SubjectFailed, SubjectOutOfMemory
+from brainscore_core.scoring.subjects._files import WireError
+from brainscore_core.scoring.subjects._values import expect, only
+
+__all__ = ["raise_error", "take_over"]
+
+_seen: dict[Any, Any] = {}  # warnings that need not be given again, as each module keeps them
+_MOST_NOTES = 10_000
+_USER_ERRORS: dict[str, type[UserError]] = {
+    "DataUnavailable": errors.DataUnavailable,
+    "MissingRequirementError": MissingRequirementError,
+    "UnknownIdentifier": errors.UnknownIdentifier,
+}
+
+
+def raise_error(name: str, error: Any) -> NoReturn:
+    """Raise an error of a subject as this process's own.
+
+    Parameters
+    ----------
+    name : str
+        Of the subject.
+    error : object
+        As it arrived.
+
+    Raises
+    ------
+    NotApplicable, UserError, SubjectFailed
+        The error, with the subject's traceback as a note.
+    WireError
+        It describes none.
+    """
+    error = only(expect(error, dict), "kind", "type", "message", "remedy", "traceback")
+    kind, type_name, message, trace = (expect(error[part], str) for part in ("kind", "type", "message", "traceback"))
+    remedy = None if error["remedy"] is None else expect(error["remedy"], str)
+    raised: Exception
+    if kind == "not applicable":
+        raised = NotApplicable(message)
+    elif kind == "user":
+        raised = _USER_ERRORS.get(type_name, UserError)(message, remedy)
+    elif kind in ("other", "memory"):
+        failed = SubjectOutOfMemory if kind == "memory" else SubjectFailed
+        raised = failed(f"the subject {name!r} raised {type_name}: {message}", cause="exception")
+    else:
+        raise WireError(f"an error of unknown kind: {kind[:40]!r}")
+    raised.add_note(f"In the subject's process:\n{trace}")
+    raise raised
+
+
+def take_over(about: Any) -> int:
+    """Note what the subject noted, and warn of what it warned of.
+
+    Returns
+    -------
+    int
+        Highest resident memory of its process, in bytes.
+    """
+    about = only(expect(about, dict), "notes", "warnings", "peak_bytes")
+    notes, warned = expect(about["notes"], list), expect(about["warnings"], list)
+    peak = expect(about["peak_bytes"], int)
+    if len(notes) > _MOST_NOTES:
+        raise WireError(f"{len(notes)} notes")
+    for item in notes:
+        fields = dict(expect(item, dict))
+        kind = expect(fields.pop("kind", None), str)
+        _check_note(kind, fields)
+        note(kind, **fields)
+    for one in warned:
+        if not isinstance(one, list) or len(one) != 4:
+            raise WireError("a warning that is none")
+        message, names, file, line = one
+        category = _category(expect(names, list))
+        warnings.warn_explicit(expect(message, str), category, expect(file, str), expect(line, int), registry=_seen)
+    return peak
+
+
+def _check_note(kind: str, fields: dict[str, Any]) -> None:
+    """Refuse what would break the receipt: those who read notes rely on what they hold."""
+    for name, needed in _NEEDED.get(kind, {}).items():
+        if name in fields and not isinstance(fields[name], needed):
+            raise WireError(f"a note of kind {kind[:40]!r} whose {name} is a {type(fields[name]).__name__}")
+    if kind in _REQUIRED and not _REQUIRED[kind] <= set(fields):
+        raise WireError(f"a note of kind {kind[:40]!r} without {', '.join(sorted(_REQUIRED[kind]))}")
+
+
+_NEEDED: dict[str, dict[str, Any]] = {
+    "file": {"url": str, "path": str, "sha1": str | None, "sha256": str | None},
+    "cache": {"hits": int, "misses": int, "hit": bool},
+    "time": {"step": str, "seconds": int | float},
+    "weights": {"identifier": str, "sha256": str},
+}
+_REQUIRED = {
+    "device": {"name"},
+    "remark": {"text"},
+    "time": {"step", "seconds"},
+    "weights": {"identifier", "sha256"},
+}
+
+
+def _category(names: list[Any]) -> type[Warning]:
+    """The nearest of the categories that this process knows."""
+    for name in names:
+        if name == "PluginWarning":
+            return PluginWarning
+        known = getattr(builtins, name, None) if isinstance(name, str) else None
+        if isinstance(known, type) and issubclass(known, Warning):
+            return known
+    return UserWarning

@@ -1,0 +1,383 @@
+"""Values as JSON and payloads, and back; what else may travel is told by *kinds*.
+
+JSON's own types stand for themselves. Everything else is an object with the key ``~``: a tuple, a path, a number that
+JSON lacks, an array. Arrays of numbers are ``.npy``, large ones in files without a name; objects are JSON again.
+Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+from numpy.lib import format as npy
+
+from brainscore_core.errors import UserError
+from brainscore_core.scoring.subjects._arrays import DTYPES, read_npy, read_part, region_of, repeated
+from brainscore_core.scoring.subjects._files import Buffer, WireError, anonymous_file, seal
+from brainscore_core.scoring.subjects._wire import parse
+
+__all__ = ["CannotTravel", "Decoder", "Encoder", "Kind", "expect", "only"]
+
+LARGE = 1 << 20  # bytes from which an array lies in a file
+_INLINE = 32 << 20  # bytes of small arrays in one message; beyond, small ones lie in files, too
+_PLAIN = {str, type(None), bool, int, float}
+T = TypeVar("T")
+_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class CannotTravel(UserError, TypeError):
+    """A value that cannot be sent to another process."""
+
+
+class Kind(NamedTuple):
+    """A type that may travel.
+
+    Attributes
+    ----------
+    tag : str
+        Its name in messages.
+    type : type
+        The type, subclasses included.
+    encode : callable
+        Encoder, value → dictionary of encoded parts.
+    decode : callable
+        Decoder, dictionary → value; raises `WireError` for anything else.
+    """
+
+    tag: str
+    type: type
+    encode: Callable[[Encoder, Any], dict[str, Any]]
+    decode: Callable[[Decoder, dict[str, Any]], Any]
+
+
+class Encoder:
+    """Collects the payloads of one message.
+
+    Parameters
+    ----------
+    kinds : sequence of Kind
+        What may travel beyond plain types and arrays.
+    memory : int
+        Bytes up to which an array is handed over in memory; larger ones lie on disk.
+    folders : sequence of Path
+        Arrays that map a file in one of these are handed over with that file.
+    """
+
+    def __init__(self, kinds: Sequence[Kind] = (), *, memory: int = 1 << 40, folders: Sequence[Path] = ()) -> None:
+        self.payloads: list[bytes | int] = []
+        self._kinds = kinds
+        self._memory = memory
+        self._folders = [folder.resolve() for folder in folders]
+        self._inline = 0
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for payload in self.payloads:
+            if isinstance(payload, int):
+                with suppress(OSError):
+                    os.close(payload)
+        self.payloads = []
+
+    def encode(self, value: Any) -> Any:
+        """Encode a value.
+
+        Raises
+        ------
+        CannotTravel
+            It, or something in it, is of a type that does not travel.
+        """
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, np.generic):
+            return {"~": "scalar", "of": self.array(np.asarray(value))}
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"~": "number", "is": _name_of(value)}
+        if isinstance(value, list):
+            return [self.encode(one) for one in value]
+        if isinstance(value, tuple):
+            return {"~": "tuple", "items": [self.encode(one) for one in value]}
+        if isinstance(value, np.ndarray):
+            return self.array(value)
+        if isinstance(value, PurePath):
+            return {"~": "path", "is": str(value)}
+        for kind in self._kinds:
+            if isinstance(value, kind.type):
+                return {"~": kind.tag, **kind.encode(self, value)}
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        return _refuse(f"a {type(value).__name__}")
+
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        if all(type(key) is str for key in value) and "~" not in value:
+            return {key: self.encode(one) for key, one in value.items()}
+        return {"~": "dict", "items": [[self.encode(key), self.encode(one)] for key, one in value.items()]}
+
+    def array(self, values: np.ndarray) -> dict[str, Any]:
+        """Encode an array; what is stored once and repeated along an axis is sent once."""
+        values = np.asarray(values)
+        if values.dtype.kind in "UTO":
+            return self._objects(values)
+        if values.dtype.kind in "Mm":
+            return {"~": "times", "dtype": values.dtype.str[1:], "of": self.array(values.view(np.int64))}
+        if not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
+        if values.dtype not in DTYPES:
+            _refuse(f"an array of {values.dtype}")
+        shape, encoded = values.shape, {"~": "array"}
+        if values.size:
+            repeated = [axis for axis, step in enumerate(values.strides) if step == 0 and shape[axis] > 1]
+            values = values[tuple(slice(1) if axis in repeated else slice(None) for axis in range(values.ndim))]
+            # in the order of memory, so that what is computed from it rounds as it would have
+            order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))
+            values = values.transpose(order)
+            if order != sorted(order):
+                encoded["order"] = order  # type: ignore[assignment]
+            if repeated:
+                encoded["shape"] = list(shape)  # type: ignore[assignment]
+        part = self._part(values) if self._folders and values.nbytes >= LARGE else None
+        return encoded | (part or {"payload": self._npy(values)})
+
+    def _part(self, values: np.ndarray) -> dict[str, Any] | None:
+        """Hand over the file that an array maps; None where it maps none that may be."""
+        place = region_of(values) if values.flags.c_contiguous and values.dtype.kind != "b" else None
+        if place is None or not any(place[0].resolve().is_relative_to(folder) for folder in self._folders):
+            return None
+        try:
+            self.payloads.append(os.open(place[0], os.O_RDONLY | os.O_CLOEXEC))
+        except OSError:  # the file has gone, the map has not
+            return None
+        part = {"dtype": str(values.dtype), "start": place[1], "of": list(values.shape)}
+        return {"payload": len(self.payloads) - 1, "part": part}
+
+    def _npy(self, values: np.ndarray) -> int:
+        if values.nbytes < LARGE and self._inline + values.nbytes < _INLINE:
+            stream = io.BytesIO()
+            npy.write_array(stream, values, version=(1, 0), allow_pickle=False)
+            return self._add(stream.getvalue())
+        descriptor = anonymous_file(values.nbytes + 4096, memory=self._memory)
+        self.payloads.append(descriptor)
+        with open(descriptor, "wb", closefd=False) as file:
+            npy.write_array(file, values, version=(1, 0), allow_pickle=False)
+        seal(descriptor)
+        return len(self.payloads) - 1
+
+    def _objects(self, values: np.ndarray) -> dict[str, Any]:
+        items = [one.item() if isinstance(one, np.generic) else one for one in values.ravel().tolist()]
+        plain = set(map(type, items)) <= _PLAIN
+        return {
+            "~": "objects",
+            "text": values.dtype.kind == "U",
+            "shape": list(values.shape),
+            "plain": plain,
+            "payload": self.json(items if plain else [self.encode(one) for one in items]),
+        }
+
+    def json(self, value: Any) -> int:
+        """Put plain JSON types into a payload; its number."""
+        text = json.dumps(value, separators=(",", ":")).encode("ascii")
+        if len(text) < LARGE and self._inline + len(text) < _INLINE:
+            return self._add(text)
+        descriptor = anonymous_file(len(text), memory=self._memory)
+        self.payloads.append(descriptor)
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(text)
+        seal(descriptor)
+        return len(self.payloads) - 1
+
+    def _add(self, content: bytes) -> int:
+        self._inline += len(content)
+        self.payloads.append(content)
+        return len(self.payloads) - 1
+
+
+class Decoder:
+    """Reads what an `Encoder` wrote, and believes nothing.
+
+    Parameters
+    ----------
+    payloads : sequence of buffers
+        As they arrived.
+    kinds : sequence of Kind
+        What may travel beyond plain types and arrays.
+    """
+
+    def __init__(self, payloads: Sequence[Buffer], kinds: Sequence[Kind] = ()) -> None:
+        self._payloads = payloads
+        self._kinds = {kind.tag: kind for kind in kinds}
+
+    def decode(self, value: Any) -> Any:
+        """Decode a value.
+
+        Raises
+        ------
+        WireError
+            It is not as an `Encoder` writes it.
+        """
+        if isinstance(value, list):
+            return [self.decode(one) for one in value]
+        if not isinstance(value, dict):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise WireError("a number that JSON does not know")
+            return value
+        if "~" not in value:
+            return {key: self.decode(one) for key, one in value.items()}
+        tag = value["~"]
+        if not isinstance(tag, str):
+            raise WireError("a tag that is no text")
+        if tag in self._kinds:
+            return self._kinds[tag].decode(self, {key: one for key, one in value.items() if key != "~"})
+        reader = _READERS.get(tag)
+        if reader is None:
+            raise WireError(f"an unknown kind of value: {tag[:40]!r}")
+        return reader(self, value)
+
+    def array(self, value: Any) -> np.ndarray:
+        """Decode what must be an array."""
+        decoded = self.decode(value)
+        if not isinstance(decoded, np.ndarray):
+            raise WireError(f"a {type(decoded).__name__} where an array should be")
+        return decoded
+
+    def json(self, number: Any) -> Any:
+        """Read plain JSON types from a payload."""
+        return parse(self._payload({"payload": number}))
+
+    def _payload(self, value: dict[str, Any]) -> Buffer:
+        number = expect(value.get("payload"), int)
+        if not 0 <= number < len(self._payloads):
+            raise WireError(f"payload {number} of {len(self._payloads)}")
+        return self._payloads[number]
+
+    def _number(self, value: dict[str, Any]) -> float:
+        name = expect(only(value, "~", "is")["is"], str)
+        if name not in _NUMBERS:
+            raise WireError(f"no number: {name[:40]!r}")
+        return _NUMBERS[name]
+
+    def _tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(self.decode(one) for one in expect(only(value, "~", "items")["items"], list))
+
+    def _dict(self, value: dict[str, Any]) -> dict[Any, Any]:
+        pairs = expect(only(value, "~", "items")["items"], list)
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise WireError("a dictionary whose items are no pairs")
+        try:
+            return {self.decode(key): self.decode(one) for key, one in pairs}
+        except TypeError as error:
+            raise WireError("a dictionary with keys that cannot be such") from error
+
+    def _path(self, value: dict[str, Any]) -> Path:
+        return Path(expect(only(value, "~", "is")["is"], str))
+
+    def _scalar(self, value: dict[str, Any]) -> Any:
+        array = self.array(only(value, "~", "of")["of"])
+        if array.shape != ():
+            raise WireError(f"a single value of shape {array.shape}")
+        return array[()]
+
+    def _times(self, value: dict[str, Any]) -> np.ndarray:
+        array, name = self.array(only(value, "~", "dtype", "of")["of"]), expect(value["dtype"], str)
+        try:
+            dtype = np.dtype(name)
+            if dtype.kind not in "Mm" or np.datetime_data(dtype)[0] == "generic" or array.dtype != np.int64:
+                raise WireError("times that are none")
+            return array.view(dtype)
+        except (TypeError, ValueError) as error:
+            raise WireError(f"no unit of time: {name[:40]!r}") from error
+
+    def _array(self, value: dict[str, Any]) -> np.ndarray:
+        content = self._payload(only(value, "~", "payload", "order", "shape", "part"))
+        stored = _part_of(content, value["part"]) if "part" in value else read_npy(content)
+        axes = list(range(stored.ndim))
+        order = value.get("order", axes)
+        if not isinstance(order, list) or sorted(order, key=repr) != sorted(axes, key=repr):
+            raise WireError(f"no order of {stored.ndim} axes")
+        array = stored.transpose(np.argsort(order)) if order else stored
+        return array if "shape" not in value else repeated(array, _shape(value["shape"]))
+
+    def _objects(self, value: dict[str, Any]) -> np.ndarray:
+        only(value, "~", "text", "shape", "plain", "payload")
+        items = expect(parse(self._payload(value)), list)
+        if not expect(value["plain"], bool):
+            items = [self.decode(one) for one in items]
+        elif not set(map(type, items)) <= _PLAIN:
+            raise WireError("objects that are not as plain as announced")
+        shape = _shape(value["shape"])
+        if math.prod(shape) != len(items):
+            raise WireError(f"{len(items)} objects for the shape {shape}")
+        array = np.fromiter(items, dtype=object, count=len(items))
+        if expect(value["text"], bool):
+            if not set(map(type, items)) <= {str}:
+                raise WireError("text that is none")
+            array = array.astype(str)
+        return array.reshape(shape)
+
+
+_READERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
+    "array": Decoder._array,
+    "dict": Decoder._dict,
+    "number": Decoder._number,
+    "objects": Decoder._objects,
+    "path": Decoder._path,
+    "scalar": Decoder._scalar,
+    "times": Decoder._times,
+    "tuple": Decoder._tuple,
+}
+
+
+def expect(value: Any, kind: type[T]) -> T:
+    """The value, if it is of just this type; else `WireError`."""
+    if type(value) is not kind:
+        raise WireError(f"a {type(value).__name__} where a {kind.__name__} should be")
+    return value
+
+
+def only(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The dictionary, if it has no other keys; else `WireError`."""
+    if unknown := set(value) - set(names):
+        raise WireError(f"an unknown part of a value: {sorted(unknown)[0][:40]!r}")
+    return _Parts(value)
+
+
+class _Parts(dict[str, Any]):
+    def __missing__(self, key: str) -> Any:
+        raise WireError(f"a value without its part {key!r}")
+
+
+def _part_of(content: Buffer, part: Any) -> np.ndarray:
+    part = only(expect(part, dict), "dtype", "start", "of")
+    try:
+        dtype = np.dtype(expect(part["dtype"], str))
+    except TypeError as error:
+        raise WireError("a type that is none") from error
+    return read_part(content, expect(part["start"], int), dtype, _shape(part["of"]))
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    sizes = expect(value, list)
+    if len(sizes) > 32 or not all(type(size) is int and 0 <= size < 1 << 40 for size in sizes):
+        raise WireError("an impossible shape")
+    return tuple(sizes)
+
+
+def _name_of(value: float) -> str:
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def _refuse(what: str) -> NoReturn:
+    raise CannotTravel(
+        f"{what} cannot be sent to a subject process, or back",
+        remedy="use numbers, truth values, text, arrays of these, lists, dictionaries, stimulus sets or assemblies",
+    )

@@ -1,0 +1,72 @@
+"""A scorer that workers of the tests import; what it does stands in the benchmark's name."""
+
+import atexit
+import ctypes
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
+
+
+def score(model, benchmark, *, store, run, isolated, folder):
+    """Write down that it was begun, do what the name says, write a receipt."""
+    with (Path(folder) / "begun.txt").open("a") as file:
+        file.write(f"{model} {benchmark} {os.getpid()} {os.getppid()}\n")
+    deed, _, argument = benchmark.partition("-")
+    globals().get(f"_{deed}", lambda *arguments: None)(argument, Path(folder) / f"{model} {benchmark}")
+    receipt = Receipt(
+        model=ModelInfo(identifier=model),
+        benchmark=BenchmarkInfo(identifier=benchmark),
+        state="scored",
+        score=Estimate(value=number(model, benchmark)),
+        seeds={"threads": os.environ.get("OMP_NUM_THREADS", ""), "memory": os.environ.get("BRAINSCORE_MAX_MEMORY", "")},
+        run=run,
+    )
+    return store.write(receipt)
+
+
+def number(model, benchmark):
+    """A number that hangs on the last bit of a product of matrices."""
+    seed = int.from_bytes(f"{model} {benchmark}".encode(), "little") % 2**32
+    matrix = np.random.default_rng(seed).standard_normal((200, 200))
+    return float(np.linalg.svd(matrix @ matrix.T, compute_uv=False)[7] / 1000)
+
+
+def _farewell(argument, mark):
+    atexit.register(mark.touch)
+
+
+def _slow(argument, mark):
+    time.sleep(float(argument))
+
+
+def _eat(argument, mark):
+    kept = bytearray(int(argument) * 1_000_000)
+    kept[::4096] = b"x" * len(kept[::4096])
+    time.sleep(1.0)
+
+
+def _crash(argument, mark):
+    if argument == "once" and mark.exists():
+        return
+    mark.touch()
+    print("last words", file=sys.stderr, flush=True)
+    if argument == "segfault":
+        ctypes.string_at(0)
+    os.abort()
+
+
+def _hang(argument, mark):
+    time.sleep(600)
+
+
+def _exit(argument, mark):
+    sys.exit(argument)
+
+
+def _raise(argument, mark):
+    raise ValueError(argument)

@@ -1,0 +1,310 @@
+"""Subjects in processes of their own: what they answer, and how they fail."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
+from brainscore_core.provenance import recording
+from brainscore_core.scoring.subjects import CannotTravel, SubjectFailed, SubjectOutOfMemory, start_subject
+from brainscore_core.scoring.subjects._files import WireError
+from brainscore_core.scoring.subjects._replies import raise_error, take_over
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+
+
+def lives(pid):
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as status:
+            return status.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def wait_for_the_end(pids, within=20):
+    until = time.monotonic() + within
+    while time.monotonic() < until:
+        if not any(map(lives, pids)):
+            return
+        time.sleep(0.02)
+    pytest.fail(f"still there: {[pid for pid in pids if lives(pid)]}")
+
+
+class TestAnswers:
+    def test_arguments_and_results(self, subject):
+        assert subject.call("echo", 1, "a", b=(2, None)) == [1, "a", {"b": (2, None)}]
+
+    def test_attributes_can_be_read(self, subject):
+        assert subject.call("identifier") == "mine"
+        assert subject.call("options") == {"a": 1}
+
+    def test_large_arrays(self, subject):
+        there = np.random.default_rng(1).standard_normal((400, 1000))
+        (back, _) = subject.call("echo", there)
+        np.testing.assert_array_equal(back, there)
+        np.testing.assert_array_equal(subject.call("large", 400, 1), there)
+        assert subject.peak_memory > 10_000_000
+
+    def test_it_runs_elsewhere(self, subject):
+        pid = subject.call("pid")
+        assert pid not in (os.getpid(), subject.pid)
+        assert subject.python_version == ".".join(map(str, sys.version_info[:3]))
+        assert subject.call("environment", "OMP_NUM_THREADS") == "1"
+        assert subject.running
+
+    def test_signature(self, subject):
+        found = subject.signature("start_task")
+        assert list(found.parameters) == ["task", "fitting_stimuli", "number_of_trials"]
+        assert found.parameters["number_of_trials"].kind.name == "KEYWORD_ONLY"
+        assert found.parameters["task"].default is found.empty
+        assert subject.signature("no_such_method") is None
+
+    def test_notes_and_warnings_come_along(self, subject):
+        with (
+            recording() as record,
+            pytest.warns(RuntimeWarning, match="a region was guessed"),
+            pytest.warns(DeprecationWarning, match="a category of its own"),
+        ):
+            subject.call("remember")
+        assert record.items == [
+            {"kind": "cache", "hits": 3, "misses": 1},
+            {"kind": "weights", "identifier": "mine", "sha256": "00ff"},
+        ]
+
+    @pytest.mark.parametrize(
+        ("kind", "raised", "message"),
+        [
+            ("not applicable", NotApplicable, "it has no such region"),
+            ("user", UserError, "weights are missing\ndownload them"),
+            ("data", DataUnavailable, "no data\nask for them"),
+            ("other", SubjectFailed, "the subject 'mine' raised ValueError: shapes do not match"),
+        ],
+    )
+    def test_errors_are_the_callers(self, subject, kind, raised, message):
+        with pytest.raises(raised) as caught:
+            subject.call("raise_it", kind)
+        assert str(caught.value) == message
+        assert type(caught.value) is raised
+        assert "misbehaving.py" in caught.value.__notes__[0]
+        assert subject.call("identifier") == "mine", "it can still be asked"
+
+    def test_what_does_not_travel_harms_nobody(self, subject):
+        with pytest.raises(CannotTravel, match="a object cannot be sent"):
+            subject.call("echo", object())
+        with pytest.raises(UserError, match="a object cannot be sent"):
+            subject.call("give_what_does_not_travel")
+        assert subject.call("echo", 1) == [1, {}]
+
+    def test_private_and_absent_methods(self, subject):
+        with pytest.raises(UserError, match="'_secret' is private"):
+            subject.call("_secret")
+        with pytest.raises(SubjectFailed, match="AttributeError"):
+            subject.call("absent")
+
+    def test_what_it_prints_is_kept_and_passed_on(self, start):
+        heard = []
+        subject = start(on_output=heard.append)
+        subject.call("print_much", 1)
+        subject.close()
+        assert subject.log.count("x") == 9999
+        assert "".join(heard) == subject.log
+        subject.close()  # again does nothing
+        with pytest.raises(SubjectFailed, match="it was closed"):
+            subject.call("identifier")
+
+
+class TestFailures:
+    @pytest.mark.parametrize(
+        ("method", "args", "cause", "message"),
+        [
+            ("segmentation_fault", [], "crash", r"ended by signal 11 \(segmentation fault\) \(in segmentation_fault\)"),
+            ("leave", [3], "exit", "ended with exit status 3.*leaving now"),
+            ("noise", ["hello\n"], "protocol", "an answer that cannot be read .*no JSON"),
+            ("answer_twice", [], "protocol", "an answer to another question"),
+            ("print_for_ever", [], "output", "printed more than 20.0 MB"),
+        ],
+    )
+    def test_what_ends_it_is_said(self, start, method, args, cause, message):
+        subject = start(max_output=20_000_000)
+        with pytest.raises(SubjectFailed, match=f"(?s)the subject 'mine' .*{message}") as caught:
+            subject.call(method, *args)
+        assert caught.value.cause == cause
+        assert not lives(subject.pid)
+        with pytest.raises(SubjectFailed, match="cannot be asked any more"):
+            subject.call("identifier")
+
+    def test_killed(self, start):
+        with pytest.raises(SubjectOutOfMemory, match=r"signal 9 \(killed\).*memory ran out"):
+            start().call("be_killed")
+
+    def test_out_of_memory(self, start):
+        with pytest.raises(SubjectOutOfMemory, match="MemoryError"):
+            start().call("run_out_of_memory")
+
+    def test_hanging(self, start):
+        subject = start(timeout=1.5)
+        with pytest.raises(SubjectFailed, match=r"no answer within 1.5 s \(in hang\)(?s:.*)  \| hanging") as caught:
+            subject.call("hang")
+        assert caught.value.cause == "timeout"
+        assert not lives(subject.pid)
+
+    def test_connection_closed_by_it(self, start):
+        with pytest.raises(SubjectFailed, match="closed its connection"):
+            start().call("close_the_connection")
+
+    def test_much_output_is_bounded(self, start):
+        subject = start()
+        subject.call("print_much", 300)
+        subject.close()
+        assert len(subject.log) < 1_100_000
+        assert "bytes are left out here" in subject.log
+
+    @pytest.mark.parametrize(
+        ("about", "message"),
+        [
+            ({"notes": [{"kind": "device"}]}, "without name"),
+            ({"notes": [{"kind": "time", "step": "extraction", "seconds": "long"}]}, "whose seconds is a str"),
+            ({"notes": [{"kind": "cache", "hits": "many"}]}, "whose hits is a str"),
+            ({"notes": [{"kind": "weights", "identifier": "a"}]}, "without identifier, sha256"),
+            ({"notes": [{"identifier": "a"}]}, "NoneType where a str should be"),
+            ({"notes": [{"kind": "file"}] * 10_001}, "10001 notes"),
+            ({"warnings": [["text", [], "file.py"]]}, "a warning that is none"),
+            ({"warnings": [["text", [], "file.py", "3"]]}, "a str where a int should be"),
+            ({"peak_bytes": "much"}, "a str where a int should be"),
+            ({"more": 1}, "an unknown part"),
+        ],
+    )
+    def test_what_would_break_a_receipt_is_not_noted(self, about, message):
+        with recording() as record, pytest.raises(WireError, match=message):
+            take_over({"notes": [], "warnings": [], "peak_bytes": 1, **about})
+        assert not [item for item in record.items if item["kind"] != "file"]
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            {},
+            {"kind": "worse", "type": "", "message": "", "remedy": None, "traceback": ""},
+            {"kind": "other", "type": "", "message": 3, "remedy": None, "traceback": ""},
+            "an error",
+        ],
+    )
+    def test_errors_that_are_none(self, error):
+        with pytest.raises(WireError):
+            raise_error("mine", error)
+
+    def test_loading_fails(self, start):
+        with pytest.raises(SubjectFailed, match="ModuleNotFoundError: No module named 'no_such_module_at_all'"):
+            start("load_badly")
+        with pytest.raises(SubjectFailed, match=r"(?s)ended by signal 6.*while it was loaded.*reading the weights"):
+            start("load_and_die")
+
+    def test_platform_is_not_installed_there(self, start, tmp_path):
+        environment = tmp_path / "bare"
+        (environment / "bin").mkdir(parents=True)
+        (environment / "pyvenv.cfg").write_text(f"home = {os.path.dirname(os.path.realpath(sys.executable))}\n")
+        python = environment / "bin" / "python"
+        python.symlink_to(os.path.realpath(sys.executable))
+        with pytest.raises(SubjectFailed, match=r"did not start.*No module named 'brainscore_core'") as caught:
+            start(python=python, more={"PYTHONPATH": ""})
+        assert caught.value.remedy == f"install what is missing: {python} -m pip install brainscore"
+
+    def test_no_such_interpreter(self, start, tmp_path):
+        with pytest.raises(SubjectFailed, match=r"did not start: .*python cannot be started: No such file"):
+            start(python=tmp_path / "python")
+
+    def test_it_is_never_ready(self, start, tmp_path):
+        python = tmp_path / "python"
+        python.write_text("#!/bin/sh\nsleep 600\n")
+        python.chmod(0o755)
+        with pytest.raises(SubjectFailed, match=r"was not ready within 0\.5 s"):
+            start(python=python, start_timeout=0.5)
+
+    def test_another_protocol(self, start, tmp_path):
+        python = tmp_path / "python"
+        hello = b'{"body":{"protocol":0},"payloads":[]}\n'
+        code = f"import os, sys, time\nos.write(int(sys.argv[-1]), {hello!r})\ntime.sleep(600)\n"
+        python.write_text(f"#!{sys.executable}\n{code}")
+        python.chmod(0o755)
+        with pytest.raises(SubjectFailed, match="speaks another protocol") as caught:
+            start(python=python)
+        assert "same version of Brain-Score" in caught.value.remedy
+
+
+class TestNothingIsLeft:
+    def test_after_closing(self, start):
+        subject = start()
+        pids = [subject.pid, *subject.call("children")]
+        assert all(map(lives, pids))
+        subject.close()
+        wait_for_the_end(pids)
+
+    def test_after_it_was_dropped(self, variables):
+        subject = start_subject("misbehaving:load", "mine", environment=variables, timeout=60)
+        pids = [subject.pid, *subject.call("children")]
+        del subject
+        wait_for_the_end(pids)
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, children may stay for half a second")
+    def test_after_its_guard_was_killed(self, start):
+        subject = start()
+        pid = subject.call("pid")
+        os.kill(subject.pid, signal.SIGKILL)
+        wait_for_the_end([pid])
+        with pytest.raises(SubjectFailed):
+            subject.call("identifier")
+
+    def test_after_the_scoring_process_was_killed(self, variables, tmp_path):
+        code = """
+        import os, sys
+        from brainscore_core.scoring.subjects import start_subject
+        subject = start_subject("misbehaving:load", "mine")
+        array = subject.call("large", 1000, 0)
+        print(subject.pid, *subject.call("children"), flush=True)
+        subject.call("hang")
+        """
+        parent = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            env={**variables, "TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 4
+        assert all(map(lives, pids))
+        parent.kill()
+        parent.wait()
+        parent.stdout.close()
+        wait_for_the_end(pids)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_interrupted(self, variables):
+        code = """
+        import _thread, threading
+        from brainscore_core.scoring.subjects import start_subject
+        subject = start_subject("misbehaving:load", "mine")
+        print(subject.pid, subject.call("pid"), flush=True)
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        subject.call("hang")
+        """
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)], env=variables, capture_output=True, text=True, timeout=60
+        )
+        assert "KeyboardInterrupt" in done.stderr
+        wait_for_the_end([int(pid) for pid in done.stdout.split()])
+
+
+def test_warnings_can_be_made_errors(subject):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            subject.call("remember")
+    assert subject.call("identifier") == "mine"
