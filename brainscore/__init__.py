@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from brainscore._running import run
     from brainscore_vision import score
     from brainscore_vision._named_data import get_assembly, get_stimulus_set
 
-__all__ = ["__version__", "get_assembly", "get_stimulus_set", "score"]
+__all__ = ["__version__", "get_assembly", "get_stimulus_set", "run", "score"]
 
 
 def __getattr__(name: str) -> Any:
@@ -16,6 +17,10 @@ def __getattr__(name: str) -> Any:
         from brainscore_vision import score
 
         return score
+    if name == "run":
+        from brainscore._running import run
+
+        return run
     if name in ("get_assembly", "get_stimulus_set"):
         from brainscore_vision import _named_data
 

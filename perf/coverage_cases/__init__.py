@@ -2,6 +2,7 @@
 
 from .behaviour import CASES as BEHAVIOUR
 from .case import Case, Result, simulate
+from .ceiled import CASES as CEILED
 from .ceilings import CASES as CEILINGS
 from .choices import CASES as CHOICES
 from .geometry import CASES as GEOMETRY
@@ -17,4 +18,5 @@ GROUPS = {
     "Behaviour": BEHAVIOUR,
     "Properties and time": PROPERTIES,
     "Ceilings": CEILINGS,
+    "Scores relative to their ceilings": CEILED,
 }

@@ -1,0 +1,145 @@
+"""Score many models on many benchmarks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brainscore_core.scoring import ResultsStore
+    from brainscore_core.scoring.engine import ClusterOptions, Event, RunReport
+    from brainscore_core.scoring.plan import Again, Plan
+    from brainscore_vision._selection import Selection
+
+__all__ = ["SCORER", "cluster_options", "execute", "run"]
+
+SCORER = "brainscore_vision._scorer:score_pair"
+"""What a worker calls for a pair."""
+
+_MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
+
+
+def run(
+    models: str | Sequence[str],
+    benchmarks: str | Sequence[str],
+    *,
+    results: str | os.PathLike[str] | ResultsStore | None = None,
+    again: Again = "failed",
+    workers: int | None = None,
+    max_memory: str | int | None = None,
+    gpus: int = 0,
+    isolated: bool = False,
+    scheduler: str | None = None,
+    slurm: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+    on_event: Callable[[Event], Any] | None = None,
+) -> RunReport:
+    """Score every model on every benchmark, but for what has been scored.
+
+    Parameters
+    ----------
+    models, benchmarks : str or sequence of str
+        Names, patterns, files, groups, as for ``brainscore run``.
+    results : path, address or ResultsStore, optional
+        Where receipts are and go; a folder or ``s3://bucket/prefix``.
+    again : {'failed', 'none', 'all'}
+        What of the pairs that have a receipt is scored again: what failed or is outdated, nothing, everything.
+    workers : int, optional
+        Processes that score at the same time; with `slurm` jobs. By default one a core, each with 4 GB.
+    max_memory : str or int, optional
+        For all of them together, such as ``'16GB'``; by default 80 % of what there is.
+    gpus : int
+        GPUs of this machine to share out. Every model then asks for one.
+    isolated : bool
+        Whether models answer from processes and environments of their own.
+    scheduler : str, optional
+        Address of a Dask scheduler that runs already.
+    slurm : path, optional
+        Profile of a SLURM cluster.
+    timeout : float, optional
+        Seconds after which a pair is given up.
+    on_event : callable, optional
+        Told of everything that happens.
+
+    Returns
+    -------
+    RunReport
+        What became of the pairs that were to be scored; the receipts are in `results`.
+
+    Raises
+    ------
+    brainscore_core.errors.UserError
+        If nothing fits a name, or options do not go together.
+
+    Notes
+    -----
+    Workers are processes of their own. In a script, call this below ``if __name__ == "__main__":``.
+    """
+    from brainscore_core.scoring import ResultsStore
+    from brainscore_vision._selection import plan_selection, select
+
+    store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+    selection = select(_several(models), _several(benchmarks))
+    options = cluster_options(
+        workers=workers, max_memory=max_memory, gpus=gpus, scheduler=scheduler, slurm=slurm, timeout=timeout
+    )
+    plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
+    return execute(selection, plan, store, options, isolated=isolated, on_event=on_event or (lambda event: None))
+
+
+def execute(
+    selection: Selection,
+    plan: Plan,
+    store: ResultsStore,
+    options: ClusterOptions,
+    *,
+    isolated: bool,
+    on_event: Callable[[Event], Any],
+) -> RunReport:
+    """Do what a plan says."""
+    from brainscore_core.scoring.engine import run_plan
+
+    return run_plan(
+        plan,
+        store_address=store.address,
+        scorer=SCORER,
+        cluster=options,
+        on_event=on_event,
+        isolated=isolated,
+        scorer_options={"files": selection.files} if selection.files else {},
+    )
+
+
+def cluster_options(
+    *,
+    workers: int | None = None,
+    max_memory: str | int | None = None,
+    gpus: int = 0,
+    scheduler: str | None = None,
+    slurm: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+) -> ClusterOptions:
+    """Fill in what is left open; see :func:`run`."""
+    from pathlib import Path
+
+    from brainscore_core.memory import memory_limit, parse_size
+    from brainscore_core.scoring.engine import ClusterOptions
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    total = memory_limit() if max_memory is None else parse_size(max_memory)
+    # the same whatever is left to do: how many threads a worker has changes the last digits of its scores
+    workers = workers or max(1, min(cores, total // _MEMORY_OF_A_WORKER))
+    return ClusterOptions(
+        workers=workers,
+        threads_per_worker=max(1, cores // workers),
+        memory=None if max_memory is None else total // workers,
+        scheduler=scheduler,
+        slurm=None if slurm is None else Path(slurm),
+        gpus=gpus,
+        timeout=timeout,
+    )
+
+
+def _several(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,394 @@
+"""Simulated experiments in which two models are compared: what is drawn, with and without a difference.
+
+Without a difference the two models can be exchanged: whatever the one is, the other is just as often. With one, the
+second is the first with more noise, and the true difference is the mean over the experiments.
+"""
+
+import math
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from coverage_cases.case import coords
+
+from brainscore_core.metrics import Score
+from brainscore_core.scoring.comparison import compare_scores
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    DataAssembly,
+    NeuroidAssembly,
+    PropertyAssembly,
+)
+from brainscore_vision import load_ceiling, load_metric
+
+__all__ = ["GROUPS", "PairedCase", "PairedResult", "simulate_pair"]
+
+LATENTS, IMAGES, REPETITIONS = 20, 60, 4
+
+Draw = Callable[[np.random.Generator, int, bool], tuple[Score, Score]]
+
+
+class PairedCase(NamedTuple):
+    """A kind of comparison.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Metrics that are compared so; the first one is simulated.
+    units : str
+        What varies from experiment to experiment.
+    draw : callable
+        ``draw(rng, n, same) -> (Score, Score)``; `same` without a true difference.
+    sizes : sequence of int
+        Numbers of units.
+    simulations : int
+        Experiments of each size, with and without a difference.
+    """
+
+    names: Sequence[str]
+    units: str
+    draw: Draw
+    sizes: Sequence[int] = (10, 20, 50, 100, 200)
+    simulations: int = 400
+
+
+class PairedResult(NamedTuple):
+    """What was counted.
+
+    Attributes
+    ----------
+    held, intervals : int
+        Intervals that held the true difference, of all that there were, with a difference.
+    found, tests : int
+        Differences that were found (p ≤ 0.05), of all tests, without one.
+    simulations : int
+        Experiments of either kind.
+    difference : float
+        The true difference.
+    power : float
+        Share of the true differences that was found.
+    widths : float
+        Mean standard error / standard deviation of the differences.
+    """
+
+    held: int
+    intervals: int
+    found: int
+    tests: int
+    simulations: int
+    difference: float
+    power: float
+    widths: float
+
+
+def simulate_pair(case: PairedCase, n: int, simulations: int | None = None) -> PairedResult:
+    """Compare two models in many experiments; seeded by the case's name and size."""
+    seed = zlib.crc32(str(case.names[0]).encode())
+    repeats = case.simulations if simulations is None else simulations
+    made = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for same in (False, True):
+            made[same] = []
+            for i in range(repeats):
+                pair = case.draw(np.random.default_rng([seed, n, i, same]), n, same)
+                try:
+                    made[same].append(compare_scores(*pair))
+                except ValueError:  # too few units to compare at all
+                    continue
+    different = [one for one in made[False] if one.ci is not None]
+    differences = np.array([one.difference for one in different])
+    true = float(differences.mean()) if len(differences) else math.nan
+    tests = [one.p for one in made[True] if one.p is not None]
+    return PairedResult(
+        held=sum(one.ci[0] <= true <= one.ci[1] for one in different),
+        intervals=len(different),
+        found=sum(p <= 0.05 for p in tests),
+        tests=len(tests),
+        simulations=repeats,
+        difference=round(true, 6),
+        power=round(float(np.mean([one.p <= 0.05 for one in different])), 4) if different else math.nan,
+        widths=round(float(np.mean([one.error for one in different]) / differences.std(ddof=1)), 4)
+        if len(differences) > 2
+        else math.nan,
+    )
+
+
+@cache
+def _mixing():
+    return np.random.default_rng(1).standard_normal((LATENTS, 30)) / np.sqrt(LATENTS)
+
+
+def _models(rng, latents, same):
+    """Features of two models, one that sees the first half of the latent variables well, and one the second half."""
+    seen = np.where(np.arange(LATENTS) < LATENTS // 2, 1.0, 0.4)
+    noise = (0.3, 0.3) if same else (0.3, 0.9)
+    return [
+        side * seen @ _mixing() + spread * rng.standard_normal((len(latents), 30))
+        for side, spread in zip((latents, latents[:, ::-1]), noise, strict=True)
+    ]
+
+
+def _recorded(values, **presentations):
+    n = len(values) // (REPETITIONS if presentations else 1)
+    columns = coords(
+        "presentation", stimulus_id=np.resize([f"s{i:04}" for i in range(n)], len(values)), **presentations
+    )
+    columns |= coords("neuroid", neuroid_id=np.arange(values.shape[1]))
+    return NeuroidAssembly(values, coords=columns, dims=["presentation", "neuroid"])
+
+
+def _regression(name, *others, ceiled=False, simulations=100, sizes=(50, 100, 200), options=None):
+    metric = load_metric(name, **(options or {}))
+
+    def draw(rng, n, same):
+        latents = rng.standard_normal((n, LATENTS))
+        signal = latents @ rng.standard_normal((LATENTS, n)) / np.sqrt(LATENTS)
+        noise = rng.uniform(0.5, 2, n) * rng.standard_normal((REPETITIONS, n, n))
+        target = _recorded(signal + noise.mean(axis=0))
+        scores = [metric(_recorded(side), target) for side in _models(rng, latents, same)]
+        if not ceiled:
+            return scores
+        from brainscore_core.benchmarks import normalise
+
+        repetition = np.repeat(np.arange(REPETITIONS), n)
+        ceiling = load_ceiling("internal_consistency")(
+            _recorded((signal + noise).reshape(-1, n), repetition=repetition)
+        )
+        return [normalise(score, ceiling) for score in scores]
+
+    label = f"{name}, ceiled" if ceiled else name
+    return PairedCase([label, *others], "stimuli × as many neuroids", draw, sizes=sizes, simulations=simulations)
+
+
+@cache
+def _neuroids():
+    weights = np.random.default_rng(2).standard_normal((LATENTS // 2, 20))
+    return np.concatenate([weights, weights[::-1]]) / np.sqrt(LATENTS)  # so that the two models can be exchanged
+
+
+def _geometry(*names, simulations=100):
+    metric = load_metric(names[0])
+
+    def draw(rng, n, same):
+        latents = rng.standard_normal((n, LATENTS))
+        target = _recorded(latents @ _neuroids() + 0.5 * rng.standard_normal((n, 20)))
+        return [metric(_recorded(side), target) for side in _models(rng, latents, same)]
+
+    return PairedCase(names, "stimuli", draw, simulations=simulations)
+
+
+def _choices_of(values, **columns):
+    return BehavioralAssembly(values, coords=coords("presentation", **columns), dims=["presentation"])
+
+
+def _accuracy():
+    metric = load_metric("accuracy")
+
+    def draw(rng, n, same):
+        ease = rng.beta(4, 2, n)
+        right = [rng.random(n) < ease * factor for factor in (1, 1 if same else 0.85)]
+        truth = _choices_of(np.full(n, "cat"), stimulus_id=np.arange(n))
+        return [metric(_choices_of(np.where(one, "cat", "dog"), stimulus_id=np.arange(n)), truth) for one in right]
+
+    return PairedCase(["accuracy", "odd_one_out"], "images", draw, simulations=400)
+
+
+def _error_consistency():
+    """Images come in pairs that are equally easy for people; of each pair the models err on different ones."""
+    metric = load_metric("error_consistency")
+    fixed = np.random.default_rng(4)
+    ease = np.repeat(0.8 + 0.9 * fixed.standard_normal(IMAGES // 2), 2)
+    of_first = fixed.random(IMAGES) < 1 / (1 + np.exp(-1.5 * ease))
+    other = fixed.random(IMAGES) < 0.6
+    swapped = of_first.reshape(-1, 2)[:, ::-1].ravel()
+
+    def answers(right, **columns):
+        return _choices_of(np.where(right, "cat", "dog").ravel(), **columns)
+
+    def draw(rng, n, same):
+        ability = 0.7 * rng.standard_normal((n, 1))
+        right = rng.random((n, IMAGES)) < 1 / (1 + np.exp(-ease - ability))
+        people = answers(
+            right,
+            stimulus_id=np.tile(np.arange(IMAGES), n),
+            subject=np.repeat(np.arange(n), IMAGES),
+            truth=np.full(n * IMAGES, "cat"),
+        )
+        return [metric(answers(one, stimulus_id=np.arange(IMAGES)), people)
+                for one in (of_first, swapped if same else other)]  # fmt: skip
+
+    return PairedCase(["error_consistency", "accuracy_distance"], "subjects", draw, simulations=200)
+
+
+def _threshold():
+    """Two thresholds to which people are equally close on average, one too low and one too high."""
+    metric = load_metric("threshold", "offset")
+
+    def people(rng, n):
+        return np.exp(3.5 + 0.4 * rng.standard_normal(n))
+
+    @cache
+    def thresholds():
+        from scipy.optimize import brentq
+
+        many = people(np.random.default_rng(9), 2_000_000)
+
+        def closeness(threshold):
+            return float(np.maximum(1 - np.abs(many - threshold) / many, 0).mean())
+
+        return 20.0, brentq(lambda threshold: closeness(threshold) - closeness(20.0), 28.0, 60.0)
+
+    def draw(rng, n, same):
+        measured = people(rng, n).tolist()
+        first, second = thresholds() if same else (27.0, 45.0)
+        return metric(first, measured), metric(second, measured)
+
+    return PairedCase(["threshold", "threshold_elevation", "scores of subjects, averaged"], "subjects", draw)
+
+
+def _images(*names, objects=8, trials=100):
+    """Choices between two objects; the two models share how hard an image is, and each has its own."""
+    metric = load_metric(names[0])
+    hard = 0.5 * np.random.default_rng(3).standard_normal((objects, objects))
+
+    def draw(rng, n, same):
+        labels, truth = np.array([f"object{i:03}" for i in range(objects)]), np.arange(n) % objects
+        shared, *own = rng.standard_normal((3, n, 1))
+        ids = np.array([f"image{i:05}" for i in range(n)])
+        image = np.repeat(np.arange(n), trials)
+        other = (truth[image] + rng.integers(1, objects, len(image))) % objects
+        skill = 1.2 + 0.5 * shared + hard[truth]
+        right = rng.random(len(image)) < 1 / (1 + np.exp(-skill[image, other]))
+        people = _choices_of(
+            np.where(right, labels[truth[image]], labels[other]),
+            stimulus_id=ids[image],
+            sample_obj=labels[truth[image]],
+            dist_obj=labels[other],
+        )
+        scores = []
+        for part, spread in zip(own, (0.4, 0.4 if same else 0.8), strict=True):
+            odds = np.exp(-(1.2 + 0.4 * shared + spread * part + 0.7 * hard[truth]))
+            odds[np.arange(n), truth] = 1
+            where = coords("presentation", stimulus_id=ids) | coords("choice", choice=labels)
+            model = BehavioralAssembly(
+                odds / odds.sum(axis=1, keepdims=True), coords=where, dims=["presentation", "choice"]
+            )
+            scores.append(metric(model, people))
+        return scores
+
+    return PairedCase(names, "images", draw, sizes=(20, 50, 100), simulations=100)
+
+
+def _shape_bias():
+    metric = load_metric("shape_bias", bootstraps=2)
+
+    def draw(rng, n, same):
+        ease = 0.8 * rng.standard_normal(n)
+        ids = np.array([f"image{i:05}" for i in range(n)])
+
+        def decisions(bias, people):
+            follows = rng.random((people, n)) < 1 / (1 + np.exp(-bias))
+            neither = rng.random((people, n)) < 0.2
+            return np.where(neither, "car", np.where(follows, "cat", "dog")).ravel()
+
+        target = _choices_of(
+            decisions(1.5 + ease + 0.6 * rng.standard_normal((n, 1)), n),
+            stimulus_id=np.tile(ids, n),
+            shape=np.full(n * n, "cat"),
+            texture=np.full(n * n, "dog"),
+            subject=np.repeat([f"p{i:04}" for i in range(n)], n),
+        )
+        biases = (-0.2, -0.2 if same else -1.0)
+        return [metric(_choices_of(decisions(bias + ease, 1), stimulus_id=ids), target) for bias in biases]
+
+    return PairedCase(["shape_bias"], "images × as many observers", draw, sizes=(10, 20, 50), simulations=60)
+
+
+def _ks():
+    metric = load_metric("ks_similarity", property_name="size")
+
+    def sizes(values):
+        where = coords("neuroid", neuroid_id=np.arange(len(values)))
+        where |= coords("neuronal_property", neuronal_property=["size"])
+        made = PropertyAssembly(np.reshape(values, (-1, 1)), coords=where, dims=["neuroid", "neuronal_property"])
+        made.attrs["size_bins"] = np.linspace(0, 3, 13)
+        return made
+
+    recorded = sizes(np.random.default_rng(7).gamma(4, 0.3, 80))
+
+    def draw(rng, n, same):
+        return [metric(sizes(rng.gamma(4, scale, n)), recorded) for scale in (0.4, 0.4 if same else 0.5)]
+
+    return PairedCase(["ks_similarity"], "model neuroids (unpaired)", draw, simulations=200)
+
+
+class _Given:
+    """A readout that takes the features for probabilities."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return X
+
+
+def _solution_times():
+    metric = load_metric("ost", readout=_Given)
+    starts = np.arange(70, 170, 10)
+
+    def draw(rng, n, same):
+        shared, *own = rng.standard_normal((3, n))
+        truth = np.arange(n) % 2
+        where = coords("presentation", stimulus_id=np.arange(n))
+        measured = 120 + 15 * (0.8 * shared + 0.6 * rng.standard_normal(n))
+        target = DataAssembly(
+            measured, coords=where | coords("presentation", i1=np.full(n, 1.7)), dims=["presentation"]
+        )
+        scores = []
+        for part, spread in zip(own, (0.7, 0.7 if same else 1.4), strict=True):
+            time = 118 + 14 * (0.7 * shared + spread * part)
+            right = 1 / (1 + np.exp(-0.8 - (starts - time[:, None]) / 20))
+            features = np.stack([np.where(truth[:, None] == k, right, 1 - right) for k in (0, 1)], axis=1)
+            source = NeuroidAssembly(
+                features,
+                coords=where
+                | coords("presentation", image_label=truth)
+                | coords("neuroid", neuroid_id=[0, 1])
+                | coords("time_bin", time_bin_start=starts, time_bin_end=starts + 10),
+                dims=["presentation", "neuroid", "time_bin"],
+            )
+            scores.append(metric(source, target))
+        return scores
+
+    return PairedCase(["ost"], "images", draw, sizes=(50, 100, 200), simulations=100)
+
+
+GROUPS = {
+    "Predictions": [
+        _regression("ridge", "ridgecv", "linear_predictivity", "neuron_to_neuron"),
+        _regression("ridge", ceiled=True),
+        _regression("pls"),
+    ],
+    "Geometry": [
+        _geometry("rdm", "rdm_cosine", "rdm_euclidean"),
+        _geometry("rdm_whitened", "cka_biased"),
+        _geometry("cka", "cka_rbf"),
+        _geometry("cka_cv", "rdm_cv"),
+        _geometry("procrustes"),
+        _geometry("effective_dimensionality"),
+    ],
+    "Behaviour and properties": [
+        _accuracy(),
+        _error_consistency(),
+        _threshold(),
+        _images("i1", "i2"),
+        _images("i2n", "i1n"),
+        _shape_bias(),
+        _ks(),
+        _solution_times(),
+    ],
+}

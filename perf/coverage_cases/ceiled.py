@@ -1,0 +1,119 @@
+"""Intervals of scores relative to their ceilings, both uncertain."""
+
+import numpy as np
+
+from brainscore_core.benchmarks import normalise
+from brainscore_core.metrics import Score
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
+from brainscore_vision import load_ceiling, load_metric
+from brainscore_vision.benchmark_helpers._aggregate import mean_of_sampled
+
+from .case import Case, average, coords
+
+__all__ = ["CASES"]
+
+STIMULI, FEATURES, REPETITIONS, IMAGES = 80, 40, 4, 60
+
+
+def _assembly(values, **columns):
+    n = len(values) // (REPETITIONS if columns else 1)
+    stimuli = np.resize([f"s{i:04}" for i in range(n)], len(values))
+    where = coords("presentation", stimulus_id=stimuli, **columns)
+    where |= coords("neuroid", neuroid_id=np.arange(values.shape[1]))
+    return NeuroidAssembly(values, coords=where, dims=["presentation", "neuroid"])
+
+
+def _explained():
+    """Explained variance: a median correlation, squared, over a median reliability; the same neuroids in both."""
+    metric, reliability = load_metric("ridge"), load_ceiling("internal_consistency")
+    fixed = np.random.default_rng(0).standard_normal((STIMULI, FEATURES)) / np.sqrt(np.arange(1, FEATURES + 1))
+
+    def draw(rng, n) -> Score:
+        own = 0.7 * rng.standard_normal((STIMULI, n))  # what the features miss
+        signal = fixed @ rng.standard_normal((FEATURES, n)) + own
+        values = signal + rng.uniform(0.5, 3, n) * rng.standard_normal((REPETITIONS, STIMULI, n))
+        repetition = np.repeat(np.arange(REPETITIONS), STIMULI)
+        ceiling = reliability(_assembly(values.reshape(-1, n), repetition=repetition))
+        return normalise(metric(_assembly(fixed), _assembly(values.mean(axis=0))), ceiling)
+
+    return Case(
+        ["ridge ÷ internal_consistency"],
+        "neuroids",
+        "mean of the scores",
+        draw,
+        average,
+        sizes=(20, 50, 100, 200),
+        simulations=100,
+    )
+
+
+def _similar():
+    """Mean similarity to subjects' RDMs over their noise ceiling; the same subjects in both."""
+    from brainscore_core.numerics import compare_rdms, rdm
+    from brainscore_vision.metrics.rsa_ceiling.ceiling import ceiling_of_rdms
+
+    fixed = np.random.default_rng(8)
+    shared = rdm(fixed.standard_normal((40, 10)))
+    model = shared + 0.3 * fixed.standard_normal(len(shared))
+
+    def draw(rng, n) -> Score:
+        rdms = shared + rng.uniform(0.1, 1, (n, 1)) * rng.standard_normal((n, len(shared)))
+        each = Score(
+            [compare_rdms(model, one).value for one in rdms], coords={"subject": np.arange(n)}, dims=["subject"]
+        )
+        score = mean_of_sampled(each, units="subjects")
+        score.attrs["scale"] = "similarity"
+        return normalise(score, ceiling_of_rdms(rdms))
+
+    return Case(["rdm ÷ rsa_ceiling"], "subjects", "mean of the scores", draw, average, simulations=100)
+
+
+def _consistent():
+    """Error consistency over that between people; the same people in both."""
+    metric = load_metric("error_consistency")
+    fixed = np.random.default_rng(4)
+    shared = fixed.standard_normal(IMAGES)
+    ease, right_of_model = 0.8 + 0.9 * shared, fixed.random(IMAGES) < 1 / (1 + np.exp(-0.8 - 1.2 * shared))
+
+    def answers(right, **columns):
+        return BehavioralAssembly(
+            np.where(right, "cat", "dog").ravel(),
+            coords=coords("presentation", truth=np.full(right.size, "cat"), **columns),
+            dims=["presentation"],
+        )
+
+    model = answers(right_of_model, stimulus_id=np.arange(IMAGES))
+
+    def draw(rng, n) -> Score:
+        right = rng.random((n, IMAGES)) < 1 / (1 + np.exp(-ease - 0.7 * rng.standard_normal((n, 1))))
+        people = answers(right, stimulus_id=np.tile(np.arange(IMAGES), n), subject=np.repeat(np.arange(n), IMAGES))
+        return normalise(metric(model, people), metric.ceiling(people))
+
+    return Case(["error_consistency ÷ its ceiling"], "subjects", "mean of the scores", draw, average, simulations=100)
+
+
+def _apart():
+    """Similarity over stimuli, of a ceiling over subjects: nothing in common."""
+    from brainscore_vision.metrics.rsa_ceiling.ceiling import ceiling_of_rdms
+
+    metric = load_metric("rdm")
+    weights = np.random.default_rng(1).standard_normal((8, 6)) / np.sqrt(8)
+    pairs = np.random.default_rng(2).random(780)
+
+    def draw(rng, n) -> Score:
+        features = rng.standard_normal((n, 8))
+        target = features @ weights + 0.7 * rng.standard_normal((n, 6))
+        ceiling = ceiling_of_rdms(pairs + rng.uniform(0.1, 1, (n, 1)) * rng.standard_normal((n, len(pairs))))
+        return normalise(metric(_assembly(features), _assembly(target)), ceiling)
+
+    return Case(
+        ["rdm over stimuli ÷ rsa_ceiling"],
+        "stimuli, and as many subjects",
+        "mean of the scores",
+        draw,
+        average,
+        simulations=100,
+    )
+
+
+CASES = [_explained(), _similar(), _consistent(), _apart()]
