@@ -48,6 +48,7 @@ __all__ = [
     "run_pair",
     "score",
     "stimulus_set_registry",
+    "verify",
 ]
 
 _LAZY = {
@@ -56,6 +57,7 @@ _LAZY = {
     "Ceiling": "brainscore_core.metrics",
     "Metric": "brainscore_core.metrics",
     "Score": "brainscore_core.metrics",
+    "verify": "brainscore_vision._verify",
 }
 
 plugin_index = PluginIndex(
@@ -295,7 +297,13 @@ def load_model(identifier: str) -> BrainModel:
 
 
 def score(
-    model_identifier: Any, benchmark_identifier: str, *, results: Any = None, identifier: str | None = None, **how: Any
+    model_identifier: Any,
+    benchmark_identifier: str,
+    *,
+    results: Any = None,
+    identifier: str | None = None,
+    isolated: bool = False,
+    **how: Any,
 ) -> Score:
     """Score a model on a benchmark.
 
@@ -310,6 +318,9 @@ def score(
         Where to write the receipt.
     identifier : str, optional
         Name in the results of a model that is not registered.
+    isolated : bool
+        Whether the model answers from a process of its own, in an environment with what its ``requirements.txt`` asks
+        for; it must be registered or stand in a file.
     **how
         For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. What is
         left out is found: layers that cover the network, one of them selected for each region.
@@ -338,7 +349,9 @@ def score(
     >>> bool(result.attrs["ci"][0] < float(result) < result.attrs["ci"][1])
     True
     """
-    outcome: Outcome = run_pair(model_identifier, benchmark_identifier, results=results, identifier=identifier, how=how)
+    outcome: Outcome = run_pair(
+        model_identifier, benchmark_identifier, results=results, identifier=identifier, how=how, isolated=isolated
+    )
     return outcome.score
 
 
@@ -349,13 +362,14 @@ def run_pair(
     results: Any = None,
     identifier: str | None = None,
     how: Mapping[str, Any] | None = None,
+    isolated: bool = False,
     **options: Any,
 ) -> Outcome:
     """Score a model on a benchmark, and give the receipt, too.
 
     Parameters
     ----------
-    model_identifier, benchmark_identifier, results, identifier
+    model_identifier, benchmark_identifier, results, identifier, isolated
         See :func:`score`.
     how : mapping, optional
         What `score` takes as further keyword arguments.
@@ -373,7 +387,14 @@ def run_pair(
     from brainscore_vision._composed_names import resolve_benchmark
 
     benchmark_identifier = resolve_benchmark(benchmark_identifier)
-    if isinstance(model_identifier, str) and ".py:" not in model_identifier:
+    closing: Any = contextlib.nullcontext()
+    if isolated:
+        from brainscore_vision._isolated import Isolation
+
+        closing = isolation = Isolation(model_identifier, identifier=identifier, how=how)
+        name, load, folders = isolation.name, isolation.load, isolation.folder
+        options["run"] = isolation.run(options.get("run"))
+    elif isinstance(model_identifier, str) and ".py:" not in model_identifier:
         if identifier is not None or how:
             raise UserError(
                 f"{model_identifier!r} is registered: its plugin says how it is made",
@@ -400,7 +421,7 @@ def run_pair(
 
     from brainscore_vision._public_variants import scored_benchmark
 
-    with scored_benchmark(benchmark_identifier, benchmark_registry):
+    with closing, scored_benchmark(benchmark_identifier, benchmark_registry):
         return scoring.run_pair(
             name,
             benchmark_identifier,

@@ -261,6 +261,8 @@ class Channel:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 files = array.array("i")
                 files.frombytes(content[: len(content) - len(content) % files.itemsize])
+                for one in files:  # where the flag is not known
+                    os.set_inheritable(one, False)
                 self._files.extend(files)
         if flags & getattr(socket, "MSG_CTRUNC", 0) or len(self._files) > self._limits.descriptors:
             raise WireError("too many files at once")

@@ -54,7 +54,8 @@ def label(
     choices = sorted({str(truth) for truth in assembly["truth"].values})
     candidate.start_task(BrainModel.Task.label, choices)
     stimuli = assembly.attrs["stimulus_set"]
-    if isinstance(candidate, RecordedDecisions | PrecomputedFeatures):
+    by_name = isinstance(candidate, RecordedDecisions | PrecomputedFeatures)
+    if by_name or getattr(candidate, "looks_at_files", True) is False:  # the latter of one in another process
         return _answers(candidate, stimuli, number_of_trials)
     at_hand = load_stimuli()
     shown = at_hand[at_hand["stimulus_id"].isin(stimuli["stimulus_id"])].reset_index(drop=True)

@@ -109,6 +109,10 @@ class TestAnswers:
         with pytest.raises(SubjectFailed, match="AttributeError"):
             subject.call("absent")
 
+    def test_command_before_the_interpreter(self, start):
+        subject = start(prefix=["env", "WANTED=yes"])
+        assert subject.call("environment", "WANTED") == "yes"
+
     def test_what_it_prints_is_kept_and_passed_on(self, start):
         heard = []
         subject = start(on_output=heard.append)
