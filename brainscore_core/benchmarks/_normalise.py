@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
+from brainscore_core.metrics._uncertainty import scaled_influence
 
 __all__ = ["as_score", "bound_score", "ceil_score", "explained_variance", "normalise"]
 
@@ -15,6 +16,9 @@ _AVERAGED_DATA = (
     "a ceiling above 1 usually comes from measurements whose repetitions were averaged already: "
     "pass the assembly with its repetitions to the ceiling"
 )
+
+_STEP = 1e-4
+"""For slopes."""
 
 
 def ceil_score(score: Score, ceiling: Score | float) -> Score:
@@ -31,7 +35,8 @@ def ceil_score(score: Score, ceiling: Score | float) -> Score:
     -------
     Score
         score / ceiling, with ``raw`` and ``ceiling`` in its attributes; ``error`` by the delta method, ``ci`` from the
-        two intervals by the method of variance estimates recovery [1]_. NaN in either operand gives NaN.
+        two intervals by the method of variance estimates recovery [1]_; ``influence`` where the score has it. NaN in
+        either operand gives NaN.
 
     Raises
     ------
@@ -197,6 +202,9 @@ def _relative(
         raise ValueError(f"the ceiling is {limit:.4g}, but a reliability cannot exceed 1; {_AVERAGED_DATA}")
     result = Score(value_of(value, limit))
     result.attrs["raw"], result.attrs["ceiling"], result.attrs["scale"] = score, ceiling, "ceiled"
+    if "influence" in score.attrs:
+        slope = (value_of(value + _STEP, limit) - value_of(value - _STEP, limit)) / (2 * _STEP)
+        result.attrs["influence"] = scaled_influence(score.attrs["influence"], slope)
     score_error = float(score.attrs.get("error", math.nan))
     ceiling_error = float(ceiling.attrs.get("error", math.nan))
     exact = math.isnan(ceiling_error)
@@ -252,7 +260,7 @@ def _signed_square_ratio_error(value: float, ceiling: float, value_error: float,
 
 def _unceiled(score: Score, ceiling: Score) -> Score:
     result = Score(float(score))
-    for key in ("error", "error_reason", "ci", "ci_level", "ci_estimates", "ci_method", "ci_reason"):
+    for key in ("error", "error_reason", "ci", "ci_level", "ci_estimates", "ci_method", "ci_reason", "influence"):
         if key in score.attrs:
             result.attrs[key] = score.attrs[key]
     if "error" not in result.attrs:

@@ -36,11 +36,16 @@ class Score(DataAssembly):
         Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
     ``predictions``, ``targets``
         Out-of-fold predictions and what they predict, from which later comparisons resample.
+    ``influence``
+        What each resampled unit does to the value (its derivative by the unit's weight, times the number of units),
+        from which two models' difference is tested; its ``attrs['bias']`` is how much higher the value is expected to
+        be.
     ``unclamped``, ``unclamped_ci``
         Value and interval before :func:`bound_score` changed them.
 
-    Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error`` and ``ci``. Any other
-    arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would lie.
+    Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error``, ``ci`` and ``influence``. Any
+    other arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would
+    lie.
 
     Examples
     --------
@@ -109,7 +114,7 @@ class Score(DataAssembly):
         """Reduce over dimensions as xarray does; the result's ``error`` and ``ci`` are NaN with a reason."""
         result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
         over = dim if dim is not None else "all dimensions"
-        attrs = dict(self.attrs) if keep_attrs else {}
+        attrs = {key: value for key, value in self.attrs.items() if key != "influence"} if keep_attrs else {}
         return _with_attrs(result, attrs | forgotten(f"{getattr(func, '__name__', 'reduction')} over {over}"))
 
     def _attrs_after(self, name: str, other: Any, *, reflexive: bool) -> dict[str, Any]:

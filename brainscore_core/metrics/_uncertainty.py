@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-__all__ = ["UNCERTAINTY_KEYS", "attach_uncertainty", "declare_no_error", "forgotten", "scaled"]
+__all__ = ["UNCERTAINTY_KEYS", "attach_uncertainty", "declare_no_error", "forgotten", "scaled", "scaled_influence"]
 
 UNCERTAINTY_KEYS = (
     "error",
@@ -122,6 +122,19 @@ def scaled(attrs: Mapping[str, Any], factor: float) -> dict[str, Any]:
         low, high = result["ci"]
         limits = (low * factor, high * factor)
         result["ci"] = limits if factor >= 0 else limits[::-1]
+    if "influence" in result:
+        result["influence"] = scaled_influence(result["influence"], factor)
+    return result
+
+
+def scaled_influence(influence: Any, factor: float) -> Any:
+    """What units do to a value (and its bias) after the value was multiplied by a constant."""
+    if not hasattr(influence, "attrs"):
+        return influence * factor
+    result = influence.copy(data=influence.values * factor)
+    result.attrs = dict(influence.attrs)
+    if "bias" in result.attrs:
+        result.attrs["bias"] = result.attrs["bias"] * factor
     return result
 
 

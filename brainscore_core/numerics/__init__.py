@@ -11,10 +11,14 @@ from brainscore_core.numerics.factors import FactorDimensions, factor_dimensions
 from brainscore_core.numerics.kappa import KappaCounts, kappa, pairwise_kappa
 from brainscore_core.numerics.kernel_alignment import cka, compare_kernels, linear_kernel, rbf_kernel
 from brainscore_core.numerics.least_squares import LeastSquares
+from brainscore_core.numerics.multiple_testing import corrected
 from brainscore_core.numerics.noise import SignalToNoise, noise_ceiling_fraction, signal_to_noise
 from brainscore_core.numerics.noise_normalisation import crossnobis_rdm, mahalanobis_rdm, noise_precision
 from brainscore_core.numerics.one_to_one import OneToOne
+from brainscore_core.numerics.paired import PairedTest, jackknife_influence, mean_influence, paired_test, with_ceiling
 from brainscore_core.numerics.pls import PLS
+from brainscore_core.numerics.predicted import Predictivity, compare_predictivity, predictivity
+from brainscore_core.numerics.ranks import RankInterval, rank_intervals, tie_groups
 from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
 from brainscore_core.numerics.resampling import Interval, bootstrap_interval, influence_interval, jackknife_interval
 from brainscore_core.numerics.ridge import Ridge
@@ -38,6 +42,9 @@ __all__ = [
     "LinearFit",
     "NoiseCeiling",
     "OneToOne",
+    "PairedTest",
+    "Predictivity",
+    "RankInterval",
     "Ridge",
     "RidgeCV",
     "Shape",
@@ -46,22 +53,29 @@ __all__ = [
     "bootstrap_interval",
     "cka",
     "compare_kernels",
+    "compare_predictivity",
     "compare_rdms",
     "compare_rdms_whitened",
+    "corrected",
     "cross_pearson",
     "crossnobis_rdm",
     "factor_dimensions",
     "influence_interval",
+    "jackknife_influence",
     "jackknife_interval",
     "kappa",
     "linear_kernel",
     "mahalanobis_rdm",
+    "mean_influence",
     "noise_ceiling",
     "noise_ceiling_fraction",
     "noise_precision",
+    "paired_test",
     "pairwise_kappa",
     "participation_ratio",
     "pearson",
+    "predictivity",
+    "rank_intervals",
     "rbf_kernel",
     "rdm",
     "shape_similarity",
@@ -70,4 +84,6 @@ __all__ = [
     "spearman_brown",
     "split_half_reliability",
     "square_rdm",
+    "tie_groups",
+    "with_ceiling",
 ]

@@ -72,7 +72,8 @@ class Effects:
             (row, self.rows, self.row_counts),
             (column, self.columns, self.column_counts),
         ):
-            variance += self.residual**2 / counts[name] if name in effects else _spread(effects)
+            # twice: what an effect is compared with is estimated from as little
+            variance += 2 * self.residual**2 / counts[name] if name in effects else _spread(effects)
         return self.centre + self.rows.get(row, 0.0) + self.columns.get(column, 0.0), float(np.sqrt(variance))
 
 
@@ -103,7 +104,7 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
     >>> cells = [("a", "x", 1.0), ("a", "y", 10.0), ("b", "x", 2.0)]
     >>> effects = fit_effects([Observation(*cell) for cell in cells])
     >>> round(float(np.exp(effects.predict("b", "y")[0])))
-    18
+    17
     """
     if not observations:
         return None

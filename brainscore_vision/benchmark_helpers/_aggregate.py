@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.metrics import Score, attach_uncertainty
-from brainscore_core.numerics import bootstrap_interval
+from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["concatenated", "mean_of_fixed", "mean_of_sampled", "unclamped", "values_along"]
 
@@ -86,6 +86,9 @@ def mean_of_sampled(values: Score, *, units: str, error: float | None = None, no
     numbers = np.asarray(values.values, dtype=np.float64)
     interval = bootstrap_interval(numbers, "mean", method="t", units=units)
     mean = Score(float(numbers.mean()))  # of all of them: a unit without a value leaves none
+    if numbers.ndim == 1 and not np.isnan(numbers).any():
+        (dim,) = values.dims
+        attach_influence(mean, mean_influence(numbers), units=str(dim), ids=values[dim].values)
     return attach_interval(mean, interval, estimates=f"mean over {units}, which vary{note}", error=error)
 
 

@@ -79,7 +79,13 @@ def _packed(rows: NDArray[np.uint8], top: int, bottom: int, left: int, right: in
     image = np.concatenate(columns, axis=1).ravel()[len(between) :]
     before = np.concatenate([rows[:top].ravel(), rows[top, :left]])
     after = np.concatenate([rows[bottom - 1, right:], rows[bottom:].ravel()])
-    parts = [_BEGINNING, _even(before), image.tobytes(), _even(after, last=True), struct.pack(">I", zlib.adler32(rows.data))]
+    parts = [
+        _BEGINNING,
+        _even(before),
+        image.tobytes(),
+        _even(after, last=True),
+        struct.pack(">I", zlib.adler32(rows.data)),
+    ]
     return b"".join(parts)
 
 

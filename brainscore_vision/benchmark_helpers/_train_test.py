@@ -185,6 +185,8 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
             joined = concatenated([one.attrs.get(key) for one in raws])
             if joined is not None:
                 raw.attrs[key] = joined
+                if key == "predictions":
+                    joined.attrs["groups"] = str(self.alpha_coord)
         score = mean_of_fixed(list(scores.values()), units=units)
         score.attrs.update(raw=raw, ceiling=self.ceiling, scale="ceiled")
         score.attrs[f"raw_{units}"] = values_along(list(scores.values()), list(scores), str(self.alpha_coord))

@@ -14,7 +14,7 @@ from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "geometry_score", "matched", "numbered"]
 
@@ -103,8 +103,8 @@ def geometry_score(
     score = Score(similarity.value)
     score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
     score.attrs["scale"] = "similarity"
-    score.attrs["influence"] = _of_stimuli(similarity.influence[pair.order], pair.target)
     score.attrs["bias"] = similarity.bias
+    _attach_influence(score, similarity.influence[pair.order], pair.target)
     if interval is None:
         centre = _within(similarity.value - similarity.bias)
         interval = influence_interval(centre, similarity.influence, correlation=True)
@@ -248,8 +248,8 @@ class CrossValidatedGeometry(Metric):
         # a stimulus acts through all splits that test it
         influence = np.mean([i for i, none in zip(influences, undefined, strict=True) if not none], axis=0)
         influence *= len(influence)
-        score.attrs["influence"] = _of_stimuli(influence, pair.target)
         score.attrs["bias"] = float(np.mean([b for b, none in zip(biases, undefined, strict=True) if not none]))
+        _attach_influence(score, influence, pair.target)
         interval: Interval = influence_interval(
             _within(float(score) - score.attrs["bias"]), influence, correlation=True
         )
@@ -276,6 +276,7 @@ def _within(value: float) -> float:
     return min(max(value, -1.0), 1.0)
 
 
-def _of_stimuli(influence: Array, target: DataAssembly) -> DataAssembly:
-    coords = {"stimulus_id": ("presentation", target["stimulus_id"].values)}
-    return DataAssembly(influence, coords=coords, dims=["presentation"])
+def _attach_influence(score: Score, influence: Array, target: DataAssembly) -> None:
+    attach_influence(
+        score, influence, units="stimuli", ids=target["stimulus_id"].values, bias=float(score.attrs["bias"])
+    )

@@ -9,15 +9,76 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 __all__ = [
     "attach_each",
+    "attach_influence",
     "attach_interval",
     "attach_neuroid_interval",
     "clipped",
     "note_undefined",
     "over_splits",
 ]
+
+
+_UNITS = {
+    "stimuli": ("presentation", "stimulus_id"),
+    "triplets": ("presentation", "triplet"),
+    "pairs": ("presentation", "pair"),
+    "subjects": ("subject", "subject"),
+    "neuroids": ("neuroid", "neuroid_id"),
+}
+
+
+def attach_influence(
+    score: Score,
+    influence: NDArray[np.float64],
+    *,
+    units: str | tuple[str, str],
+    ids: Any = None,
+    bias: float = 0.0,
+    paired: bool = True,
+) -> Score:
+    """Keep what each resampled unit does to a score, from which two models' difference is tested.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place: ``attrs['influence']``.
+    influence : array, units or units × other units
+        Derivative of the score by the weight of a unit (or of a cell of two crossed kinds), times the number of units.
+    units : str or two of them
+        What varies: ``'stimuli'``, ``'triplets'``, ``'pairs'``, ``'subjects'`` or ``'neuroids'``; any other name is
+        both dimension and coordinate.
+    ids : array, or two of them, optional
+        Which units these are; by default numbered in the order of the data. Units with the same id belong together.
+    bias : float
+        How much higher the score is expected to be than what it estimates.
+    paired : bool
+        Whether other models are scored on the same units; not so of a model's own neuroids.
+
+    Returns
+    -------
+    Score
+        The same object.
+
+    Examples
+    --------
+    >>> score = attach_influence(Score(0.5), np.array([-0.5, 0.5]), units="subjects", ids=["a", "b"])
+    >>> score.attrs["influence"]["subject"].values.tolist()
+    ['a', 'b']
+    """
+    kinds, labels = ((units,), (ids,)) if isinstance(units, str) else (units, (None, None) if ids is None else ids)
+    coords, dims = {}, []
+    for kind, one, size in zip(kinds, labels, np.shape(influence), strict=True):
+        dim, name = _UNITS.get(kind, (kind, kind))
+        coords[name] = (dim, np.arange(size) if one is None else np.asarray(one))
+        dims.append(dim)
+    kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
+    kept.attrs = {"bias": float(bias), "paired": int(paired)}
+    score.attrs["influence"] = kept
+    return score
 
 
 def attach_interval(score: Score, interval: Interval, *, estimates: str, error: float | None = None) -> Score:

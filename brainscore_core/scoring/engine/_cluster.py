@@ -138,7 +138,8 @@ def _slurm(options: ClusterOptions, bigger_than: int | None) -> Iterator[Cluster
 def _submit_first(cluster: Any) -> None:
     """Submit a job now: what SLURM has against it is lost where the cluster grows by itself."""
     try:
-        cluster.scale(jobs=1)
+        # not by scale, which submits in the background
+        cluster.worker_spec.update(cluster.new_worker_spec())
         cluster.sync(cluster._correct_state)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(

@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval
+from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
 from brainscore_core.numerics.discrimination import masked_correlation
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["consistency", "mean_by_condition", "similarity"]
 
@@ -74,6 +74,7 @@ def similarity(people: Table, model: Table, *, subjects: NDArray[Any]) -> Score:
     values = np.array([masked_correlation(*pair).value for pair in zip(people, model, strict=True)])
     defined = values[~np.isnan(values)]
     score = _score(values, subjects)
+    attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
     interval = bootstrap_interval(defined, "mean", units="subjects")
     if not defined.size:
         interval = interval._replace(reason="the model is right equally often in all conditions")

@@ -14,7 +14,7 @@ from brainscore_vision.benchmark_helpers.measurements import describe, require_c
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -218,13 +218,14 @@ def _with_others(pairs: _Array) -> _Array:
 
 
 def _mean_correlation(of_model: _Array, matrices: _Array, subjects: list[str]) -> Score:
-    from brainscore_core.numerics import bootstrap_interval
+    from brainscore_core.numerics import bootstrap_interval, mean_influence
 
     (mine,) = _off_diagonal(of_model[np.newaxis])
     values = np.array([np.corrcoef(mine, one)[0, 1] for one in _off_diagonal(matrices)])
     score = Score(values.mean())
     each = Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"])
     score.attrs.update({Score.RAW_VALUES_KEY: each, "scale": "similarity"})
+    attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
     interval = bootstrap_interval(values, "mean", method="t", units="subjects")
     return attach_interval(score, interval, estimates="mean correlation, the 24 stimuli kept; subjects vary")
 
@@ -239,6 +240,8 @@ def _squared(ratio: Score) -> Score:
     value, error = float(ratio), float(ratio.attrs["error"])
     result = Score(np.copysign(value**2, value))
     result.attrs = {key: ratio.attrs[key] for key in ("raw", "ceiling", "scale")}
+    if "influence" in ratio.attrs:
+        result.attrs["influence"] = (ratio * (2 * abs(value))).attrs["influence"]
     low, high = (float(np.copysign(limit**2, limit)) for limit in ratio.attrs["ci"])
     return attach_uncertainty(
         result,

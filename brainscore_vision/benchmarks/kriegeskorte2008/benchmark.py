@@ -12,7 +12,7 @@ from brainscore_vision import load_dataset
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.kriegeskorte2008 import BIBTEX
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -196,13 +196,14 @@ def _patterns(recordings: Any, stimulus_ids: list[str]) -> np.ndarray:
 
 
 def _mean_correlation(dissimilarities: np.ndarray, rdms: np.ndarray, subjects: list[str]) -> Score:
-    from brainscore_core.numerics import bootstrap_interval, compare_rdms
+    from brainscore_core.numerics import bootstrap_interval, compare_rdms, mean_influence
 
     compared = [compare_rdms(dissimilarities, rdm) for rdm in rdms]
     values = np.array([similarity.value for similarity in compared])
     score = Score(values.mean())
     each = Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"])
     score.attrs.update(scale=_SCALE, raw=each)
+    attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
     interval = bootstrap_interval(values, "mean", method="t", units="subjects")
     if compared[0].reason is not None:
         interval = interval._replace(reason=_of_the_model(compared[0].reason))
@@ -214,10 +215,8 @@ def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids
 
     similarity = compare_rdms(dissimilarities, measured)
     score = Score(similarity.value)
-    influence = DataAssembly(
-        similarity.influence, coords={"stimulus_id": ("presentation", stimulus_ids)}, dims=["presentation"]
-    )
-    score.attrs.update(scale=_SCALE, influence=influence)
+    score.attrs["scale"] = _SCALE
+    attach_influence(score, similarity.influence, units="stimuli", ids=stimulus_ids)
     interval = influence_interval(similarity.value, similarity.influence, correlation=True, units="objects")
     if similarity.reason is not None:
         interval = interval._replace(reason=_of_the_model(similarity.reason))

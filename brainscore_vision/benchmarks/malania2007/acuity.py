@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
-from brainscore_core.numerics import bootstrap_interval
+from brainscore_core.numerics import bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.benchmarks.malania2007.experiment import (
@@ -22,7 +22,7 @@ from brainscore_vision.benchmarks.malania2007.experiment import (
     start,
 )
 from brainscore_vision.data.malania2007 import BIBTEX
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -122,6 +122,7 @@ def _mean_score(scores: list[Score], ceiling: Score) -> Score:
     raw = declare_no_error(Score(np.nanmean(closeness, axis=1).mean()), "see the ceiled score")
     raw.attrs.update(raw=each, scale="similarity")
     score.attrs.update(raw=raw, ceiling=ceiling, scale="ceiled")
+    attach_influence(score, jackknife_influence(closeness, mean), units="subjects", ids=table.index.to_numpy())
     reasons = list(dict.fromkeys(one.attrs["reason"] for one in scores if "reason" in one.attrs))
     if reasons:
         score.attrs["reason"] = "; ".join(reasons)

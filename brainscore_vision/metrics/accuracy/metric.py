@@ -8,10 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.numerics import Interval, bootstrap_interval, mean_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["Accuracy"]
 
@@ -86,6 +86,7 @@ class Accuracy(Metric):
             "scale": self.scale,
             "std": float(correct.std()),
         }
+        attach_influence(score, mean_influence(correct), units="stimuli", ids=stimuli)
         return attach_interval(score, _interval(correct, stimuli), estimates="share of right choices; stimuli vary")
 
     def ceiling(self, assembly: DataAssembly | None = None) -> Score:

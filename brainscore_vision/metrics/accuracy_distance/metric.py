@@ -8,12 +8,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval
+from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.behaviour import Choices, choices_of, matched_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 __all__ = ["AccuracyDistance"]
 
@@ -93,6 +93,7 @@ class AccuracyDistance(Metric):
             "predictions": _record(right, trials),
             "targets": _record(trials.correct, trials),
         }
+        attach_influence(score, mean_influence(per_subject), units="subjects", ids=subjects)
         interval = clipped(bootstrap_interval(per_subject, "mean", units="subjects"), 0.0)
         return attach_interval(score, interval, estimates="mean over subjects, which vary")
 

@@ -8,11 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.numerics import Interval, bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import choices_of
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["BakerAccuracyDelta"]
 
@@ -129,6 +129,7 @@ class BakerAccuracyDelta(Metric):
         def statistic(resampled: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
             return _closeness(resampled.mean(axis=axis), delta)
 
+        attach_influence(score, jackknife_influence(deltas, statistic), units="subjects", ids=subjects)
         interval = bootstrap_interval(deltas, statistic, units="subjects")
         if interval.method == "bca":  # too few subjects for resampling: limits of the mean loss, carried over
             interval = _carried_over(interval, bootstrap_interval(deltas, "mean", units="subjects"), delta)

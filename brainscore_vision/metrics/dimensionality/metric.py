@@ -8,7 +8,7 @@ from brainscore_core.numerics import jackknife_interval
 from brainscore_core.numerics.factors import factor_dimensions
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 __all__ = ["Dimensionality"]
 
@@ -126,6 +126,8 @@ class Dimensionality(Metric):
         codes = np.unique(factors, return_inverse=True)[1]
         within = values - (np.bincount(codes, values) / np.bincount(codes))[codes]  # factors' sizes were chosen
         share = float(result.shares[chosen])
+        if not undefined:
+            attach_influence(score, -(len(within) - 1) * within, units="pairs")
         interval = clipped(jackknife_interval(share, share + within, units="pairs"), low=0.0)
         if undefined:
             interval = interval._replace(reason="the model responds alike to all stimuli")

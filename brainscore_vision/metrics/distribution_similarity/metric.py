@@ -13,7 +13,7 @@ from brainscore_core.numerics import Interval, influence_interval
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 __all__ = ["BootstrapDistributionSimilarity", "NeuronalPropertyCeiling", "ks_similarity"]
 
@@ -159,7 +159,9 @@ class BootstrapDistributionSimilarity(Metric):
         else:
             score = Score(float(np.nanmean(values)))
             units = min(int(measured.sum()), int((codes < bins).sum()))
-            interval = influence_interval(float(score), _influence(counts, values)[codes])
+            influence = _influence(counts, values)[codes]
+            attach_influence(score, influence, units="neuroids", paired=False)  # another model has others
+            interval = influence_interval(float(score), influence)
             if units < SMALL:
                 interval = _none(interval, f"{units} neuroids: at least {SMALL} are needed to tell how much they vary")
             attach_interval(

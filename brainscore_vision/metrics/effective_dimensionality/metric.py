@@ -9,7 +9,7 @@ from brainscore_core.numerics import influence_interval, participation_ratio
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.geometry import matched
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["EffectiveDimensionality"]
 
@@ -29,8 +29,7 @@ class EffectiveDimensionality(Metric):
     the independent units; an interval that contains equal dimensionalities ends at 1. Few stimuli bias the ratio, so
     the interval is around the value minus the jackknife's estimate of its bias and need not contain the score; below 20
     stimuli there is none.
-    ``attrs['influence']`` has that of the logarithm of source over target. NaN with a reason where a side does not
-    vary.
+    NaN with a reason where a side does not vary.
 
     References
     ----------
@@ -77,12 +76,10 @@ class EffectiveDimensionality(Metric):
         score.attrs[Score.RAW_VALUES_KEY] = Score(values, coords={"side": list(sides)}, dims=["side"])
         score.attrs["scale"] = self.scale
         influence = (sides["source"].log_influence - sides["target"].log_influence)[pair.order]
-        score.attrs["influence"] = DataAssembly(
-            influence,
-            coords={"stimulus_id": ("presentation", pair.target["stimulus_id"].values)},
-            dims=["presentation"],
-        )
         bias = sides["source"].log_bias - sides["target"].log_bias
+        slope = -math.copysign(float(score), log_ratio)
+        stimuli = pair.target["stimulus_id"].values
+        attach_influence(score, slope * influence, units="stimuli", ids=stimuli, bias=slope * bias)
         interval = influence_interval(log_ratio - bias, influence)
         reasons = [f"the {name} {side.reason}" for name, side in sides.items() if side.reason is not None]
         if reasons:

@@ -14,13 +14,14 @@ from brainscore_core.numerics import (
     bootstrap_interval,
     jackknife_interval,
     kappa,
+    mean_influence,
     pairwise_kappa,
 )
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import choices_of, matched_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["ErrorConsistency"]
 
@@ -129,6 +130,8 @@ class ErrorConsistency(Metric):
             "predictions": _record(correct, trials),
             "targets": _record(trials.correct, trials),
         }
+        sign = -1.0 if signed < 0 else 1.0
+        attach_influence(score, sign * mean_influence(per_subject), units="subjects", ids=trials.subjects)
         interval = bootstrap_interval(per_subject[np.isfinite(per_subject)], "mean", units="subjects")
         if math.isnan(signed):
             interval = interval._replace(reason=_RIGHT_THROUGHOUT)

@@ -8,10 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval, pearson
+from brainscore_core.numerics import influence_interval, jackknife_influence, jackknife_interval, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 __all__ = ["ConfusionSimilarity", "TasksConsistency"]
 
@@ -322,7 +322,9 @@ def _compared(model: _Float, counts: _Float, subjects: NDArray[Any] | None, patt
         return declare_no_error(score, "the target has no coordinate 'subject' or 'subject_id' to resample")
     raw = Score(correlations(counts), coords={"subject": ("subject", subjects)}, dims=["subject"])
     score.attrs[Score.RAW_VALUES_KEY] = raw
-    interval = clipped(bootstrap_interval(counts.T, statistic, method="t", units="subjects"))
+    influence = jackknife_influence(counts.T, statistic)
+    attach_influence(score, influence, units="subjects", ids=subjects)
+    interval = clipped(influence_interval(float(score), influence, units="subjects")._replace(method="t"))
     if np.isnan(float(score)):
         interval = interval._replace(reason=_FLAT)
     return attach_interval(score, interval, estimates="correlation of the patterns; subjects vary, the model is kept")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Metric, Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.uncertainty import attach_influence
 from brainscore_vision.metrics.accuracy.metric import Accuracy
 
 __all__ = ["OddOneOutMatch"]
@@ -84,6 +85,7 @@ class OddOneOutMatch(Metric):
         chosen = _chosen(np.asarray(source.values), triplets)
         score = Accuracy()(DataAssembly(chosen, dims=["presentation"]), list(triplets[:, 2]))
         score.attrs["ci_estimates"] = "share of matching choices; triplets vary"
+        attach_influence(score, score.attrs["influence"].values, units="triplets")
         return score
 
     def ceil_score(self, score: Score, ceiling: Score | float, *, chance: float = 1 / 3) -> Score:
@@ -116,6 +118,8 @@ class OddOneOutMatch(Metric):
             )
         result = Score((float(score) - chance) / span)
         result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": ceiling, "scale": "ceiled"})
+        if "influence" in score.attrs:
+            result.attrs["influence"] = (score * (1 / span)).attrs["influence"]
         if "ci" not in score.attrs:
             return attach_uncertainty(result, reason="the score has no error")
         low, high = ((limit - chance) / span for limit in score.attrs["ci"])

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import bootstrap_interval, spearman
+from brainscore_core.numerics import influence_interval, jackknife_influence, spearman
 from brainscore_core.numerics.discrimination import nanmean_rows, pairwise_probabilities, stimulus_dprimes
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -20,7 +20,13 @@ from brainscore_vision.metric_helpers.alignment import (
     match_rows,
 )
 from brainscore_vision.metric_helpers.transformations import CrossValidation
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped, note_undefined, over_splits
+from brainscore_vision.metric_helpers.uncertainty import (
+    attach_influence,
+    attach_interval,
+    clipped,
+    note_undefined,
+    over_splits,
+)
 from brainscore_vision.metrics.ost.readout import Readout, make_readout
 
 __all__ = ["OSTCorrelation", "solution_times"]
@@ -173,7 +179,8 @@ class OSTCorrelation(Metric):
         tested = np.flatnonzero(~np.isnan(pairs).any(axis=0).all(axis=0))
         # the percentiles of resamples, which repeat images, are too far apart where a split has few of them
         statistic = _resampled(*pairs[:, :, tested])
-        interval = clipped(bootstrap_interval(np.arange(len(tested)), statistic, method="t", units="images"))
+        influence = jackknife_influence(np.arange(len(tested)), statistic)
+        interval = clipped(influence_interval(value, influence, units="images")._replace(method="t"))
         rows = np.concatenate(tests)
         coords: dict[str, Any] = {
             "stimulus_id": ("presentation", target["stimulus_id"].values[rows]),
@@ -185,6 +192,10 @@ class OSTCorrelation(Metric):
             "predictions": DataAssembly(np.concatenate(predicted), coords=coords, dims=["presentation"]),
             "targets": DataAssembly(np.asarray(target.values)[rows], coords=coords, dims=["presentation"]),
         }
+        # images that were not tested, or never solved, do nothing; other models may solve others
+        whole = np.zeros(target.sizes["presentation"])
+        whole[tested] = influence * (len(whole) / max(len(tested), 1))
+        attach_influence(score, whole, units="stimuli", ids=target["stimulus_id"].values)
         attach_interval(
             score,
             interval,

@@ -42,7 +42,7 @@ class ReverseCrossRegressedCorrelation(CrossRegressedCorrelation):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Predict `source` from `target`; arguments, result and errors as for :class:`CrossRegressedCorrelation`."""
         _check(source, target)
-        return super().__call__(target, source)
+        return _of_the_model(super().__call__(target, source))
 
 
 class ReverseSplitRegressedCorrelation(SplitRegressedCorrelation):
@@ -61,7 +61,7 @@ class ReverseSplitRegressedCorrelation(SplitRegressedCorrelation):
         """Fit the source's training part from the target's, correlate predictions with the source's test part."""
         _check(source_train, target_train)
         _check(source_test, target_test)
-        return super().__call__(target_train, target_test, source_train, source_test)
+        return _of_the_model(super().__call__(target_train, target_test, source_train, source_test))
 
 
 class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
@@ -103,6 +103,12 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
         attach_each(score, bins, what="time bin")
         score.attrs["time_bin_error"] = score.attrs["error"]
         return score
+
+
+def _of_the_model(score: Score) -> Score:
+    """Say that the predicted neuroids are the model's own, so that another model has others."""
+    score.attrs["predictions"].attrs["units"] = "model neuroids"
+    return score
 
 
 def _check(source: DataAssembly, target: DataAssembly) -> None:

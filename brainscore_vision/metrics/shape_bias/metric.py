@@ -6,8 +6,14 @@ from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
-from brainscore_vision.metrics.shape_bias.numerics import CueCounts, bootstrap_similarity, count_cues, shape_bias
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
+from brainscore_vision.metrics.shape_bias.numerics import (
+    CueCounts,
+    bias_influence,
+    bootstrap_similarity,
+    count_cues,
+    shape_bias,
+)
 
 __all__ = ["ShapeBias"]
 
@@ -73,7 +79,7 @@ class ShapeBias(Metric):
             If a level is missing, or the two are not about the same stimuli.
         """
         cues = _cues(target)
-        people, _ = _counts_of_people(target, cues)
+        people, observers = _counts_of_people(target, cues)
         model = _counts_of_model(source, cues)
         of_model = shape_bias(model.shape.sum(), model.texture.sum())
         of_people = shape_bias(people.shape.sum(), people.texture.sum())
@@ -87,6 +93,13 @@ class ShapeBias(Metric):
             n_observers, n_stimuli = people.shape.shape
             varying = f"{n_observers} observers vary and the stimuli"
             attach_interval(score, _interval(similarities, n_stimuli), estimates=f"1 − difference of biases; {varying}")
+            influence = bias_influence(model) - bias_influence(people)
+            attach_influence(
+                score,
+                -np.sign(of_model - of_people) * influence,
+                units=("subjects", "stimuli"),
+                ids=(observers, np.array(sorted(cues))),
+            )
             attach_interval(bias, _interval(biases, n_stimuli), estimates="shape bias of the model; the stimuli vary")
         score.attrs.update(scale=self.scale, raw=bias, shape_bias=of_model, human_shape_bias=of_people)
         score.attrs.update(predictions=_followed(source, cues), targets=_followed(target, cues))

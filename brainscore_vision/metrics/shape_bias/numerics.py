@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["CueCounts", "bootstrap_similarity", "count_cues", "shape_bias"]
+__all__ = ["CueCounts", "bias_influence", "bootstrap_similarity", "count_cues", "shape_bias"]
 
 
 class CueCounts(NamedTuple):
@@ -76,6 +76,29 @@ def count_cues(
         np.add.at(count, (observers[followed], stimuli[followed]), 1)
         counts.append(count)
     return CueCounts(*counts)
+
+
+def bias_influence(counts: CueCounts) -> np.ndarray:
+    """What each observer's decision on each stimulus does to the shape bias of all of them.
+
+    Parameters
+    ----------
+    counts : CueCounts
+        Observers × stimuli.
+
+    Returns
+    -------
+    array, observers × stimuli
+        Derivative by the cell's weight, times the number of cells; its mean is 0.
+
+    Examples
+    --------
+    >>> bias_influence(CueCounts(np.array([[1, 0]]), np.array([[0, 1]]))).tolist()
+    [[0.5, -0.5]]
+    """
+    decisions = counts.shape + counts.texture
+    bias = counts.shape.sum() / decisions.sum()
+    return np.asarray((counts.shape - bias * decisions) / decisions.sum() * decisions.size)
 
 
 def bootstrap_similarity(

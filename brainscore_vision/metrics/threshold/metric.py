@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import bootstrap_interval
+from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.psychometric import before_asymptote, fit_psychometric
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 from ._people import People, ceiling_of, closeness, elevations_of, people_of
 
@@ -319,6 +319,7 @@ def _score(threshold: ModelThreshold, people: People) -> Score:
         "threshold": threshold.value,
         "undefined": int(np.isnan(values).sum()),
     }
+    attach_influence(score, mean_influence(values), units="subjects", ids=people.subjects)
     if threshold.reason is not None:
         score.attrs["reason"] = threshold.reason
         return declare_no_error(score, threshold.reason)

@@ -59,6 +59,27 @@ def test_effects_of_models_and_benchmarks_are_recovered(truth, outliers):
     assert np.mean(inside) > 0.9
 
 
+@pytest.mark.parametrize("noise", [0.1, 0.3, 0.6])
+def test_nine_ranges_of_ten_hold_what_a_pair_takes(noise):
+    inside = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        models, benchmarks = rng.normal(0, 1, len(MODELS)), rng.normal(2, 1.2, len(BENCHMARKS))
+        logarithms = models[:, None] + benchmarks + rng.normal(0, noise, (len(MODELS), len(BENCHMARKS)))
+        seconds = {
+            (model, benchmark): float(np.exp(logarithms[i, j]))
+            for i, model in enumerate(MODELS)
+            for j, benchmark in enumerate(BENCHMARKS)
+        }
+        seen = {pair for pair in seconds if rng.random() < 0.3}
+        costs = Costs(receipt(*pair, seconds[pair]) for pair in seen)
+        for pair in seconds.keys() - seen:
+            one = costs.of(*pair).seconds
+            inside.append(one.low <= seconds[pair] <= one.high)
+    assert len(inside) > 800
+    assert np.mean(inside) > 0.88
+
+
 def test_the_range_is_not_wider_than_it_needs_to_be(truth):
     costs = Costs(receipt(*pair, seconds) for pair, seconds in observed(truth, 0.6, noise=0.3).items())
     hidden = [pair for pair in truth if costs.of(*pair).seconds.source == "fitted"]

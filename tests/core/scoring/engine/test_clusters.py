@@ -128,6 +128,20 @@ def test_ctrl_c_stops_workers_that_are_not_ours(runner, scheduler):
 
 
 @pytest.mark.slow
+def test_a_scheduler_that_goes_away(runner, scheduler):
+    address, process = scheduler(1)
+
+    def kill(event):
+        if isinstance(event, PairStarted) and event.benchmark == "slow-300":
+            process.kill()
+
+    with pytest.raises(UserError, match=f"the scheduler at {address} is gone") as caught:
+        runner(["a"], ["plain-1", "slow-300"], on_event=kill, scheduler=address, memory=None)
+    assert caught.value.remedy == "run the same again: what is done stays done"
+    assert set(runner.scores()) == {("a", "plain-1")}
+
+
+@pytest.mark.slow
 def test_workers_stop_when_the_run_they_work_for_is_killed(runner, scheduler):
     address, _ = scheduler(1)
     process = runner.popen(1, "a", "plain-1,slow-300", address)
@@ -260,6 +274,16 @@ def test_a_run_on_slurm(runner, slurm):
     assert len(jobs) == 2
     assert set(jobs) <= set((runner.folder / "cancelled").read_text().split())
     assert [type(event) for event in runner.events].count(PairFinished) == 2
+
+
+def test_what_slurm_has_against_a_job_is_said(runner, slurm):
+    (runner.folder / "bin" / "sbatch").write_text("#!/bin/sh\necho 'invalid partition: short' >&2\nexit 1\n")
+    with pytest.raises(UserError, match=r"(?s)SLURM takes no job: .*invalid partition: short"):
+        runner(["a"], ["plain-1"], slurm=slurm, memory=None)
+    (runner.folder / "bin" / "sbatch").unlink()
+    with pytest.raises(UserError, match=r"SLURM takes no job: .*sbatch"):
+        runner(["a"], ["plain-1"], slurm=slurm, memory=None)
+    assert runner.counts() == {}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ def test_narrow_layers_stay_and_several_stand_side_by_side(extract, anywhere):
 def test_the_second_call_finds_them(extract, store):
     with recording() as record:
         first, _ = extract()
-    assert [item["hit"] for item in record.items if item["kind"] == "cache"] == [False, False]  # neither the components nor the layer
+    hits = [item["hit"] for item in record.items if item["kind"] == "cache"]
+    assert hits == [False, False]  # neither the components nor the layer
     whole, reduced = sorted(store.entries(), key=lambda entry: -entry.manifest.shape[1])
     assert (whole.manifest.shape, reduced.manifest.shape) == ((6, 196), (6, K))
     assert whole.key != reduced.key

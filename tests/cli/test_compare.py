@@ -1,0 +1,80 @@
+import json
+
+import numpy as np
+import pytest
+
+from brainscore_core.metrics import Score
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
+from brainscore_core.scoring._attachments import arrays_of
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+
+@pytest.fixture
+def results(tmp_path):
+    store = ResultsStore(tmp_path / "results")
+    rng = np.random.default_rng(0)
+    ease = rng.random(50)
+    for model, skill in (("high", 0.35), ("middle", 0.33), ("low", 0.0)):
+        right = (rng.random(50) < 0.5 * ease + skill).astype(float)
+        score = Score(right.mean())
+        score.attrs["influence"] = DataAssembly(
+            right - right.mean(), coords={"stimulus_id": ("presentation", np.arange(50))}, dims=["presentation"]
+        )
+        receipt = Receipt(
+            model=ModelInfo(identifier=model),
+            benchmark=BenchmarkInfo(identifier="Some2026-accuracy", version=1),
+            state="scored",
+            score=Estimate.from_score(score),
+        )
+        store.write(receipt, arrays_of(score)[0])
+    return str(store.folder)
+
+
+def test_pairs(cli, results):
+    found = cli("compare", "high", "middle", "low", "-b", "Some2026-accuracy", "--results", results)
+    assert found.exit_code == 0
+    header, *lines = (line.split("\t") for line in found.stdout.splitlines())
+    assert header == ["Benchmark", "Models", "Difference", "95 % interval", "p", "p (Holm)", "Resampled", "Outcome"]
+    assert [line[1] for line in lines] == ["high − middle", "high − low", "middle − low"]
+    assert [line[6] for line in lines] == ["50 stimuli"] * 3
+    assert [line[7] for line in lines] == ["no difference found", "high is better", "middle is better"]
+
+
+def test_json(cli, results):
+    arguments = ("compare", "high", "low", "-b", "Some2026-accuracy", "--results", results, "--json")
+    (found,) = json.loads(cli(*arguments).stdout)
+    assert (found["first"], found["second"], found["better"], found["correction"]) == ("high", "low", "high", "holm")
+    assert found["ci"][0] < found["difference"] < found["ci"][1]
+    assert found["p"] == found["p_corrected"]
+
+
+def test_ranks(cli, results):
+    arguments = (
+        "compare",
+        "low",
+        "high",
+        "middle",
+        "absent",
+        "-b",
+        "Some2026-accuracy",
+        "--results",
+        results,
+        "--ranks",
+    )
+    found = cli(*arguments)
+    assert found.exit_code == 0
+    lines = [line.split("\t") for line in found.stdout.splitlines()]
+    assert lines[0] == ["Benchmark", "Rank", "Interval", "Groups", "Score", "Model"]
+    assert [(line[1], line[2], line[3]) for line in lines[1:]] == [("1", "1 to 2", "a"), ("2", "1 to 2", "a"),
+                                                                   ("3", "3", "b")]  # fmt: skip
+    assert "absent is not ranked: absent was not scored" in found.stderr
+    (ranking,) = json.loads(cli(*arguments, "--json").stdout)
+    assert [one["model"] for one in ranking["models"]][2] == "low"
+    assert ranking["simultaneous"] is True
+
+
+def test_nothing_to_compare(cli, results):
+    found = cli("compare", "high", "absent", "-b", "Some2026-accuracy", "--results", results)
+    assert found.exit_code == 1
+    assert "absent was not scored on Some2026-accuracy" in found.stderr
+    assert "not compared" in found.stdout

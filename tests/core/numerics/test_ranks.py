@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+
+from brainscore_core.numerics import rank_intervals, tie_groups
+from brainscore_core.numerics.ranks import found_better
+
+SURE, OPEN = 1e-9, 0.9
+
+
+def table(*pairs, k):
+    """p-values that are sure for some pairs, and open for the others."""
+    p = np.full((k, k), OPEN)
+    for i, j in pairs:
+        p[i, j] = p[j, i] = SURE
+    return p
+
+
+@pytest.mark.parametrize(
+    ("values", "sure", "expected"),
+    [
+        ([0.5], [], [(1, 1, 1)]),
+        ([0.2, 0.8], [(0, 1)], [(2, 2, 2), (1, 1, 1)]),
+        ([0.2, 0.8], [], [(2, 1, 2), (1, 1, 2)]),
+        ([0.9, 0.5, 0.1], [(0, 1), (0, 2), (1, 2)], [(1, 1, 1), (2, 2, 2), (3, 3, 3)]),
+        ([0.9, 0.5, 0.1], [(0, 2)], [(1, 1, 2), (2, 1, 3), (3, 2, 3)]),
+        ([0.5, 0.5, 0.1], [], [(1, 1, 3), (1, 1, 3), (3, 1, 3)]),
+        ([0.4, 0.3, 0.2, 0.1], [(0, 2), (0, 3), (1, 3)], [(1, 1, 2), (2, 1, 3), (3, 2, 4), (4, 3, 4)]),
+    ],
+)
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_ranks(values, sure, expected, simultaneous):
+    found = rank_intervals(values, table(*sure, k=len(values)), simultaneous=simultaneous)
+    assert [tuple(one) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "different", "expected"),
+    [
+        ([0.3, 0.9, 0.6], [], [(1, 2, 0)]),
+        ([0.9, 0.8, 0.7], [(0, 2)], [(0, 1), (1, 2)]),
+        ([0.9, 0.8, 0.7], [(0, 1), (0, 2), (1, 2)], [(0,), (1,), (2,)]),
+        ([0.9, 0.8, 0.7, 0.6], [(0, 2), (0, 3), (1, 3)], [(0, 1), (1, 2), (2, 3)]),
+        ([0.9, 0.8, 0.7], [(0, 1)], [(0, 2), (1, 2)]),  # the middle one varied less
+        ([], [], []),
+    ],
+)
+def test_groups(values, different, expected):
+    assert tie_groups(values, table(*different, k=len(values)) == SURE) == expected
+
+
+def test_groups_hold_every_pair_that_was_not_told_apart():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        different = np.triu(rng.random((7, 7)) < 0.4, 1)
+        different |= different.T
+        groups = tie_groups(rng.random(7), different)
+        together = np.zeros((7, 7), dtype=bool)
+        for group in groups:
+            together[np.ix_(group, group)] = True
+        np.testing.assert_array_equal(together, ~different)
+        assert not any(set(a) < set(b) for a in groups for b in groups)
+
+
+def test_one_rank_alone_is_surer_than_all_together():
+    values = np.arange(8, 0, -1.0)
+    p = np.full((8, 8), 0.003)
+    together = rank_intervals(values, p)
+    alone = rank_intervals(values, p, simultaneous=False)
+    widths = [[one.worst - one.best for one in side] for side in (together, alone)]
+    assert np.sum(widths[1]) < np.sum(widths[0])
+    assert (found_better(values, p) <= found_better(values, p, simultaneous=False)).all()
+
+
+def test_intervals_hold_all_true_ranks_at_once():
+    """Twelve means, four of them equal; tests of normal means with known variance."""
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(0)
+    true = np.array([0, 0, 0, 0, 0.5, 0.6, 0.9, 1.2, 1.21, 1.3, 2, 3])
+    best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
+    worst = (true[None, :] >= true[:, None]).sum(axis=1)
+    held = 0
+    for _ in range(400):
+        estimates = true + 0.2 * rng.standard_normal(12)
+        p = 2 * norm.sf(np.abs(estimates[:, None] - estimates) / (0.2 * np.sqrt(2)))
+        found = rank_intervals(estimates, p)
+        held += all(one.best <= b and w <= one.worst for one, b, w in zip(found, best, worst, strict=True))
+    assert held / 400 >= 0.95
+
+
+def test_what_was_not_tested_is_not_told_apart():
+    p = np.array([[np.nan, SURE, np.nan], [SURE, np.nan, np.nan], [np.nan, np.nan, np.nan]])
+    assert [tuple(one) for one in rank_intervals([3, 2, 1], p)] == [(1, 1, 2), (2, 2, 3), (3, 1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("values", "p", "match"),
+    [
+        ([1, 2], np.ones((3, 3)), "shape"),
+        ([1, np.nan], np.ones((2, 2)), "NaN"),
+        ([1, 2], [[1, 0.5], [0.4, 1]], "symmetric"),
+    ],
+)
+def test_arguments(values, p, match):
+    with pytest.raises(ValueError, match=match):
+        rank_intervals(values, p)

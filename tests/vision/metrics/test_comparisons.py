@@ -1,0 +1,87 @@
+"""Comparisons of two models are right as often as they say."""
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+PERF = Path(__file__).parents[3] / "perf"
+pytestmark = pytest.mark.skipif(not PERF.is_dir(), reason="perf/ is not part of a source distribution")
+
+
+def _load(name, path, **options):
+    spec = importlib.util.spec_from_file_location(name, path, **options)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The simulated experiments with one model, and with two."""
+    folder = PERF / "coverage_cases"
+    cases = _load("coverage_cases", folder / "__init__.py", submodule_search_locations=[str(folder)])
+    pairs = _load("comparison_cases", PERF / "comparison_cases.py")
+    yield cases, pairs, _load("comparison_script", PERF / "comparison_coverage.py")
+    for name in [name for name in sys.modules if name.startswith(("coverage_", "comparison_"))]:
+        del sys.modules[name]
+
+
+def _identifiers(scripts):
+    return [case.names[0] for group in scripts.GROUPS.values() for case in group]
+
+
+@pytest.mark.parametrize(
+    ("name", "repeats"),
+    [
+        ("ridge", 30),
+        ("rdm", 60),
+        ("accuracy", 100),
+        ("error_consistency", 60),
+        ("threshold", 100),
+        pytest.param("ridge, ceiled", 60, marks=pytest.mark.slow),
+        pytest.param("cka", 100, marks=pytest.mark.slow),
+        pytest.param("i2n", 60, marks=pytest.mark.slow),
+        pytest.param("shape_bias", 60, marks=pytest.mark.slow),
+        pytest.param("ks_similarity", 100, marks=pytest.mark.slow),
+    ],
+)
+def test_coverage_and_false_positives(scripts, name, repeats):
+    """Few experiments: what is far off fails; the script counts more."""
+    pairs = scripts[1]
+    case = next(case for group in pairs.GROUPS.values() for case in group if case.names[0] == name)
+    result = pairs.simulate_pair(case, 50, repeats)
+    error = math.sqrt(0.05 * 0.95 / repeats)
+    assert result.intervals == result.tests == repeats
+    assert 0.92 - 2.5 * error <= result.held / repeats
+    assert result.found / repeats <= 0.06 + 2.5 * error
+    assert 0.7 <= result.widths <= 1.5
+
+
+def test_the_published_table_is_that_of_the_script(scripts):
+    script = scripts[2]
+    if not script.PAGE.is_file():
+        pytest.skip("docs/ is not part of a source distribution")
+    import json
+
+    page = script.PAGE.read_text()
+    store = json.loads(script.STORE.read_text())
+    assert script.page_with(script.table(store), page) == page
+    assert set(store) == set(_identifiers(scripts[1]))
+
+
+def test_the_published_table_holds_what_is_required(scripts):
+    """92 to 98 % and at most 6 % from 50 units on, within two standard errors of the counts."""
+    import json
+
+    store = json.loads(scripts[2].STORE.read_text())
+    for name, sizes in store.items():
+        for n, counts in sizes.items():
+            if int(n) < 50 or not counts["tests"]:
+                continue
+            error = 2 * math.sqrt(0.05 * 0.95 / counts["tests"])
+            assert 0.92 - error <= counts["held"] / counts["intervals"] <= 0.98 + error, (name, n)
+            assert counts["found"] / counts["tests"] <= 0.06 + error, (name, n)

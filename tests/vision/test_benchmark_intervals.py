@@ -1,0 +1,131 @@
+"""Scores and ceilings of registered benchmarks say how sure they are, and two models can be compared on each."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from brainscore_core.scoring.comparison import compare_scores
+from brainscore_vision import benchmark_registry, load_benchmark, load_model
+from brainscore_vision.testing import list_stand_ins, serve_stand_ins, small_labeller, small_models
+
+
+class Run(NamedTuple):
+    """A benchmark that stands for those of its plugin that share its code."""
+
+    identifier: str
+    data: Sequence[str] = ()
+    models: str = "small"
+    degrees: int = 8
+    ceiling: bool = True
+    """Whether the ceiling has an interval; otherwise a reason."""
+    score: bool = True
+    """Whether the scores have; otherwise a reason."""
+    slow: bool = False
+
+
+RUNS = [
+    Run("MajajHong2015public.IT-pls", ["MajajHong2015.public"]),
+    Run("MajajHong2015public.V4-temporal-pls", ["MajajHong2015.temporal.public"], slow=True),
+    Run("FreemanZiemba2013public.V1-pls", ["FreemanZiemba2013.public"], degrees=4, slow=True),
+    Run("Papale2025.IT-ridge", ["Papale2025_train", "Papale2025_test"], slow=True),
+    Run("Bracci2019.anteriorVTC-rdm", ["Bracci2019"]),
+    Run("tong.Coggan2024_fMRI.IT-rdm", ["Coggan2024_fMRI"], degrees=9),
+    Run(
+        "tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity",
+        ["Coggan2024_behavior", "Coggan2024_behavior_fitting"],
+        slow=True,
+    ),
+    Run("Rajalingham2018public-i2n", ["Rajalingham2018.public"]),
+    Run("Hebart2023-match", ["Hebart2023"], ceiling=False),
+    Run(
+        "Baker2022fragmented-accuracy_delta", ["Baker2022_fragmented_distortion"], "labellers", ceiling=False, slow=True
+    ),
+    Run("BMD2024.texture_1Behavioral-accuracy_distance", ["BMD2024.texture_1"], "labellers", slow=True),
+    Run("Geirhos2021colour-error_consistency", ["Geirhos2021_colour"], "labellers", slow=True),
+    Run("Geirhos2021colour-top1", ["Geirhos2021_colour"], "labellers", ceiling=False, slow=True),
+    Run(
+        "Malania2007.short2-threshold_elevation",
+        ["Malania2007.short2", "Malania2007.short2_fit", "Malania2007.vernier_only"],
+        score=False,  # the small models do not learn the task
+        slow=True,
+    ),
+    Run("Simulated2026.IT-pls", models="registered", slow=True),
+    Run("Simulated2026.IT-rdm", models="registered", slow=True),
+]
+
+ELSEWHERE = {
+    "Geirhos2019": "needs real data: the plugin's own tests look at its interval",
+    "ImageNet": "needs real data: the plugin's own tests look at its interval",
+    "Kar2019": "static models have no score: the plugin's own tests look at its interval",
+    "Kriegeskorte2008": "needs real data: the plugin's own tests look at its interval",
+    "Marques2020": "needs models of gratings: the plugin's own tests look at its interval",
+}
+
+
+def models_of(run):
+    if run.models == "small":
+        return small_models(visual_degrees=run.degrees)
+    if run.models == "registered":
+        return [load_model(name) for name in ("simulated-truth", "pixels")]
+    pytest.importorskip("torch")
+    return [small_labeller(seed, visual_degrees=run.degrees) for seed in (0, 1)]
+
+
+def require_interval(score, *, there=True):
+    low, high = score.attrs["ci"]
+    error = float(score.attrs["error"])
+    assert math.isfinite(error) or len(score.attrs["error_reason"]) > 10
+    if math.isnan(low):
+        assert len(score.attrs["ci_reason"]) > 10
+    else:
+        assert low <= high
+    assert (math.isfinite(low) and math.isfinite(high)) == there, score.attrs.get("ci_reason")
+
+
+def test_every_registered_benchmark_is_looked_at():
+    def family(identifier):
+        return identifier.removeprefix("tong.").split(".")[0].split("-")[0]
+
+    looked_at = {family(run.identifier) for run in RUNS} | set(ELSEWHERE)
+    builtin = [name for name in benchmark_registry if benchmark_registry.location(name).source == "built in"]
+    missing = {name for name in map(family, builtin) if not any(name.startswith(one[:8]) for one in looked_at)}
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    "run",
+    [pytest.param(run, id=run.identifier, marks=[pytest.mark.slow] if run.slow else []) for run in RUNS],
+)
+def test_intervals_and_comparison(run, request, tmp_path, monkeypatch):
+    models = models_of(run)
+    if run.data:
+        request.getfixturevalue("s3_server")
+        monkeypatch.delenv("BRAINSCORE_MIRROR", raising=False)
+        monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
+        monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
+        known = list_stand_ins()
+        with serve_stand_ins(*(name for name in run.data if any(name in names for names in known.values()))):
+            benchmark = load_benchmark(run.identifier)
+            ceiling, scores = benchmark.ceiling, [benchmark(model) for model in models]
+    else:
+        benchmark = load_benchmark(run.identifier)
+        ceiling, scores = benchmark.ceiling, [benchmark(model) for model in models]
+    require_interval(ceiling, there=run.ceiling)
+    for score in scores:
+        require_interval(score, there=run.score)
+        require_interval(score.attrs["raw"], there=run.score)
+    found = compare_scores(*scores)
+    assert found.p is not None, found.reason
+    assert 0 <= found.p <= 1
+    assert found.units
+    if found.ci is None:  # few stand-ins for people: their agreement may be none
+        assert "ceiling is too uncertain" in found.reason
+    else:
+        assert found.ci[0] <= found.difference <= found.ci[1]
+    unclamped = [float(score.attrs["unclamped"]) for score in scores]
+    expected = unclamped if found.scale != "raw" else [float(score.attrs["raw"]) for score in scores]
+    assert found.scores == pytest.approx(expected)
+    assert np.sign(found.difference) in (np.sign(expected[0] - expected[1]), 0)
