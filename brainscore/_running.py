@@ -99,6 +99,7 @@ def execute(
 ) -> RunReport:
     """Do what a plan says."""
     from brainscore_core.scoring.engine import run_plan
+    from brainscore_vision._selection import regions_by_data
 
     return run_plan(
         plan,
@@ -107,7 +108,7 @@ def execute(
         cluster=options,
         on_event=on_event,
         isolated=isolated,
-        scorer_options={"files": selection.files} if selection.files else {},
+        scorer_options={"files": selection.files, "regions": regions_by_data(selection.benchmarks)},
     )
 
 

@@ -210,6 +210,10 @@ class IsolatedModel(BrainModel):
             )
         return seen  # type: ignore[return-value] # of whatever class the model returned
 
+    def expect_recordings(self, regions: Sequence[str]) -> None:
+        """Tell from which regions will be recorded; see :meth:`ModelCommitment.expect_recordings`."""
+        self.subject.call("expect_recordings", list(regions))
+
     def close(self) -> None:
         """End the process."""
         self.subject.close()  # the environment stays in use until this process ends: others may share it

@@ -95,6 +95,12 @@ class Answering:
         """
         getattr(self._model, method)(_NAMES[method](what) if named else what, *args, **options)
 
+    def expect_recordings(self, regions: Sequence[str]) -> None:
+        """Tell the model from which regions will be recorded, if it wants to know."""
+        expect = getattr(self._model, "expect_recordings", None)
+        if expect is not None:
+            expect(regions)
+
     def look_at(self, *args: Any, **options: Any) -> Any:
         """Show stimuli to the model."""
         return self._model.look_at(*args, **options)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from brainscore_core.scoring import run_pair
 from brainscore_core.scoring._capture import capture_output
 from brainscore_vision import benchmark_registry, load_benchmark, load_model
 from brainscore_vision._public_variants import scored_benchmark
-from brainscore_vision._selection import folders_of
+from brainscore_vision._selection import data_of, folders_of
 from brainscore_vision._subjects import load_subject_file, to_subject
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class _Held:
             except UserError as error:  # a wrong name is the pair's failure, as it is without isolation
                 self._error = error
 
-    def load(self, identifier: str) -> Any:
+    def load(self, identifier: str, regions: Sequence[str] = ()) -> Any:
         if self._error is not None:
             raise self._error
         if self._model is None:
@@ -64,6 +65,9 @@ class _Held:
             self._notes = [item for item in record.items if item["kind"] not in _OF_ITS_TIME]
         for item in self._notes:
             note(**item)
+        expect = getattr(self._model, "expect_recordings", None)
+        if expect is not None:
+            expect(list(regions))
         return self._model
 
     def run(self, run: RunInfo) -> RunInfo:
@@ -98,6 +102,7 @@ def score_pair(
     run: RunInfo,
     isolated: bool = False,
     files: Mapping[str, str] | None = None,
+    regions: Mapping[str, Sequence[str]] | None = None,
 ) -> Receipt:
     """Score a pair and write its receipt, whatever the plugins do.
 
@@ -117,6 +122,9 @@ def score_pair(
         Whether the model answers from a process and an environment of its own.
     files : mapping, optional
         Of models that are not registered: name → ``/path/to/file.py:make_model``.
+    regions : mapping, optional
+        From which regions the same stimuli are recorded for other benchmarks, by
+        :func:`~brainscore_vision._selection.data_of`: all of them from one pass.
 
     Returns
     -------
@@ -139,7 +147,7 @@ def score_pair(
             receipt = run_pair(
                 model,
                 benchmark,
-                load_model=held.load,
+                load_model=functools.partial(held.load, regions=(regions or {}).get(data_of(benchmark), ())),
                 load_benchmark=load_benchmark,
                 results=store,
                 plugins=folder,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,13 +18,14 @@ from brainscore_vision import _plugin_folder, benchmark_registry, model_registry
 from brainscore_vision._composed_names import base_keys, resolve_benchmark
 from brainscore_vision._subjects import is_file_reference
 from brainscore_vision.leaderboard import leaderboard_tree
+from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.scoring.aggregates import Tree
     from brainscore_core.scoring.plan import Again, Plan
 
-__all__ = ["Selection", "plan_selection", "select", "select_benchmarks", "select_models"]
+__all__ = ["Selection", "plan_selection", "regions_by_data", "select", "select_benchmarks", "select_models"]
 
 ALL = "all"
 SHORT_NAMES = {
@@ -207,6 +209,38 @@ def plan_selection(
         table=shipped_costs(),
         gpu=gpu,
     )
+
+
+def regions_by_data(benchmarks: Iterable[str]) -> dict[str, list[str]]:
+    """Regions that are recorded from for several benchmarks on the same data, as far as names and the tree tell.
+
+    Parameters
+    ----------
+    benchmarks : iterable of str
+        Identifiers.
+
+    Returns
+    -------
+    dict
+        What a benchmark's name begins with → regions; only data of which several regions are recorded.
+
+    Examples
+    --------
+    >>> regions_by_data(["Simulated2026.V1-pls", "Simulated2026.IT:cka", "MajajHong2015public.IT-pls"])
+    {'Simulated2026': ['V1', 'IT']}
+    """
+    tree = leaderboard_tree()
+    found: dict[str, set[str]] = {}
+    for benchmark in benchmarks:
+        names = {*re.split(r"[^A-Za-z0-9]+", benchmark), *(tree.ancestors(benchmark) if benchmark in tree else ())}
+        found.setdefault(data_of(benchmark), set()).update(names)
+    regions = {data: [str(one) for one in BrainModel.RecordingTarget if one in names] for data, names in found.items()}
+    return {data: names for data, names in regions.items() if len(names) > 1}
+
+
+def data_of(benchmark: str) -> str:
+    """What a benchmark's name begins with, which is the name of its data."""
+    return benchmark.partition(".")[0]
 
 
 def folders_of(files: Mapping[str, str]) -> Callable[[str, str], Path | None]:

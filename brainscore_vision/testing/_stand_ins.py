@@ -1,14 +1,18 @@
 """Generated data of exactly the form of published data sets."""
 
+import contextlib
+import hashlib
 import importlib
 import os
 import pkgutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from brainscore_core.errors import UnknownIdentifier
+from brainscore_core.files import file_digest
 from brainscore_core.plugins import nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -83,11 +87,26 @@ def list_stand_ins() -> dict[str, list[str]]:
 def make_stimulus_set(identifier: str) -> StimulusSet:
     """Stand-in of a stimulus set, generated once a process."""
     home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
-    folder = home / "stand_ins" / identifier
-    folder.mkdir(parents=True, exist_ok=True)
-    stimuli = _made().stimulus_sets[identifier](folder)
+    home = home / "stand_ins"
+    home.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=home, prefix=".") as made:
+        folder = Path(made) / identifier
+        folder.mkdir()
+        stimuli = _made().stimulus_sets[identifier](folder)
+        within = {name: Path(path).relative_to(folder) for name, path in stimuli.stimulus_paths.items()}
+        final = home / f"{identifier}-{_content(folder, sorted(set(within.values())))}"
+        with contextlib.suppress(OSError):  # it is there: another process may make the same at the same time
+            folder.rename(final)
+    stimuli.stimulus_paths = {name: final / path for name, path in within.items()}
     stimuli.identifier = stimuli.name = identifier
     return stimuli
+
+
+def _content(folder: Path, files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.as_posix()}\0{file_digest(folder / file, 'sha256')}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 def unlinked_assembly(identifier: str) -> tuple[str, DataAssembly]:

@@ -253,6 +253,7 @@ class ActivationsExtractorHelper:
             "by_layer",
             "from_stimulus_set",
             "from_paths",
+            "keeps_activations",
             "register_batch_activations_hook",
             "register_stimulus_set_hook",
             "set_visual_degrees",
@@ -339,6 +340,10 @@ class ActivationsExtractorHelper:
         if not names:
             raise UserError("no layers are asked for", remedy="pass a list of at least one")
         return self._resolve(names) if self._resolve is not None else names
+
+    def keeps_activations(self) -> bool:
+        """Whether activations are stored."""
+        return self._open_store() is not None
 
     def keep_nothing(self) -> None:
         """From now on store no activations, and read none that are stored."""

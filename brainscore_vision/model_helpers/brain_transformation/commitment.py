@@ -1,5 +1,6 @@
 """A network as an experimental subject."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation._profile import LayerProfile
 
 __all__ = ["ModelCommitment"]
+
+_logger = logging.getLogger(__name__)
 
 TimeMapping = Mapping[str, Mapping[int, tuple[float, float]]]
 Look = Callable[[StimulusSet, int, bool], Any]
@@ -126,6 +129,8 @@ class ModelCommitment(BrainModel):
         self.behavior_model = BehaviorArbiter(self._behaviours(similarity))
         self._record: Look | None = None
         self._look: Look | None = None
+        self._expected: tuple[str, ...] = ()
+        self._seen_along: set[tuple[Any, ...]] = set()
 
     @property
     def identifier(self) -> str:
@@ -165,6 +170,19 @@ class ModelCommitment(BrainModel):
             return self._recordings(region, bins, stimuli, number_of_trials, require_variance)
 
         self._look = self._record = record
+
+    def expect_recordings(self, regions: Sequence[str]) -> None:
+        """Tell from which regions the stimuli that are shown next will be recorded sooner or later.
+
+        Their layers are then stored when a stimulus first passes the network, which it needs not do again for another
+        region. Without an activation store, and for regions whose layers are still to be selected, nothing changes.
+
+        Parameters
+        ----------
+        regions : sequence of str
+            Names; those that the model does not have are left out.
+        """
+        self._expected = tuple(str(region) for region in regions)
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
@@ -221,13 +239,16 @@ class ModelCommitment(BrainModel):
     def _activations(
         self, stimuli: StimulusSet, layers: Sequence[str], *, number_of_trials: int = 1, require_variance: bool = False
     ) -> NeuroidAssembly:
-        # here, not once: several subjects of different visual angles may share one network
-        set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
-        if callable(set_degrees):
-            set_degrees(self._visual_degrees)
+        self._prepare()
         return self.activations_model(
             stimuli, layers=list(layers), number_of_trials=number_of_trials, require_variance=require_variance
         )
+
+    def _prepare(self) -> None:
+        # before each look, not once: several subjects of different visual angles may share one network
+        set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
+        if callable(set_degrees):
+            set_degrees(self._visual_degrees)
 
     def _behaviours(self, similarity: Similarity) -> dict[str, Behaviour]:
         return {
@@ -251,6 +272,7 @@ class ModelCommitment(BrainModel):
         steps = [] if when is None else steps_for(when, time_bins)
         if when is not None:
             layers = [layer for layer in layers if _step_of(layer) in steps]
+        self._record_along(stimuli, layers, number_of_trials, require_variance)
         responses = self._activations(
             stimuli, layers, number_of_trials=number_of_trials, require_variance=require_variance
         )
@@ -262,6 +284,25 @@ class ModelCommitment(BrainModel):
         result = with_level(result, "neuroid", "region", region)
         result.attrs["layers_from"] = self.region_layer_map.source_of(region)
         return result
+
+    def _record_along(self, stimuli: StimulusSet, layers: Sequence[str], trials: int, vary: bool) -> None:
+        """Store these layers and those of the regions that are expected, from one pass."""
+        mapped = self.region_layer_map.known_layers(self._expected)
+        along = [layer for layer in mapped if layer not in layers]
+        keeps = getattr(self.activations_model, "keeps_activations", None)
+        if not along or keeps is None or not keeps():
+            return
+        key = (stimuli.identifier, len(stimuli), trials, vary)  # the same stimuli again cost but a look into the store
+        if key in self._seen_along:
+            return
+        self._prepare()
+        try:
+            self.activations_model.by_layer(  # type: ignore[attr-defined] # what keeps activations has it
+                stimuli, [*layers, *along], number_of_trials=trials, require_variance=vary
+            )
+        except UserError as error:  # such as: there is no room for so many layers
+            _logger.info("only the layers of one region are recorded of %r: %s", self.identifier, error.message)
+        self._seen_along.add(key)
 
     def _select(self, region: str, stimuli: StimulusSet | None) -> tuple[list[str], str]:
         from brainscore_vision.model_helpers.brain_transformation.selection import select_layers

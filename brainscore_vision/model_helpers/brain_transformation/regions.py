@@ -103,6 +103,11 @@ class RegionLayerMap(Mapping[str, list[str]]):
         self._selected[region], self._sources[region] = self._select(region, stimuli)
         return list(self._selected[region])
 
+    def known_layers(self, regions: Sequence[str]) -> list[str]:
+        """Layers of those regions, each once, as far as they need not be selected."""
+        given = self._fixed() or {}
+        return list(dict.fromkeys(layer for region in regions for layer in given.get(region, [])))
+
     def source_of(self, region: str) -> str | None:
         """Where the layers of a region are from; None before they are selected."""
         return self._source if self._fixed() is not None else self._sources.get(str(region))

@@ -278,3 +278,48 @@ def test_weights_and_seconds_are_noted(network, preprocessing, stimuli, store, s
     assert noted["weights"] == {"kind": "weights", "identifier": "net", "sha256": weights_fingerprint(network)}
     assert noted["time"]["step"] == "extraction"
     assert noted["time"]["seconds"] > 0
+
+
+def test_expected_regions_are_recorded_from_the_same_pass(network, preprocessing, stimuli, store):
+    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
+    def subject(kept):
+        wrapper = PytorchWrapper(network, preprocessing, "net", store=kept)
+        layers = {"V1": "conv", "IT": ["block-t0", "logits"], "V4": "conv"}
+        return ModelCommitment("net", wrapper, layers=["conv", "block-t0", "logits"], region_layer_map=layers)
+
+    passes = []
+
+    class Counts:  # has no state, which would be part of what the network is
+        def append(self, count):
+            passes.append(count)
+
+    network.seen = Counts()
+
+    def recorded(model, region):
+        model.start_recording(region, [(70, 170)])
+        passes.clear()
+        return model.look_at(stimuli), sum(passes)
+
+    plain, expecting = subject(None), subject(store)
+    expecting.expect_recordings(["V1", "IT", "V2"])  # it has no V2
+    for region, most in (("V1", 8), ("IT", 2)):  # six stimuli are distinct; one is compared with what is stored
+        ours, passed = recorded(expecting, region)
+        theirs, _ = recorded(plain, region)
+        assert passed <= most
+        np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-5, atol=1e-6)
+        assert ours["neuroid_id"].values.tolist() == theirs["neuroid_id"].values.tolist()
+    assert len(store.entries()) == 3
+
+
+def test_nothing_is_recorded_along_without_a_store_or_a_region(network, preprocessing, stimuli, store):
+    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
+    wrapper = PytorchWrapper(network, preprocessing, "net", store=None)
+    model = ModelCommitment("net", wrapper, layers=["conv"], region_layer_map={"V1": "conv", "IT": "logits"})
+    model.expect_recordings(["V1", "IT"])
+    model.start_recording("V1", [(70, 170)])
+    network.seen.clear()
+    model.look_at(stimuli)
+    assert sum(network.seen) == 6
+    assert not store.entries()
