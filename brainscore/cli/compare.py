@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._output import echo_json
+from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
+    from brainscore_core.scoring import ResultsStore
     from brainscore_core.scoring.comparison import Comparison, Comparisons, Ranking
 
 __all__ = ["command"]
@@ -19,7 +22,7 @@ _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 
 
 @click.command("compare")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...")
+@click.argument("models", nargs=-1, metavar="[MODEL MODEL...]")
 @click.option("--benchmark", "-b", "benchmarks", multiple=True, required=True, help="On which benchmark; repeatable.")
 @click.option("--ranks", is_flag=True, help="Rank the models, with intervals and groups of models not told apart.")
 @click.option("--each", is_flag=True, help="With --ranks: each interval holds alone, rather than all together.")
@@ -43,12 +46,16 @@ def command(
 ) -> None:
     """Compare the newest scores of models, pair by pair.
 
+    MODEL may be a pattern such as 'resnet*'; without any, all that have a receipt of the benchmarks are compared.
+
     Differences are tested on the stimuli, neuroids or subjects that both models were scored on, from what the receipts
     keep; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
     """
+    from brainscore_core.scoring import ResultsStore
     from brainscore_core.scoring.comparison import compare
 
-    found = compare(models, benchmarks, results=results, correction=correction, level=level)
+    store = ResultsStore(results)
+    found = compare(_chosen(models, benchmarks, store), benchmarks, results=store, correction=correction, level=level)
     if ranks:
         rankings = [found.ranks(benchmark, simultaneous=not each) for benchmark in dict.fromkeys(benchmarks)]
         if json_:
@@ -61,6 +68,27 @@ def command(
         _print_comparisons(found)
     if all(one.p is None for one in found):
         click.get_current_context().exit(1)
+
+
+def _chosen(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
+    """Models that names and patterns mean, each once."""
+    if wanted and not any(map(_is_pattern, wanted)):
+        return list(dict.fromkeys(wanted))
+    known = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
+    chosen: list[str] = []
+    for name in wanted or ("*",):
+        found = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
+        if not found:
+            raise UserError(
+                f"no model {name!r} has a receipt of {' or '.join(benchmarks)} in {store.address}",
+                remedy=f"there are {', '.join(known)}" if known else "score something first: brainscore run",
+            )
+        chosen += found
+    return list(dict.fromkeys(chosen))
+
+
+def _is_pattern(name: str) -> bool:
+    return any(character in name for character in "*?[")
 
 
 def _print_comparisons(found: Comparisons) -> None:

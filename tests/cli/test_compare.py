@@ -78,3 +78,16 @@ def test_nothing_to_compare(cli, results):
     assert found.exit_code == 1
     assert "absent was not scored on Some2026-accuracy" in found.stderr
     assert "not compared" in found.stdout
+
+
+def test_patterns_and_all(cli, results):
+    for models in ((), ("*",), ("high", "low", "m*")):
+        found = cli("compare", *models, "-b", "Some2026-accuracy", "--ranks", "--results", results)
+        assert {line.split("\t")[-1] for line in found.stdout.splitlines()[1:]} == {"high", "middle", "low"}
+
+
+def test_a_pattern_without_a_model(cli, results):
+    found = cli("compare", "x*", "-b", "Some2026-accuracy", "--results", results)
+    assert found.exit_code == 2
+    assert "no model 'x*' has a receipt" in found.stderr
+    assert "there are high, low, middle" in found.stderr
