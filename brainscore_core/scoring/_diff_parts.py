@@ -98,6 +98,13 @@ def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
         yield Change(part="device", item="", a=a.device, b=b.device)
     yield from _libraries(a.environment.packages, b.environment.packages, "")
     yield from _libraries(_packages_of_the_model(a), _packages_of_the_model(b), " (of the model's own environment)")
+    if a.environment.code and b.environment.code and a.environment.code != b.environment.code:
+        yield Change(
+            part="libraries",
+            item="brainscore's own code",
+            a=_short(a.environment.code),
+            b=_short(b.environment.code),
+        )
     yield from _machine(a, b)
     if same_model and same_benchmark and (a.cache.hits > 0) != (b.cache.hits > 0):
         words = {True: "read from the store", False: "computed"}
@@ -113,6 +120,7 @@ def _machine(a: Receipt, b: Receipt) -> Iterator[Change]:
         ("platform", "", here.platform, there.platform),
         ("processor", "", here.cpu, there.cpu),
         ("processor", "cores", here.cpu_count, there.cpu_count),
+        ("processor", "threads", here.threads, there.threads),
     ):
         if left and right and left != right:
             yield Change(part=part, item=item, a=str(left), b=str(right))

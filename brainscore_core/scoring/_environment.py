@@ -8,6 +8,8 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
+from brainscore_core.scoring._plugin_code import platform_code
+
 __all__ = ["Environment", "current_environment"]
 
 _PACKAGES = (
@@ -29,13 +31,19 @@ _PACKAGES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Interpreter, operating system, processor and versions of the libraries that numbers depend on."""
+    """Interpreter, operating system, processor and versions of the libraries that numbers depend on.
+
+    `code` is the hash of the platform's own code without its plugins, `threads` the most that a numerical library that
+    was loaded might use.
+    """
 
     python: str
     platform: str
     cpu: str | None
     cpu_count: int | None
     packages: dict[str, str]
+    code: str | None = None
+    threads: int | None = None
 
 
 def current_environment() -> Environment:
@@ -52,6 +60,8 @@ def current_environment() -> Environment:
         cpu=_cpu(),
         cpu_count=_usable_cpus(),
         packages=dict(_versions()),
+        code=platform_code(),
+        threads=_threads(),
     )
 
 
@@ -77,6 +87,12 @@ def _cpu() -> str | None:
             if line.lower().startswith("model name"):
                 return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine() or None
+
+
+def _threads() -> int | None:
+    from threadpoolctl import threadpool_info
+
+    return max((int(library["num_threads"]) for library in threadpool_info()), default=None)
 
 
 def _usable_cpus() -> int | None:

@@ -53,12 +53,14 @@ def migrated(data: Any) -> dict[str, Any]:
 
 
 def _from_1_to_2(data: dict[str, Any]) -> dict[str, Any]:
-    """NaN is a state of its own; time of extraction, weights and run are told."""
+    """NaN is a state of its own; time of extraction, weights, run, own code and threads are told."""
     new = {"weights": [], "run": None, **data}
     if _was_undefined(data):
         new["state"] = "undefined"
     if isinstance(data.get("timings"), dict):
         new["timings"] = {"extraction": None, **data["timings"]}
+    if isinstance(data.get("environment"), dict):
+        new["environment"] = {"code": None, "threads": None, **data["environment"]}
     return new
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from brainscore_core.scoring._parts import PluginCode
 
-__all__ = ["describe_plugin"]
+__all__ = ["describe_plugin", "platform_code"]
 
 _NO_CODE = {"__pycache__", "tests", "test.py"}
+_PLUGIN_FOLDERS = {"benchmarks", "data", "metrics", "models"}  # of the domain
 _NO_CODE_SUFFIXES = {".pyc", ".md"}
 
 
@@ -32,6 +33,19 @@ def describe_plugin(location: Path) -> PluginCode:
         distribution=distribution,
         version=version,
     )
+
+
+@lru_cache(maxsize=1)
+def platform_code() -> str:
+    """Hash of the Python code that is no plugin's: of this package, and of the domain's where it is beside it."""
+    home = Path(__file__).parents[2]
+    digest = sha256()
+    for path in sorted([*home.glob("brainscore_core/**/*.py"), *home.glob("brainscore_vision/**/*.py")]):
+        parts = path.relative_to(home).parts
+        of_plugin = parts[0] == "brainscore_vision" and parts[1] in _PLUGIN_FOLDERS
+        if not of_plugin and path.name != "test.py":
+            digest.update(f"{'/'.join(parts)}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _hash(location: Path) -> str | None:

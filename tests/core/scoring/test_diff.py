@@ -41,6 +41,8 @@ def environment(**changes):
         "cpu": "Some CPU",
         "cpu_count": 2,
         "packages": {"brainscore": "0.1.0", "numpy": "2.1.0", "scipy": "1.15.0"},
+        "code": "e" * 64,
+        "threads": 1,
     }
     return Environment(**{**fields, **changes})
 
@@ -134,6 +136,21 @@ def test_a_library_is_named_with_both_versions():
     both = difference(FIRST, with_score(0.6, environment=packages(numpy="2.3.0", scipy="1.16")))
     assert "only libraries differ (numpy 2.1.0 → 2.3.0; scipy 1.15.0 → 1.16)" in both.explanation
     assert "due to them" in both.explanation
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "part", "words"),
+    [
+        ("code", "f" * 64, "libraries", "brainscore's own code eeeeeeeeeeee… → ffffffffffff…"),
+        ("threads", 2, "processor", "threads 1 → 2"),
+    ],
+)
+def test_own_code_and_threads_are_told(field, value, part, words):
+    found = difference(FIRST, with_score(0.6, environment=environment(**{field: value})))
+    assert found.parts == (part,)
+    assert words in found.explanation
+    unknown = difference(FIRST, with_score(0.6, environment=environment(**{field: None})))
+    assert unknown.parts == ()
 
 
 def test_several_parts_are_candidates():

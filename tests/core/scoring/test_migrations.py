@@ -46,7 +46,9 @@ def test_what_was_stored_is_read(name):
     assert after["schema_version"] == SCHEMA_VERSION
     assert Receipt.from_dict(after) == receipt
     changed = {key for key in before if before[key] != after[key]}
-    assert changed == {"schema_version", "timings"} | ({"state"} if receipt.state == "undefined" else set())
+    assert changed == {"schema_version", "timings", "environment"} | (
+        {"state"} if receipt.state == "undefined" else set()
+    )
     assert set(after) - set(before) == {"weights", "run"}
     (result,) = results_of([receipt])
     assert result.state == STATES[name][0]
