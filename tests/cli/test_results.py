@@ -224,7 +224,7 @@ def test_rm_asks(mixed):
     assert len(listed(mixed)) == 5
     agreed = CliRunner().invoke(*arguments, input="y\n")
     assert agreed.exit_code == 0
-    assert agreed.stdout == f"Removed {first}  net-1 on A2026-pls: scored\n"
+    assert agreed.stdout.endswith(f"Removed {first}  net-1 on A2026-pls: scored\n")  # older versions of click echo "y"
     assert first not in listed(mixed)
 
 
