@@ -1,5 +1,6 @@
 """What the measurements share: processes of their own, the rate of matrix products, and sections of a document."""
 
+import fcntl
 import json
 import os
 import re
@@ -53,6 +54,25 @@ def rates(python: str) -> dict[str, float]:
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows))
+
+
+def keep(store: Path, keys: tuple[str, ...], value: dict) -> None:
+    """Put a result into a file of nested objects, into which other processes may write, too."""
+    with store.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        content = inner = json.loads(file.read() or "{}")
+        for key in keys[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[keys[-1]] = value
+        file.truncate(0)
+        file.write(json.dumps(content, indent=1, sort_keys=True) + "\n")
+
+
+def between(page: str, begin: str, end: str, text: str) -> str:
+    """The page with `text` between two markers."""
+    before, rest = page.split(begin)
+    return f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"
 
 
 def write_section(name: str, text: str, document: Path = DOCUMENT) -> None:

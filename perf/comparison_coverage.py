@@ -9,13 +9,13 @@ by side.
 """
 
 import argparse
-import fcntl
 import json
 import math
 import sys
 import time
 from pathlib import Path
 
+from _tables import between, keep
 from comparison_cases import GROUPS, PairedCase, simulate_pair
 
 HERE = Path(__file__).parent
@@ -59,21 +59,9 @@ def table(store: dict) -> str:
     return "\n".join(lines)
 
 
-def keep(name: str, n: int, counts: dict) -> None:
-    """Add a result to the file, into which other processes may write, too."""
-    with STORE.open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        store = json.loads(file.read() or "{}")
-        store.setdefault(name, {})[str(n)] = counts
-        file.truncate(0)
-        file.write(json.dumps(store, indent=1, sort_keys=True) + "\n")
-
-
 def page_with(text: str, page: str) -> str:
     """The page with `text` between its markers."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+    return between(page, BEGIN, END, text)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -94,7 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
                 flush=True,
             )
             if not options.print:
-                keep(case.names[0], n, counts)
+                keep(STORE, (case.names[0], str(n)), counts)
     if not options.print and STORE.exists():
         PAGE.write_text(page_with(table(json.loads(STORE.read_text())), PAGE.read_text()))
 

@@ -8,13 +8,13 @@ Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREAD
 """
 
 import argparse
-import fcntl
 import json
 import math
 import sys
 import time
 from pathlib import Path
 
+from _tables import between, keep
 from coverage_cases import GROUPS, Case, Result, simulate
 
 HERE = Path(__file__).parent
@@ -61,21 +61,9 @@ def tables(store: dict) -> str:
     return "\n\n".join(parts)
 
 
-def keep(name: str, n: int, counts: dict) -> None:
-    """Add a result to the file, into which other processes may write, too."""
-    with STORE.open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        store = json.loads(file.read() or "{}")
-        store.setdefault(name, {"sizes": {}})["sizes"][str(n)] = counts
-        file.truncate(0)
-        file.write(json.dumps(store, indent=1, sort_keys=True) + "\n")
-
-
 def page_with(text: str, page: str) -> str:
     """The page with `text` between its markers."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+    return between(page, BEGIN, END, text)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -97,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
                 flush=True,
             )
             if not options.print:
-                keep(case.names[0], n, counts)
+                keep(STORE, (case.names[0], "sizes", str(n)), counts)
     if not options.print:
         PAGE.write_text(page_with(tables(json.loads(STORE.read_text())), PAGE.read_text()))
 

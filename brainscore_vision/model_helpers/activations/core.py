@@ -189,9 +189,10 @@ class ActivationsExtractorHelper:
         UserError
             If a layer or a file does not exist or cannot be read, or the visual angle is needed and not known.
         """
-        shown, first, values, together = self._recorded(
-            stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
-        )
+        with timed("extraction"):
+            shown, first, values, together = self._recorded(
+                stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
+            )
         if together is None or len(values) < len(first):
             parts = [values[layer] for layer in first]
             together = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
@@ -209,9 +210,10 @@ class ActivationsExtractorHelper:
 
         With a store none of them is in memory before its values are used.
         """
-        shown, first, values, _ = self._recorded(
-            stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
-        )
+        with timed("extraction"):
+            shown, first, values, _ = self._recorded(
+                stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
+            )
         return {layer: self._assembled(shown, [one.units], values[layer]) for layer, one in first.items()}
 
     def from_stimulus_set(
@@ -279,18 +281,6 @@ class ActivationsExtractorHelper:
         together: bool,
     ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
         """What was shown, each layer's first response and all values; and these side by side where they lie so."""
-        with timed("extraction"):
-            return self._record(stimuli, layers, stimuli_identifier, trials, vary, together)
-
-    def _record(
-        self,
-        stimuli: StimulusSet | Sequence[Any],
-        layers: Sequence[str] | None,
-        stimuli_identifier: str | Literal[False] | None,
-        trials: int,
-        vary: bool,
-        together: bool,
-    ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
         names = self._named(layers)
         if trials < 1:
             raise UserError(f"number_of_trials is {trials}", remedy="show each stimulus at least once")

@@ -1,33 +1,14 @@
 """Comparisons of two models are right as often as they say."""
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import pytest
 
-PERF = Path(__file__).parents[3] / "perf"
-pytestmark = pytest.mark.skipif(not PERF.is_dir(), reason="perf/ is not part of a source distribution")
-
-
-def _load(name, path, **options):
-    spec = importlib.util.spec_from_file_location(name, path, **options)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 @pytest.fixture(scope="module")
-def scripts():
+def scripts(perf):
     """The simulated experiments with one model, and with two."""
-    folder = PERF / "coverage_cases"
-    cases = _load("coverage_cases", folder / "__init__.py", submodule_search_locations=[str(folder)])
-    pairs = _load("comparison_cases", PERF / "comparison_cases.py")
-    yield cases, pairs, _load("comparison_script", PERF / "comparison_coverage.py")
-    for name in [name for name in sys.modules if name.startswith(("coverage_", "comparison_"))]:
-        del sys.modules[name]
+    return perf("coverage_cases", "comparison_cases.py", "comparison_coverage.py")
 
 
 def _identifiers(scripts):

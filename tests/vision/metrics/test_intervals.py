@@ -1,10 +1,8 @@
 """Every metric and ceiling says how sure it is; the published coverage is that of the script."""
 
-import importlib.util
 import json
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ import pytest
 from brainscore_core.scoring.comparison import compare_scores
 from brainscore_vision import metric_registry
 
-PERF = Path(__file__).parents[3] / "perf"
 CEILINGS = [
     *(f"{name}.ceiling" for name in ("i1", "i1n", "i2", "i2n", "o1", "o2", "error_consistency", "accuracy_distance")),
     *(f"{name}.ceiling" for name in ("confusion_similarity", "tasks_consistency", "threshold", "threshold_elevation")),
@@ -22,25 +19,12 @@ NOT_COMPARED = {"value_delta", "spantime_pls", "spantime_ridge"}  # two numbers;
 NOT_COMPARED |= {"internal_consistency", "internal_consistency_temporal", "predictor_consistency", "ncsnr"}  # ceilings
 NOT_COMPARED |= {"inter_subject", "property_ceiling", "rsa_ceiling", *CEILINGS}
 
-pytestmark = pytest.mark.skipif(not PERF.is_dir(), reason="perf/ is not part of a source distribution")
-
-
-def _load(name, path, **options):
-    spec = importlib.util.spec_from_file_location(name, path, **options)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 @pytest.fixture(scope="module")
-def simulated():
+def simulated(perf):
     """The script with its cases."""
-    folder = PERF / "coverage_cases"
-    cases = _load("coverage_cases", folder / "__init__.py", submodule_search_locations=[str(folder)])
-    yield _load("coverage_script", PERF / "coverage.py"), cases
-    for name in [name for name in sys.modules if name.startswith("coverage_")]:
-        del sys.modules[name]
+    cases, script = perf("coverage_cases", "coverage.py")
+    return script, cases
 
 
 def _case(cases, name):
