@@ -21,7 +21,7 @@ __all__ = ["CommandGroup", "app"]
 _FOLDER = Path(__file__).parent
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
-_FIRST = ("demo", "score", "list", "info", "report", "results")
+_FIRST = ("demo", "score", "run", "list", "info", "compare", "report", "results", "verify")
 
 
 class CommandGroup(click.Group):
@@ -153,6 +153,7 @@ _HELP = """Score models on brain and behavioural benchmarks.
 brainscore list models            what can be scored
 brainscore list benchmarks IT     on what: here, those with IT in their name
 brainscore score MODEL BENCHMARK  score, print the result, keep a receipt
+brainscore run --models A B --benchmarks all:neural  score many, go on after an interruption
 """
 
 
