@@ -77,6 +77,8 @@ def association_text(found: Association) -> str:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
+    if np.ptp(x) == 0 or np.ptp(y) == 0:  # a rounded mean would leave something of a constant
+        return None
     x, y = x - x.mean(), y - y.mean()
     norm = float(np.sqrt((x @ x) * (y @ y)))
     return float(np.clip(x @ y / norm, -1, 1)) if norm > 0 else None

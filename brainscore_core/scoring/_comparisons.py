@@ -22,6 +22,8 @@ class Comparison:
         Identifiers.
     scores : (float, float)
         Before they were clamped to [0, 1]; None of a model without a score. On `scale`.
+    biases : (float, float)
+        Known biases of the two scores, which are taken off `difference`.
     difference : float or None
         First less second, without the known biases of the two.
     error, df : float or None
@@ -48,6 +50,7 @@ class Comparison:
     first: str
     second: str
     scores: tuple[float | None, float | None] = (None, None)
+    biases: tuple[float, float] = (0.0, 0.0)
     difference: float | None = None
     error: float | None = None
     df: float | None = None
@@ -86,7 +89,7 @@ class RankedModel:
     model : str
         Identifier.
     score : float
-        Before it was clamped.
+        Before it was clamped, without its known bias; the raw score where raw scores were compared.
     rank, best, worst : int
         Rank of the score, and the ranks that it may have.
     groups : str
@@ -175,14 +178,17 @@ class Comparisons(Sequence[Comparison]):
         pairs = [one for one in self.items if one.benchmark == benchmark]
         if not pairs:
             raise UserError(f"{benchmark!r} was not compared", remedy="name it in `benchmarks`")
+        raw = any(pair.scale == "raw" and pair.p is not None for pair in pairs)
         scores: dict[str, float] = {}
         reasons: dict[str, str] = {}
-        for pair in pairs:
-            for model, score in zip((pair.first, pair.second), pair.scores, strict=True):
-                if score is None:
+        for pair in sorted(
+            pairs, key=lambda pair: pair.p is not None
+        ):  # the biases of those without a test are unknown
+            for model, score, bias in zip((pair.first, pair.second), pair.scores, pair.biases, strict=True):
+                if score is None or (raw and pair.scale != "raw"):  # among raw scores a ceiled one has no rank
                     reasons.setdefault(model, pair.reason or "it has no score")
                 else:
-                    scores[model] = score
+                    scores[model] = score - bias
         left_out = {model: reason for model, reason in reasons.items() if model not in scores}
         models = list(scores)
         p = np.full((len(models), len(models)), np.nan)

@@ -85,18 +85,18 @@ def _attribution(found: "Difference") -> Iterable[str]:
         yield "The benchmark has another version: scores of different versions are not meant to be the same."
     if not found.changes:
         yield (
-            "No part that receipts record differs, so they do not explain the difference. It may come from the number "
-            "of threads, from code that is not deterministic, or from code outside of plugins and versions."
-        )
-    elif len({change.part for change in found.changes}) == 1:
-        several = _is_plural(found.changes[0].part, len(found.changes))
-        yield (
-            f"Of all that both receipts record, only {_all(found.changes, verb=True)}: the difference is due to "
-            f"{'them' if several else 'it'}."
+            "No part that receipts record differs, so they do not explain the difference. It may come from code that "
+            "is not deterministic, or from what they do not record."
         )
     elif not causes:
         yield (
             f"Only where it was computed differs ({_all(circumstances)}), which usually changes the last digits alone."
+        )
+    elif len({change.part for change in found.changes}) == 1:
+        several = _is_plural(found.changes[0].part, len(found.changes))
+        yield (
+            f"Of all that both receipts record, only {_all(found.changes, verb=True)}: the difference "
+            f"{'may be' if found.not_recorded else 'is'} due to {'them' if several else 'it'}."
         )
     else:
         yield f"Candidates are differences in {_all(causes)}."

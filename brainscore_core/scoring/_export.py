@@ -291,6 +291,8 @@ def _write_csv(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")  # a bare one would end the row for some readers
     return str(value).lower() if isinstance(value, bool) else str(value)  # of floats, all digits
 
 

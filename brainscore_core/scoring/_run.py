@@ -331,7 +331,7 @@ def _seconds(items: list[dict[str, Any]], step: str) -> float | None:
 
 
 def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
-    notes = [item for item in items if item["kind"] == "cache"]
+    notes = [item for item in items if item["kind"] == "cache" and item.get("store", "activations") == "activations"]
     return CacheUse(
         hits=sum(int(item.get("hits", item.get("hit") is True)) for item in notes),
         misses=sum(int(item.get("misses", item.get("hit") is False)) for item in notes),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,17 +131,32 @@ def _nothing_stored(receipt: Receipt) -> Incomparable:
     )
 
 
-def compare_sides(first: Side, second: Side, *, level: float) -> tuple[PairedTest, str, str, list[str]]:
-    """Compare two models.
+class Compared(NamedTuple):
+    """What comparing two models gives.
 
-    Returns
-    -------
+    Attributes
+    ----------
     test : PairedTest
+        Of the difference, without the biases.
     scale : str
         ``'ceiled'``, ``'unceiled'`` or ``'raw'``.
     units : str
         What was resampled.
     notes : list of str
+        What else to know.
+    biases : (float, float)
+        Known biases of the two scores.
+    """
+
+    test: PairedTest
+    scale: str
+    units: str
+    notes: list[str]
+    biases: tuple[float, float]
+
+
+def compare_sides(first: Side, second: Side, *, level: float) -> Compared:
+    """Compare two models.
 
     Raises
     ------
@@ -187,9 +202,7 @@ def _close(one: float, other: float | None, tolerance: float = 1e-6) -> bool:
     return other is not None and math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
 
 
-def _test_influence(
-    first: Side, second: Side, a: Influence, b: Influence, *, level: float
-) -> tuple[PairedTest, str, str, list[str]]:
+def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, level: float) -> Compared:
     notes: list[str] = []
     values, units = _matched(a, b)
     link = link_of(first.receipt, second.receipt)
@@ -209,8 +222,12 @@ def _test_influence(
             difference, scale, power = first.score - second.score, _scale(first), link.power
     else:
         raise Incomparable("what is stored of the units is of another value than the score")
-    bias = slopes[0] * a.bias - slopes[1] * b.bias
-    if math.isfinite(bias) and abs(bias) > 1e-12:
+    biases = (slopes[0] * a.bias, slopes[1] * b.bias)
+    bias = biases[0] - biases[1]
+    if not math.isfinite(bias):
+        biases = (0.0, 0.0)
+        notes.append("a score's bias is not known and not taken off")
+    elif abs(bias) > 1e-12:
         difference -= bias
         notes.append(f"less the difference of the scores' biases, {bias:.4f}")
     scaled = [slope * part for slope, part in zip(slopes, values, strict=True)]
@@ -218,12 +235,10 @@ def _test_influence(
         test = paired_test(difference, scaled[0] - scaled[1], level=level)
     else:
         test = paired_test(difference, scaled[0], unpaired=scaled[1], level=level)
-    return _with_ceiling(test, first, power, level, notes), scale, units, notes
+    return Compared(_with_ceiling(test, first, power, level, notes), scale, units, notes, biases)
 
 
-def _test_predicted(
-    first: Side, second: Side, a: Predicted, b: Predicted, *, level: float
-) -> tuple[PairedTest, str, str, list[str]]:
+def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, level: float) -> Compared:
     notes: list[str] = []
     if not np.array_equal(a.rows, b.rows):
         raise Incomparable("the two were tested on different stimuli, or with other splits")
@@ -255,7 +270,7 @@ def _test_predicted(
     if not a.paired:
         units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
     power = 0 if link is None else link.power
-    return _with_ceiling(test, first, power, level, notes), scale, units_text, notes
+    return Compared(_with_ceiling(test, first, power, level, notes), scale, units_text, notes, (0.0, 0.0))
 
 
 _NO_LINK = "raw scores are compared: the score does not follow from raw score and ceiling alone"

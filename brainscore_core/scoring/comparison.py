@@ -136,9 +136,14 @@ def compare_scores(
             ceiling=CeilingEstimate.from_score(ceiling) if ceiling is not None and np.size(ceiling) == 1 else None,
         )
         sides.append(Side(receipt, units_of(arrays_of(score)[0], receipt)))
-    test, scale, units, notes = compare_sides(*sides, level=level)
+    test, scale, units, notes, biases = compare_sides(*sides, level=level)
     return _with_test(
-        Comparison(benchmark="score", first=names[0], second=names[1], level=level), sides, test, scale, units, notes
+        Comparison(benchmark="score", first=names[0], second=names[1], level=level, biases=biases),
+        sides,
+        test,
+        scale,
+        units,
+        notes,
     )
 
 
@@ -177,10 +182,10 @@ def _compared(
     first, second = (side for side in both if isinstance(side, Side))
     try:
         notes = _same_benchmark(first.receipt, second.receipt)
-        test, scale, units, more = compare_sides(first, second, level=level)
+        test, scale, units, more, biases = compare_sides(first, second, level=level)
     except Incomparable as error:
         return replace(made, reason=error.message)
-    return _with_test(made, (first, second), test, scale, units, [*notes, *more])
+    return _with_test(replace(made, biases=biases), (first, second), test, scale, units, [*notes, *more])
 
 
 def _with_test(

@@ -4,6 +4,8 @@ const scatter = { points: [], chosen: -1 };
 
 function pearson(xs, ys) {
   const n = xs.length;
+  // a rounded mean would leave something of a constant
+  if (xs.every((x) => x === xs[0]) || ys.every((y) => y === ys[0])) return null;
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / n;
   const [mx, my] = [mean(xs), mean(ys)];
   let [xy, xx, yy] = [0, 0, 0];

@@ -302,7 +302,7 @@ class ActivationsExtractorHelper:
         store = self._open_store() if stimuli_identifier is not False else None
         if store is None and self._fingerprint is not None:
             with suppress(Unhashable):
-                _note_weights(str(self.identifier), self._fingerprint())
+                _note_model(str(self.identifier), self._fingerprint())
         rows = len(presentations.distinct) * (trials if moving else 1)
 
         def planned(layers: Mapping[str, Response], reduction: str | None, store: ActivationStore | None) -> MemoryPlan:
@@ -332,8 +332,14 @@ class ActivationsExtractorHelper:
         return self._resolve(names) if self._resolve is not None else names
 
     def keeps_activations(self) -> bool:
-        """Whether activations are stored."""
-        return self._open_store() is not None
+        """Whether activations are stored: there is a store, and it can be told what the model depends on."""
+        if self._open_store() is None:
+            return False
+        try:
+            self._model_parts()
+        except Unhashable:
+            return False
+        return True
 
     def keep_nothing(self) -> None:
         """From now on store no activations, and read none that are stored."""
@@ -347,23 +353,11 @@ class ActivationsExtractorHelper:
     def _parts(self, shown: Shown, first: Mapping[str, Response]) -> dict[str, dict[str, Any]] | None:
         """What each layer's key is made of; None where it cannot be told what the model depends on."""
         try:
-            model = (
-                {"code": fingerprint(self.get_activations)} if self._fingerprint is None else dict(self._fingerprint())
-            )
-            common: dict[str, Any] = {
-                "extractor": VERSION,
-                "model": model,
-                "plugin": self._plugin,
-                "preprocessing": fingerprint(self.preprocess),
-                "stimuli": shown.presentations.fingerprint,
-                "trials": 1,
-                "pooling": self._pooling.described,
-                "timeline": None if self._timeline is None else fingerprint(self._timeline),
-            }
+            common = {**self._model_parts(), "stimuli": shown.presentations.fingerprint, "trials": 1}
         except Unhashable as error:
             _logger.info("activations of %s are not stored: %s", self.identifier, error)
             return None
-        _note_weights(str(self.identifier), model)
+        _note_model(str(self.identifier), common["model"])
         if shown.moving:
             assert self._visual_degrees is not None  # without it, no displacement was known
             degrees = float(self._visual_degrees)
@@ -374,6 +368,18 @@ class ActivationsExtractorHelper:
             for layer, one in first.items()
         }
 
+    def _model_parts(self) -> dict[str, Any]:
+        """What of a layer's key depends on the model alone."""
+        given = self._fingerprint
+        return {
+            "extractor": VERSION,
+            "model": {"code": fingerprint(self.get_activations)} if given is None else dict(given()),
+            "plugin": self._plugin,
+            "preprocessing": fingerprint(self.preprocess),
+            "pooling": self._pooling.described,
+            "timeline": None if self._timeline is None else fingerprint(self._timeline),
+        }
+
     def _kept(self, layer: str, output: Any) -> NDArray[Any]:
         """What is recorded of a layer's output."""
         if self._timeline is not None:
@@ -381,9 +387,11 @@ class ActivationsExtractorHelper:
         return as_rows(self._pooling.apply(tensor_of(output, layer)))
 
 
-def _note_weights(identifier: str, fingerprint: Mapping[str, Any]) -> None:
+def _note_model(identifier: str, fingerprint: Mapping[str, Any]) -> None:
     if "weights" in fingerprint:
         note("weights", identifier=identifier, sha256=fingerprint["weights"])
+    if "device" in fingerprint:
+        note("device", name=str(fingerprint["device"]))
 
 
 def _paths(paths: Sequence[Path]) -> list[Path]:

@@ -35,7 +35,7 @@ from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_vision.model_helpers.brain_transformation._profile import LayerProfile
+    from brainscore_vision.model_helpers.brain_transformation.selection import Selected
 
 __all__ = ["ModelCommitment"]
 
@@ -125,7 +125,7 @@ class ModelCommitment(BrainModel):
         self.region_layer_map = RegionLayerMap(
             identifier, self.layers, known=known, given=region_layer_map, select=self._select
         )
-        self.selected: dict[tuple[str, str], tuple[LayerProfile, frozenset[str]]] = {}  # by region and benchmark
+        self.selected: dict[tuple[str, str], Selected] = {}  # by region and benchmark
         self.behavior_model = BehaviorArbiter(self._behaviours(similarity))
         self._record: Look | None = None
         self._look: Look | None = None
@@ -289,11 +289,12 @@ class ModelCommitment(BrainModel):
         """Store these layers and those of the regions that are expected, from one pass."""
         mapped = self.region_layer_map.known_layers(self._expected)
         along = [layer for layer in mapped if layer not in layers]
-        keeps = getattr(self.activations_model, "keeps_activations", None)
-        if not along or keeps is None or not keeps():
+        # the same stimuli again cost but a look into the store
+        key = (stimuli.identifier, len(stimuli), trials, vary, *along)
+        if not along or key in self._seen_along:
             return
-        key = (stimuli.identifier, len(stimuli), trials, vary)  # the same stimuli again cost but a look into the store
-        if key in self._seen_along:
+        keeps = getattr(self.activations_model, "keeps_activations", None)
+        if keeps is None or not keeps():
             return
         self._prepare()
         try:

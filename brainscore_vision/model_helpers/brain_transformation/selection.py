@@ -8,14 +8,14 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.metrics import Score
 from brainscore_core.plugins import PluginWarning
-from brainscore_core.provenance import note
+from brainscore_core.provenance import note, recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.model_helpers.brain_transformation._activations import (
@@ -223,6 +223,14 @@ class LayerSelection:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+class Selected(NamedTuple):
+    """A choice that was made: the profile, the contents of its stimuli, and what was noted of it."""
+
+    profile: LayerProfile
+    contents: frozenset[str]
+    notes: list[dict[str, Any]]
+
+
 def select_layers(
     subject: "ModelCommitment",
     region: str,
@@ -259,11 +267,14 @@ def select_layers(
     for candidate in candidates:
         name = candidate if isinstance(candidate, str) else candidate.identifier
         known = subject.selected.get((region, name))
-        if known is not None and avoid.isdisjoint(known[1]):
-            return [_best(known[0])], f"selected on {name}"
+        if known is not None and avoid.isdisjoint(known.contents):
+            for item in known.notes:  # hold for every score that rests on the choice
+                note(**item)
+            return [_best(known.profile)], f"selected on {name}"
         try:
-            benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
-            profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
+            with recording() as record:
+                benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
+                profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
         except UnknownIdentifier:
             passed_over.append(f"{name} is not registered")
         except DataUnavailable:
@@ -271,9 +282,11 @@ def select_layers(
         except SeesScored:
             passed_over.append(f"{name} has stimuli that are being scored")
         else:
-            subject.selected[(region, name)] = (profile, contents)
             layer = _best(profile)
-            _announce(subject.identifier, region, layer, profile, passed_over)
+            with recording() as said:
+                _announce(subject.identifier, region, layer, profile, passed_over)
+            notes = [item for item in (*record.items, *said.items) if item["kind"] not in ("cache", "time")]
+            subject.selected[(region, name)] = Selected(profile, contents, notes)
             return [layer], f"selected on {name}"
     raise UserError(
         f"no layer of {subject.identifier!r} can be selected for {region}: "

@@ -401,3 +401,35 @@ def test_scores_in_memory(values):
         compare_scores(Score([0.1, 0.2], dims=["x"]), bad)
     with pytest.raises(UserError, match="neither predictions nor"):
         compare_scores(Score(0.3), bad)
+
+
+def with_bias(score, bias):
+    score.attrs["influence"].attrs["bias"] = bias
+    return score
+
+
+def test_the_better_model_has_the_first_rank_whatever_the_biases(store, scored, values):
+    """The difference is taken without biases, and so is the order."""
+    bias = float(np.mean(values["good"]) - np.mean(values["bad"])) + 0.5
+    scored({"good": lambda: with_bias(mean_of(values["good"]), bias), "bad": lambda: mean_of(values["bad"])})
+    found = compare(["good", "bad"], ["Fake2026-metric"], results=store)
+    assert found[0].better == "bad"
+    assert found[0].biases == pytest.approx((bias, 0.0))
+    assert [(one.model, one.best, one.worst) for one in found.ranks("Fake2026-metric").models] == [
+        ("bad", 1, 1),
+        ("good", 2, 2),
+    ]
+
+
+def test_ceiled_scores_are_not_ranked_among_raw_ones(store, scored):
+    def relate(score, ceiling):
+        result = Score(np.tanh(float(score)))
+        result.attrs.update(raw=score, ceiling=ceiling, scale="ceiled")
+        return declare_no_error(result, "none")
+
+    made = {"a": lambda: predicted(0.8, 1), "b": lambda: predicted(1.6, 2), "c": lambda: predicted(0.1, 3, splits=3)}
+    scored(made, Fake("Odd2026-pls", relate=relate))
+    for order in (["c", "a", "b"], ["a", "b", "c"]):
+        ranking = compare(order, ["Odd2026-pls"], results=store).ranks("Odd2026-pls")
+        assert [one.model for one in ranking.models] == ["a", "b"]
+        assert "other splits" in ranking.left_out["c"]

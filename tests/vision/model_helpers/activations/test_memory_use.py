@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).resolve().parents[4] / "perf" / "memory.py"
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 @pytest.mark.parametrize("metric", ["ridge", "pls"])
 def test_layers_larger_than_the_limit_are_scored_within_it(metric, tmp_path):
-    limit, stimuli, layers, channels = 450_000_000, 600, 4, 23
+    limit, stimuli, layers, channels = 500_000_000, 680, 4, 23
     arguments = [str(tmp_path), *map(str, (limit, stimuli, layers, channels)), metric]
     homes = dict.fromkeys(("BRAINSCORE_HOME", "BRAINIO_HOME", "RESULTCACHING_HOME"), str(tmp_path / "home"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BRAINSCORE_")} | homes

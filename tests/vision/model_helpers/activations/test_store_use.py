@@ -323,3 +323,32 @@ def test_nothing_is_recorded_along_without_a_store_or_a_region(network, preproce
     model.look_at(stimuli)
     assert sum(network.seen) == 6
     assert not store.entries()
+
+
+def test_the_device_is_noted(network, preprocessing, stimuli, store):
+    with recording() as record:
+        PytorchWrapper(network, preprocessing, "net", store=store, device="cpu")(stimuli, ["conv"])
+    assert {"kind": "device", "name": "cpu"} in record.items
+
+
+def test_a_model_that_cannot_be_told_apart_passes_no_stimulus_twice(network, stimuli, store, tmp_path):
+    """What expects recordings of other regions changes nothing where nothing can be kept."""
+    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
+    class Random:  # holds what has neither code nor state to be seen
+        def __init__(self):
+            self.rng = np.random.default_rng(0)
+
+        def __call__(self, paths):
+            return load_preprocess_images(paths, image_size=16) + self.rng.normal(size=(len(paths), 1, 1, 1)).astype(
+                "f4"
+            )
+
+    wrapper = PytorchWrapper(network, Random(), "net", store=store)
+    assert not wrapper.keeps_activations()
+    model = ModelCommitment("net", wrapper, layers=["conv"], region_layer_map={"V1": "conv", "IT": "logits"})
+    model.expect_recordings(["V1", "IT"])
+    model.start_recording("V1", [(70, 170)])
+    network.seen.clear()
+    model.look_at(stimuli)
+    assert sum(network.seen) == 6

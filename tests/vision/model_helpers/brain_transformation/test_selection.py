@@ -200,8 +200,11 @@ def test_layers_are_selected_when_a_region_is_recorded_from(network, benchmark_o
     assert recordings.attrs["layers_from"] == "selected on Made2026.IT-ridge"
     assert any("'middle' was selected for IT on Made2026.IT-ridge" in item.get("text", "") for item in record.items)
     calls = len(network.calls)
-    model.look_at(others)
+    with recording() as again:
+        model.look_at(others)
     assert len(network.calls) == calls + 1  # selected once
+    lasting = [item for item in record.items if item["kind"] not in ("cache", "time")]
+    assert [item for item in again.items if item["kind"] not in ("cache", "time")] == lasting  # and said each time
     assert model.region_layer_map["IT"] == ["middle"]
     with pytest.raises(NotApplicable, match="no region 'FFA'"):
         model.start_recording("FFA", [(70, 170)])
