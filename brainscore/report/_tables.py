@@ -82,7 +82,8 @@ def _tables(report: Report) -> Iterator[_Table]:
     for kind in (
         [group for group in groups if group.ceiled and not group.control],
         [group for group in groups if not group.ceiled and not group.control],
-        [group for group in groups if group.control],
+        [group for group in groups if group.ceiled and group.control],
+        [group for group in groups if not group.ceiled and group.control],
     ):
         for start in range(0, len(kind), _A_TABLE):
             yield _benchmarks(report, kind[start : start + _A_TABLE])
