@@ -46,7 +46,8 @@ def run(
     again : {'failed', 'none', 'all'}
         What of the pairs that have a receipt is scored again: what failed or is outdated, nothing, everything.
     workers : int, optional
-        Processes that score at the same time; with `slurm` jobs. By default one a core, each with 4 GB.
+        Processes that score at the same time; with `slurm` jobs. By default one a core, each with 4 GB,
+        and with `gpus` at most as many as there are GPUs.
     max_memory : str or int, optional
         For all of them together, such as ``'16GB'``; by default 80 % of what there is.
     gpus : int
@@ -101,6 +102,7 @@ def execute(
     from brainscore_core.scoring.engine import run_plan
     from brainscore_vision._selection import regions_by_data
 
+    options_of_pairs = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
     return run_plan(
         plan,
         store_address=store.address,
@@ -108,7 +110,7 @@ def execute(
         cluster=options,
         on_event=on_event,
         isolated=isolated,
-        scorer_options={"files": selection.files, "regions": regions_by_data(selection.benchmarks)},
+        scorer_options={name: value for name, value in options_of_pairs.items() if value},
     )
 
 
@@ -130,7 +132,9 @@ def cluster_options(
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     total = memory_limit() if max_memory is None else parse_size(max_memory)
     # the same whatever is left to do: how many threads a worker has changes the last digits of its scores
-    workers = workers or max(1, min(cores, total // _MEMORY_OF_A_WORKER))
+    here = scheduler is None and slurm is None
+    most = gpus if here and gpus > 0 else cores  # every model asks for a GPU: a worker without one would idle
+    workers = workers or max(1, min(cores, most, total // _MEMORY_OF_A_WORKER))
     return ClusterOptions(
         workers=workers,
         threads_per_worker=max(1, cores // workers),

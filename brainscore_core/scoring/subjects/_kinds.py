@@ -108,7 +108,10 @@ def _about(decoder: Decoder, stimuli: StimulusSet, about: Any) -> StimulusSet:
         stimuli.identifier = expect(about["identifier"], str)
     for name in ("stimulus_paths", "original_paths"):
         if name in about:
-            ids, files = (decoder.array(one).tolist() for one in expect(about[name], list))
+            arrays = [decoder.array(one) for one in expect(about[name], list)]
+            if [array.ndim for array in arrays] != [1, 1]:
+                raise WireError("paths that are no two columns")
+            ids, files = (array.tolist() for array in arrays)
             if len(ids) != len(files) or not set(map(type, files)) <= {str}:
                 raise WireError("paths that are none")
             setattr(stimuli, name, _mapping(ids, files))
