@@ -14,7 +14,7 @@ import xarray as xr
 
 import brainscore_vision
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.environments import environment_of, plugin_requirements
+from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.provenance import note, recording
 from brainscore_core.scoring import RunInfo
 from brainscore_core.scoring.subjects import (
@@ -70,7 +70,8 @@ def isolated_model(
     max_output : int
         Bytes that it may print; beyond, it is killed.
     variables : mapping, optional
-        All environment variables of the process; by default this one's.
+        All environment variables of the process; by default this one's, in an environment without ``PYTHONPATH`` and
+        its like: they would come before its packages.
     prefix : sequence of str
         What stands before the interpreter on the command line, such as a sandbox with its arguments.
     on_output : callable, optional
@@ -99,6 +100,8 @@ def isolated_model(
         model = f"{_file_of(model)}:{model.rpartition(':')[2]}"
     if environment is None:
         environment = environment_for(model)
+    if environment is not None and variables is None:
+        variables = without_python_settings()  # the environment names the folders of PYTHONPATH behind its own
     options = {"identifier": identifier, "how": dict(how or {})}
     subject = start_subject(
         _LOADER,
@@ -297,7 +300,15 @@ class Isolation:
         """Where the code of the model, and of everything else, lies."""
         if kind == "model" and self._source is not None:
             return self._source
-        return brainscore_vision._plugin_folder(kind, identifier)
+        try:
+            return brainscore_vision._plugin_folder(kind, identifier)
+        except UserError:
+            return None  # loading it says what is wrong
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked; one that was not started yet can."""
+        return self._model is None or self._model.subject.running
 
     def run(self, run: RunInfo | None) -> RunInfo:
         """What the receipt says of the run."""

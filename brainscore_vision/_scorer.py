@@ -74,6 +74,11 @@ class _Held:
         """Add to what is said of the run in which environment the model is."""
         return run if self._isolation is None else self._isolation.run(run)
 
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked: its process may have died since."""
+        return self._isolation is None or self._isolation.alive
+
     def close(self) -> None:
         self._model = None
         if self._isolation is not None:
@@ -175,7 +180,7 @@ def forget_model() -> None:
 
 
 def _take(key: _Key) -> _Held | None:
-    if _kept and _kept[0].key == key:
+    if _kept and _kept[0].key == key and _kept[0].alive:
         return _kept.pop()
     forget_model()  # before another one is loaded: there may not be room for two
     return None

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 from PIL import Image
 
+import brainscore_vision
 from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.errors import NotApplicable, UnknownIdentifier, UserError
 from brainscore_core.metrics import Score
@@ -20,7 +21,7 @@ from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.scoring.subjects import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_model, run_pair, score
-from brainscore_vision._isolated import isolated_model
+from brainscore_vision._isolated import Isolation, isolated_model
 from brainscore_vision._subjects import load_subject_file, to_subject
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
@@ -390,12 +391,28 @@ def test_environment_of_its_own(tmp_path, monkeypatch):
     """Requirements that the running environment meets lead to an environment over it, without a download."""
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    (tmp_path / "mine.py").write_text("import sys\nprint(sys.prefix)\n" + textwrap.dedent(MODELS))
+    (tmp_path / "mine.py").write_text(
+        "import sys\nprint(sys.prefix)\nprint('PATH', sys.path)\n" + textwrap.dedent(MODELS)
+    )
     (tmp_path / "requirements.txt").write_text("numpy>=2\n")
+    (tmp_path / "modules").mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"))
     with isolated_model(f"{tmp_path / 'mine.py'}:Settling") as model:
         assert model.environment.packages["numpy"] == np.__version__
         assert str(model.environment.folder) in model.subject.log
+        _, _, path = model.subject.log.partition("PATH ")
+        assert path.index(str(model.environment.folder)) < path.index(str(tmp_path / "modules"))
         assert model.visual_degrees() == 8
+
+
+def test_what_has_no_folder_is_no_error_of_the_receipt(monkeypatch):
+    def refuse(kind, identifier):
+        raise UserError("two plugins register it", remedy="remove one")
+
+    isolation = Isolation("pixels")
+    assert isolation.folder("model", "pixels").name == "pixels"
+    monkeypatch.setattr(brainscore_vision, "_plugin_folder", refuse)
+    assert isolation.folder("benchmark", "Twice2026.V1-rdm") is None
 
 
 def test_options_of_a_network_in_a_file(models, stimuli):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -220,6 +221,20 @@ def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
     assert not process.running
     failed = score(store, "counted-none", "degrees", isolated=True)
     assert (failed.state, failed.reason[:40]) == ("failed", "UnknownIdentifier: There is no model 'co")
+
+
+def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
+    first = score(store, "counted-whole", "degrees", isolated=True)
+    held = _scorer._kept[0]
+    assert held.alive
+    process = held._model.subject
+    os.kill(process.pid, signal.SIGKILL)
+    while process.running:
+        time.sleep(0.01)
+    assert not held.alive
+    second = score(store, "counted-whole", "degrees", isolated=True)
+    assert [one.state for one in (first, second)] == ["scored"] * 2, second.error
+    assert loaded(tmp_path) == ["counted-whole"] * 2
 
 
 def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):

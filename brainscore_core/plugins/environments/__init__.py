@@ -3,6 +3,7 @@
 Nothing is ever installed into the running interpreter.
 """
 
+from brainscore_core.plugins.environments._base import without_python_settings
 from brainscore_core.plugins.environments._environment import Environment, environment_of
 from brainscore_core.plugins.environments._errors import RequirementsError
 from brainscore_core.plugins.environments._folder import (
@@ -27,4 +28,5 @@ __all__ = [
     "environments_home",
     "plugin_requirements",
     "remove_environment",
+    "without_python_settings",
 ]

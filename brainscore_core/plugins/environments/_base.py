@@ -273,11 +273,19 @@ def closure(
     return dict(sorted(versions.items()))
 
 
-def applies(requirement: Requirement, markers: Mapping[str, str], extras: Iterable[str] = ()) -> bool:
-    """Whether a requirement's marker holds."""
+def marker_holds(requirement: Requirement, markers: Mapping[str, str], extras: Iterable[str] = ()) -> bool:
+    """Whether a requirement's marker holds; a `ValueError` for one that compares what cannot be compared."""
     if requirement.marker is None:
         return True
     return any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in ("", *extras))
+
+
+def applies(requirement: Requirement, markers: Mapping[str, str], extras: Iterable[str] = ()) -> bool:
+    """Whether a requirement of something installed holds; what cannot be read is left out."""
+    try:
+        return marker_holds(requirement, markers, extras)
+    except ValueError:
+        return False
 
 
 def platform_needs(base: Base, installed: Mapping[str, Installed]) -> dict[str, str]:

@@ -126,9 +126,9 @@ def environment_of(
         with _locks.exclusive(
             _folder.lock_file(home, request),
             waiting=lambda who: say(f"waiting: {who} is making the environment of {plugin}"),
-        ):
+        ) as alone:
             found = _find(home, request, installed, wanted)
-            return found or _make(home, request, wanted, interpreter, installed, plugin, say)
+            return found or _make(home, request, wanted, interpreter, installed, plugin, say, alone=alone)
     except OSError as error:
         raise UserError(
             f"cannot make the environment of {plugin} in {home}: {error.strerror or error}",
@@ -217,10 +217,13 @@ def _make(
     installed: dict[str, Installed],
     plugin: str,
     say: Callable[[str], None],
+    *,
+    alone: bool,
 ) -> Environment:
-    """Make an environment beside its place and move it there; whoever calls holds the lock of the request."""
-    for remains in _folder.unfinished(root, request):
-        shutil.rmtree(remains, ignore_errors=True)  # of a process that was killed: it would hold the lock
+    """Make an environment beside its place and move it there; `alone` says that the caller holds the request's lock."""
+    if alone:
+        for remains in _folder.unfinished(root, request):
+            shutil.rmtree(remains, ignore_errors=True)  # of a process that was killed: it would hold the lock
     say(f"making the environment of {plugin}")
     part = _folder.new_part(root, request)
     try:

@@ -43,7 +43,7 @@ def collect_garbage(
 ) -> Collected:
     """Remove environments that cannot be used any more, that were not used for long, or that take too much space.
 
-    One that a process uses always stays.
+    One that a process uses always stays, where the file system has locks.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = PATIENCE) -> Iterator[None]:
+def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = PATIENCE) -> Iterator[bool]:
     """Let one process at a time into the block.
 
     Parameters
@@ -35,6 +35,11 @@ def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = P
         Told once, who holds it, when there is something to wait for.
     patience : float
         Seconds to wait.
+
+    Yields
+    ------
+    bool
+        Whether this process is alone there; not where patience ran out, or there are no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline, told = time.monotonic() + patience, False
@@ -46,7 +51,7 @@ def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = P
     try:
         if descriptor is not None and descriptor >= 0:
             _say_who(descriptor)
-        yield
+        yield descriptor is not None and descriptor >= 0
     finally:
         if descriptor is not None:
             release(descriptor)
@@ -74,9 +79,8 @@ def _take(path: Path, *, alone: bool) -> int | None:
         return -1
     while True:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:  # a folder that cannot be written to: nothing is built or removed there
+            descriptor = _opened(path, alone=alone)
+        except OSError as error:  # a folder that cannot be written to: nothing is built or removed from here
             _logger.debug("no lock on %s: %s", path, error)
             return -1
         try:
@@ -91,6 +95,16 @@ def _take(path: Path, *, alone: bool) -> int | None:
         if _is_still(path, descriptor):
             return descriptor
         os.close(descriptor)  # it was removed, with what it guards, between opening and locking
+
+
+def _opened(path: Path, *, alone: bool) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError:
+        if alone:
+            raise
+        return os.open(path, os.O_RDONLY)  # somebody else's folder: whoever may remove there sees the lock
 
 
 def _is_still(path: Path, descriptor: int) -> bool:

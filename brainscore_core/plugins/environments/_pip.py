@@ -157,7 +157,7 @@ def _settings_of(base: Base, folder: Path) -> Iterator[None]:
         for name in _SETTINGS:
             if (base.prefix / name).is_file():
                 copies.append(folder / name)
-                shutil.copyfile(base.prefix / name, folder / name)
+                shutil.copy(base.prefix / name, folder / name)  # its mode, too: it may hold a password
         yield
     finally:
         for copy in copies:

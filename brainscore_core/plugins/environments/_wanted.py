@@ -15,7 +15,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from brainscore_core.files import file_digest
-from brainscore_core.plugins.environments._base import Base, Installed, applies
+from brainscore_core.plugins.environments._base import Base, Installed, marker_holds
 from brainscore_core.plugins.environments._lines import Line, Refusals, read_lines, wheel_command
 
 __all__ = ["Item", "Wanted", "what_is_wanted"]
@@ -144,7 +144,7 @@ class _Sorter:
             self._options.append(line)
             return
         requirement = self._parse(line)
-        if requirement is None or not applies(requirement, self._base.markers):
+        if requirement is None or not self._applies(requirement, line):
             return
         name = canonicalize_name(requirement.name)
         if name in _PLATFORM or _REPOSITORY.search(requirement.url or ""):
@@ -155,6 +155,14 @@ class _Sorter:
             self._add_url(requirement, line)
         else:
             self._keep(Item(requirement, line, _plain(requirement)))
+
+    def _applies(self, requirement: Requirement, line: Line) -> bool:
+        try:
+            return marker_holds(requirement, self._base.markers)
+        except ValueError as error:  # of packaging: what cannot be compared, no version, no such variable
+            why = " ".join(str(error).split())
+            self._refusals.add(line, f"its marker cannot be read: {why}", "mend the marker, which follows the ;")
+            return False
 
     def _platform(self) -> str:
         found = self._installed.get("brainscore")

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from brainscore_core.scoring.subjects._files import Buffer, WireError
 
-__all__ = ["DTYPES", "read_npy", "read_part", "region_of", "repeated"]
+__all__ = ["DTYPES", "REPEATED", "read_npy", "read_part", "region_of", "repeated", "text_array", "too_much_text"]
 
 DTYPES = frozenset(map(np.dtype, ("?", *"bhilqBHILQ", *"efd", *"FD")))
 """Truth values, and numbers of fixed width."""
 
+REPEATED = 10_000
+"""How many times an array may be repeated that is stored once."""
+
+_MOST_TEXT = 1 << 30  # bytes of an array of text, in which each takes the room of the longest
 _LONGEST_HEADER = 4096
 _HEADER = re.compile(  # as NumPy writes it; its own reader evaluates Python's literals, and has many ways to fail
     rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>[<>|=][a-z][0-9]{1,3})', "
     rb"'fortran_order': (?P<fortran>True|False), 'shape': \((?P<shape>(?:[0-9]{1,15}(?:, ?|(?=\))))*)\), \} *\n",
     re.DOTALL,
 )
-_LOGICAL = 10_000  # how many times an array may be repeated that is stored once
 
 
 def read_npy(content: Buffer) -> np.ndarray:
@@ -116,6 +120,27 @@ def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """
     if array.ndim != len(shape) or any(have not in (1, want) for have, want in zip(array.shape, shape, strict=True)):
         raise WireError(f"an array of shape {array.shape} cannot be repeated to {shape}")
-    if math.prod(shape) > _LOGICAL * array.size:
-        raise WireError(f"an array that is repeated more than {_LOGICAL} times")
+    if math.prod(shape) > REPEATED * array.size:
+        raise WireError(f"an array that is repeated more than {REPEATED} times")
     return np.broadcast_to(array, shape)
+
+
+def too_much_text(items: Sequence[str]) -> bool:
+    """Whether an array of these texts, each as wide as the longest, takes more memory than one may."""
+    return 4 * len(items) * max(map(len, items), default=0) > _MOST_TEXT
+
+
+def text_array(items: Sequence[object]) -> np.ndarray:
+    """Make an array of text.
+
+    Raises
+    ------
+    WireError
+        Something in it is no text, or it would take very much more memory than what was sent.
+    """
+    texts = [one for one in items if type(one) is str]
+    if len(texts) != len(items):
+        raise WireError("text that is none")
+    if too_much_text(texts):
+        raise WireError(f"{len(texts)} texts that take more than {_MOST_TEXT} bytes as an array")
+    return np.fromiter(texts, dtype=object, count=len(texts)).astype(str)

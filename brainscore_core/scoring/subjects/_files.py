@@ -13,6 +13,7 @@ from brainscore_core.errors import UserError
 
 __all__ = ["Buffer", "FileTooLarge", "WireError", "anonymous_file", "mapped", "seal"]
 
+_ZEROS = bytes(1 << 20)
 _SEALS = ("F_SEAL_SHRINK", "F_SEAL_GROW", "F_SEAL_WRITE")
 
 Buffer = bytes | bytearray | memoryview | mmap.mmap
@@ -112,6 +113,7 @@ def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffe
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
         if trusted and _lies_in(descriptor, trusted):
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
+        _check_room(size)
         with tempfile.TemporaryFile() as own:
             _copy(descriptor, own.fileno(), size)
             return mmap.mmap(own.fileno(), size, access=mmap.ACCESS_COPY)
@@ -121,13 +123,23 @@ def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffe
         os.close(descriptor)
 
 
+def _check_room(size: int) -> None:
+    """Refuse a copy that would fill the disk for everybody else."""
+    folder = tempfile.gettempdir()
+    status = os.statvfs(folder)
+    if size > status.f_bavail * status.f_frsize // 2:
+        raise WireError(f"a file of {size} bytes, more than half of the room in the folder {folder} (set TMPDIR)")
+
+
 def _copy(source: int, target: int, size: int) -> None:
+    """Copy a file; where it has holes, or zeros, the copy has holes."""
+    os.ftruncate(target, size)
     done = 0
     while done < size:
-        block = os.pread(source, min(size - done, 1 << 24), done)
+        block = os.pread(source, min(size - done, len(_ZEROS)), done)
         if not block:
             raise WireError("a file became shorter while it was read")
-        done += os.write(target, block)
+        done += len(block) if _ZEROS.startswith(block) else os.pwrite(target, block, done)
 
 
 def _lies_in(descriptor: int, folders: Sequence[Path]) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import math
+import re
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from brainscore_core import errors
@@ -17,7 +20,11 @@ from brainscore_core.scoring.subjects._values import expect, only
 __all__ = ["raise_error", "take_over"]
 
 _seen: dict[Any, Any] = {}  # warnings that need not be given again, as each module keeps them
+_MOST_SEEN = 1000
 _MOST_NOTES = 10_000
+_MOST_WARNINGS = 100
+_MOST_CHARACTERS = 100_000  # of a warning
+_LARGEST = 1 << 53  # numbers beyond have no place in JSON
 _USER_ERRORS: dict[str, type[UserError]] = {
     "DataUnavailable": errors.DataUnavailable,
     "MissingRequirementError": MissingRequirementError,
@@ -72,17 +79,25 @@ def take_over(about: Any) -> int:
     peak = expect(about["peak_bytes"], int)
     if len(notes) > _MOST_NOTES:
         raise WireError(f"{len(notes)} notes")
+    if len(warned) > _MOST_WARNINGS:
+        raise WireError(f"{len(warned)} warnings")
     for item in notes:
         fields = dict(expect(item, dict))
         kind = expect(fields.pop("kind", None), str)
+        if not kind:
+            raise WireError("a note of no kind")
         _check_note(kind, fields)
         note(kind, **fields)
     for one in warned:
         if not isinstance(one, list) or len(one) != 4:
             raise WireError("a warning that is none")
         message, names, file, line = one
+        if len(expect(message, str)) > _MOST_CHARACTERS:
+            raise WireError(f"a warning of {len(message)} characters")
+        if len(_seen) > _MOST_SEEN:
+            _seen.clear()
         category = _category(expect(names, list))
-        warnings.warn_explicit(expect(message, str), category, expect(file, str), expect(line, int), registry=_seen)
+        warnings.warn_explicit(message, category, expect(file, str), expect(line, int), registry=_seen)
     return peak
 
 
@@ -93,6 +108,18 @@ def _check_note(kind: str, fields: dict[str, Any]) -> None:
             raise WireError(f"a note of kind {kind[:40]!r} whose {name} is a {type(fields[name]).__name__}")
     if kind in _REQUIRED and not _REQUIRED[kind] <= set(fields):
         raise WireError(f"a note of kind {kind[:40]!r} without {', '.join(sorted(_REQUIRED[kind]))}")
+    for name, fits in _FITS.get(kind, {}).items():
+        if name in fields and not fits(fields[name]):
+            raise WireError(f"a note of kind {kind!r} with an impossible {name}: {str(fields[name])[:40]!r}")
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < _LARGEST and math.isfinite(value)
+
+
+def _is_digest(digits: int) -> Callable[[Any], bool]:
+    pattern = re.compile(f"[0-9a-f]{{{digits}}}")
+    return lambda value: value is None or pattern.fullmatch(value) is not None
 
 
 _NEEDED: dict[str, dict[str, Any]] = {
@@ -100,6 +127,13 @@ _NEEDED: dict[str, dict[str, Any]] = {
     "cache": {"hits": int, "misses": int, "hit": bool},
     "time": {"step": str, "seconds": int | float},
     "weights": {"identifier": str, "sha256": str},
+}
+_FITS: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "cache": {"hits": _is_amount, "misses": _is_amount},
+    "device": {"name": lambda value: isinstance(value, str) and value.strip() != ""},
+    "file": {"sha1": _is_digest(40), "sha256": _is_digest(64)},
+    "seed": {"value": lambda value: type(value) in (int, str, type(None))},
+    "time": {"seconds": _is_amount},
 }
 _REQUIRED = {
     "device": {"name"},

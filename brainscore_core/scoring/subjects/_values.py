@@ -14,13 +14,23 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib import format as npy
 
 from brainscore_core.errors import UserError
-from brainscore_core.scoring.subjects._arrays import DTYPES, read_npy, read_part, region_of, repeated
+from brainscore_core.scoring.subjects._arrays import (
+    DTYPES,
+    REPEATED,
+    read_npy,
+    read_part,
+    region_of,
+    repeated,
+    text_array,
+    too_much_text,
+)
+from brainscore_core.scoring.subjects._expect import expect, only
 from brainscore_core.scoring.subjects._files import Buffer, WireError, anonymous_file, seal
 from brainscore_core.scoring.subjects._wire import parse
 
@@ -28,8 +38,8 @@ __all__ = ["CannotTravel", "Decoder", "Encoder", "Kind", "expect", "only"]
 
 LARGE = 1 << 20  # bytes from which an array lies in a file
 _INLINE = 32 << 20  # bytes of small arrays in one message; beyond, small ones lie in files, too
+_JSON = 256 << 20  # bytes of one payload of JSON
 _PLAIN = {str, type(None), bool, int, float}
-T = TypeVar("T")
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -138,6 +148,8 @@ class Encoder:
         shape, encoded = values.shape, {"~": "array"}
         if values.size:
             repeated = [axis for axis, step in enumerate(values.strides) if step == 0 and shape[axis] > 1]
+            if math.prod(shape[axis] for axis in repeated) > REPEATED:  # more than a reader believes
+                values, repeated = np.array(values), []
             values = values[tuple(slice(1) if axis in repeated else slice(None) for axis in range(values.ndim))]
             # in the order of memory, so that what is computed from it rounds as it would have
             order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))
@@ -175,6 +187,8 @@ class Encoder:
 
     def _objects(self, values: np.ndarray) -> dict[str, Any]:
         items = [one.item() if isinstance(one, np.generic) else one for one in values.ravel().tolist()]
+        if values.dtype.kind == "U" and too_much_text(items):
+            _refuse(f"an array of {len(items)} texts of up to {max(map(len, items))} characters")
         plain = set(map(type, items)) <= _PLAIN
         return {
             "~": "objects",
@@ -187,6 +201,8 @@ class Encoder:
     def json(self, value: Any) -> int:
         """Put plain JSON types into a payload; its number."""
         text = json.dumps(value, separators=(",", ":")).encode("ascii")
+        if len(text) > _JSON:
+            _refuse(f"text and objects of {len(text)} bytes in one array")
         if len(text) < LARGE and self._inline + len(text) < _INLINE:
             return self._add(text)
         descriptor = anonymous_file(len(text), memory=self._memory)
@@ -215,6 +231,7 @@ class Decoder:
 
     def __init__(self, payloads: Sequence[Buffer], kinds: Sequence[Kind] = ()) -> None:
         self._payloads = payloads
+        self._read: set[int] = set()
         self._kinds = {kind.tag: kind for kind in kinds}
 
     def decode(self, value: Any) -> Any:
@@ -252,12 +269,18 @@ class Decoder:
 
     def json(self, number: Any) -> Any:
         """Read plain JSON types from a payload."""
-        return parse(self._payload({"payload": number}))
+        content = self._payload({"payload": number})
+        if len(content) > _JSON:
+            raise WireError(f"{len(content)} bytes of JSON, where {_JSON} are allowed")
+        return parse(content)
 
     def _payload(self, value: dict[str, Any]) -> Buffer:
         number = expect(value.get("payload"), int)
         if not 0 <= number < len(self._payloads):
             raise WireError(f"payload {number} of {len(self._payloads)}")
+        if number in self._read:
+            raise WireError(f"payload {number} twice")
+        self._read.add(number)
         return self._payloads[number]
 
     def _number(self, value: dict[str, Any]) -> float:
@@ -309,7 +332,7 @@ class Decoder:
 
     def _objects(self, value: dict[str, Any]) -> np.ndarray:
         only(value, "~", "text", "shape", "plain", "payload")
-        items = expect(parse(self._payload(value)), list)
+        items = expect(self.json(value.get("payload")), list)
         if not expect(value["plain"], bool):
             items = [self.decode(one) for one in items]
         elif not set(map(type, items)) <= _PLAIN:
@@ -317,12 +340,9 @@ class Decoder:
         shape = _shape(value["shape"])
         if math.prod(shape) != len(items):
             raise WireError(f"{len(items)} objects for the shape {shape}")
-        array = np.fromiter(items, dtype=object, count=len(items))
         if expect(value["text"], bool):
-            if not set(map(type, items)) <= {str}:
-                raise WireError("text that is none")
-            array = array.astype(str)
-        return array.reshape(shape)
+            return text_array(items).reshape(shape)
+        return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)
 
 
 _READERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
@@ -335,25 +355,6 @@ _READERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
     "times": Decoder._times,
     "tuple": Decoder._tuple,
 }
-
-
-def expect(value: Any, kind: type[T]) -> T:
-    """The value, if it is of just this type; else `WireError`."""
-    if type(value) is not kind:
-        raise WireError(f"a {type(value).__name__} where a {kind.__name__} should be")
-    return value
-
-
-def only(value: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The dictionary, if it has no other keys; else `WireError`."""
-    if unknown := set(value) - set(names):
-        raise WireError(f"an unknown part of a value: {sorted(unknown)[0][:40]!r}")
-    return _Parts(value)
-
-
-class _Parts(dict[str, Any]):
-    def __missing__(self, key: str) -> Any:
-        raise WireError(f"a value without its part {key!r}")
 
 
 def _part_of(content: Buffer, part: Any) -> np.ndarray:

@@ -1,5 +1,6 @@
 import json
 import os
+import stat
 import tarfile
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 import brainscore_core
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.environments import RequirementsError, environment_of, environments
+from brainscore_core.plugins.environments._base import base_of
+from brainscore_core.plugins.environments._pip import _settings_of
 
 
 def everything(folder):
@@ -158,6 +161,20 @@ def test_settings_of_the_base_are_handed_on_and_do_not_stay(make, wheels, base, 
     environment = make(plugin("tiny\n"))
     assert environment.installed == {"tiny": "1.0"}
     assert not (environment.folder / "pip.conf").exists()
+
+
+def test_the_copy_of_settings_is_as_private_as_they_are(base, tmp_path):
+    (base.folder / "pip.conf").write_text("[global]\nindex-url = https://me:secret@host/simple\n")
+    (base.folder / "pip.conf").chmod(0o600)
+    (tmp_path / "made").mkdir()
+    with _settings_of(base_of(base.python), tmp_path / "made"):
+        assert stat.S_IMODE((tmp_path / "made" / "pip.conf").stat().st_mode) == 0o600
+    assert not (tmp_path / "made" / "pip.conf").exists()
+
+
+def test_what_is_installed_with_a_marker_that_cannot_be_read(make, wheels, base, plugin):
+    base.install(wheels.add("there", requires=["numpy", "gone ; python_version ~= 'x'"]))
+    assert sorted(make(plugin("there\n")).packages) == ["numpy", "there"]
 
 
 def test_settings_that_would_put_it_elsewhere_do_not_count(make, wheels, plugin, monkeypatch, tmp_path):

@@ -140,6 +140,7 @@ def test_the_order_of_lines_does_not_count(read):
         ("foo @ ftp://host/foo-1.0-py3-none-any.whl", "is no address that is read here"),
         ("--extra-index-url https://host/${TOKEN}/simple", "environment variables are not filled in"),
         ("torch torchvision", "this is no requirement"),
+        ("foo ; python_version ~= 'x'", "its marker cannot be read: Undefined"),
         ("foo --global-option=x", "--global-option has no effect on wheels"),
     ],
 )

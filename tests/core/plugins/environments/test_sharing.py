@@ -1,6 +1,9 @@
 """Several processes, processes that die, and removal."""
 
+import errno
+import functools
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -8,7 +11,7 @@ import time
 
 import pytest
 
-from brainscore_core.plugins.environments import collect_garbage, environments, remove_environment
+from brainscore_core.plugins.environments import _locks, collect_garbage, environments, remove_environment
 
 CHILD = """
 import sys, time
@@ -76,6 +79,53 @@ def test_what_a_killed_process_left_is_removed_and_made_anew(start, make, wheels
     assert told == ["making the environment of mine", "installing tiny"]  # nothing to wait for
     assert run(environment, "import tiny; print(tiny.version)") == "1.0"
     assert not unfinished(home)
+
+
+def test_without_patience_what_others_build_stays(start, make, wheels, plugin, home, monkeypatch, tmp_path):
+    wheels.add("tiny")
+    path = plugin("tiny\n")
+    slow = start(path, "installing")
+    assert [slow.stdout.readline() for _ in range(2)][1] == "installing tiny\n"
+    monkeypatch.setattr(_locks, "exclusive", functools.partial(_locks.exclusive, patience=0))
+    environment = make(path)
+    assert len(unfinished(home)) == 1
+    (tmp_path / "go").touch()
+    assert slow.communicate()[0].split()[-1] == environment.key
+    assert not unfinished(home)
+
+
+def test_a_lock_says_whether_one_is_alone(tmp_path, monkeypatch):
+    path, told = tmp_path / "lock", []
+    with _locks.exclusive(path, waiting=told.append) as alone:
+        assert alone is True
+        with _locks.exclusive(path, waiting=told.append, patience=0.1) as second:
+            assert second is False
+    assert told == [f"process {os.getpid()} on {platform.node()}"]
+    monkeypatch.setattr(_locks, "fcntl", None)
+    with _locks.exclusive(path, waiting=told.append) as alone:
+        assert alone is False
+
+
+def test_a_lease_in_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    path, open_file = tmp_path / "lock", os.open
+    path.touch()
+
+    def read_only(name, flags, *args):
+        if flags & (os.O_RDWR | os.O_CREAT):
+            raise OSError(errno.EROFS, "read-only file system")
+        return open_file(name, flags, *args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", read_only)
+        lease = _locks.lease(path)
+        assert lease >= 0
+        assert _locks.take_alone(path) == -1
+        assert _locks.lease(tmp_path / "none") == -1
+    assert _locks.take_alone(path) is None  # it is in use
+    _locks.release(lease)
+    alone = _locks.take_alone(path)
+    assert alone >= 0
+    _locks.release(alone)
 
 
 def test_garbage_collection_removes_what_killed_processes_left(start, wheels, plugin, home):

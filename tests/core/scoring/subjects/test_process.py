@@ -1,5 +1,6 @@
 """Subjects in processes of their own: what they answer, and how they fail."""
 
+import math
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.provenance import recording
-from brainscore_core.scoring.subjects import CannotTravel, SubjectFailed, SubjectOutOfMemory, start_subject
+from brainscore_core.scoring.subjects import CannotTravel, SubjectFailed, SubjectOutOfMemory, _replies, start_subject
 from brainscore_core.scoring.subjects._files import WireError
 from brainscore_core.scoring.subjects._replies import raise_error, take_over
 
@@ -180,6 +181,19 @@ class TestFailures:
             ({"notes": [{"kind": "weights", "identifier": "a"}]}, "without identifier, sha256"),
             ({"notes": [{"identifier": "a"}]}, "NoneType where a str should be"),
             ({"notes": [{"kind": "file"}] * 10_001}, "10001 notes"),
+            ({"notes": [{"kind": "", "identifier": "a"}]}, "of no kind"),
+            ({"notes": [{"kind": "device", "name": ""}]}, "impossible name"),
+            ({"notes": [{"kind": "device", "name": 3}]}, "impossible name"),
+            ({"notes": [{"kind": "seed", "value": 0.5}]}, "impossible value"),
+            ({"notes": [{"kind": "seed", "value": True}]}, "impossible value"),
+            ({"notes": [{"kind": "file", "sha1": "0" * 39}]}, "impossible sha1"),
+            ({"notes": [{"kind": "file", "sha256": "X" * 64}]}, "impossible sha256"),
+            ({"notes": [{"kind": "cache", "hits": -1}]}, "impossible hits"),
+            ({"notes": [{"kind": "cache", "misses": 1 << 53}]}, "impossible misses"),
+            ({"notes": [{"kind": "time", "step": "extraction", "seconds": math.inf}]}, "impossible seconds"),
+            ({"notes": [{"kind": "time", "step": "extraction", "seconds": -0.1}]}, "impossible seconds"),
+            ({"warnings": [["text", [], "file.py", 3]] * 101}, "101 warnings"),
+            ({"warnings": [["x" * 100_001, [], "file.py", 3]]}, "a warning of 100001 characters"),
             ({"warnings": [["text", [], "file.py"]]}, "a warning that is none"),
             ({"warnings": [["text", [], "file.py", "3"]]}, "a str where a int should be"),
             ({"peak_bytes": "much"}, "a str where a int should be"),
@@ -190,6 +204,30 @@ class TestFailures:
         with recording() as record, pytest.raises(WireError, match=message):
             take_over({"notes": [], "warnings": [], "peak_bytes": 1, **about})
         assert not [item for item in record.items if item["kind"] != "file"]
+
+    def test_what_a_receipt_can_hold_is_noted(self):
+        notes = [
+            {"kind": "device", "name": "cuda"},
+            *({"kind": "seed", "name": "split", "value": value} for value in (0, "a", None)),
+            {"kind": "file", "url": "file:///a", "sha1": "0" * 40, "sha256": None},
+            {"kind": "cache", "hits": 0, "misses": 3},
+            {"kind": "time", "step": "extraction", "seconds": 0.5},
+        ]
+        with recording() as record:
+            take_over({"notes": notes, "warnings": [], "peak_bytes": 1})
+        assert record.items == notes
+
+    def test_warnings_that_were_seen_take_bounded_memory(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.filterwarnings("ignore", message="number")
+            for start in range(0, 2000, 100):
+                warned = [[f"number {start + place}", ["UserWarning"], "a.py", 1] for place in range(100)]
+                take_over({"notes": [], "warnings": warned, "peak_bytes": 1})
+            warnings.simplefilter("once")
+            with pytest.warns(UserWarning, match="another"):
+                take_over({"notes": [], "warnings": [["another", ["UserWarning"], "a.py", 1]], "peak_bytes": 1})
+        assert len(_replies._seen) <= 1002
 
     @pytest.mark.parametrize(
         "error",

@@ -13,7 +13,7 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brainscore_core.scoring.subjects import CannotTravel
+from brainscore_core.scoring.subjects import CannotTravel, _arrays, _values
 from brainscore_core.scoring.subjects._files import WireError
 from brainscore_core.scoring.subjects._kinds import KINDS
 from brainscore_core.scoring.subjects._values import Decoder, Encoder
@@ -117,6 +117,14 @@ def test_what_is_stored_once_travels_once():
     back = Decoder(payloads, KINDS).decode(body)
     np.testing.assert_array_equal(back, array)
     assert back.strides[1] == 0
+
+
+@pytest.mark.parametrize("array", [np.broadcast_to(8.0, 125_000), np.broadcast_to(np.arange(3), (10_001, 3))])
+def test_what_is_repeated_very_often_is_written_out(array):
+    back = there_and_back(array)
+    np.testing.assert_array_equal(back, array)
+    assert 0 not in back.strides
+    assert there_and_back(array[:10_000]).strides[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -354,6 +362,36 @@ def test_object_arrays_must_be_what_they_say():
         body = {"~": "objects", "text": text, "shape": shape, "plain": plain, "payload": 0}
         with pytest.raises(WireError):
             Decoder([bytearray(json.dumps(items).encode())], KINDS).decode(body)
+
+
+def test_text_that_grows_in_an_array_is_refused(monkeypatch):
+    items = ["x" * 1_000_000, *[""] * 10_000]
+    body = {"~": "objects", "text": True, "shape": [len(items)], "plain": True, "payload": 0}
+    with pytest.raises(WireError, match="10001 texts that take more than"):
+        Decoder([bytearray(json.dumps(items).encode())], KINDS).decode(body)
+    assert there_and_back(np.array(items, dtype=object)).tolist() == items  # of objects each has its own length
+    monkeypatch.setattr(_arrays, "_MOST_TEXT", 100)
+    assert there_and_back(np.array(["a" * 5] * 5)).tolist() == ["a" * 5] * 5
+    with pytest.raises(CannotTravel, match="6 texts of up to 5 characters"):
+        Encoder().encode(np.array(["a" * 5] * 6))
+
+
+def test_a_payload_is_read_once():
+    body = {"~": "array", "payload": 0}
+    with pytest.raises(WireError, match="payload 0 twice"):
+        Decoder([npy(np.arange(4.0))], KINDS).decode([body, body])
+    shared = np.arange(4.0)
+    one, other = there_and_back([shared, shared])  # the same array twice is two payloads
+    np.testing.assert_array_equal(one, other)
+
+
+def test_json_in_a_payload_has_a_largest_size(monkeypatch):
+    body, payloads = sent(np.array(["abcdefgh"], dtype=object))
+    monkeypatch.setattr(_values, "_JSON", 10)
+    with pytest.raises(WireError, match="12 bytes of JSON, where 10"):
+        Decoder(payloads, KINDS).decode(body)
+    with pytest.raises(CannotTravel, match="12 bytes in one array"):
+        Encoder().encode(np.array(["abcdefgh"], dtype=object))
 
 
 _leaves = st.one_of(

@@ -6,14 +6,15 @@ import socket
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brainscore_core.scoring.subjects._files import WireError, anonymous_file, seal
+from brainscore_core.scoring.subjects._files import WireError, _copy, anonymous_file, seal
 from brainscore_core.scoring.subjects._values import LARGE, Decoder, Encoder
 from brainscore_core.scoring.subjects._wire import Channel, Closed, Limits
 
@@ -134,6 +135,32 @@ def test_a_file_that_is_shortened_later_harms_nobody(pair):
         _, (payload,) = receive(channel)
         file.truncate(0)
         assert payload[99_999:] == b"x"
+
+
+def test_a_copy_must_leave_room(pair, monkeypatch):
+    raw, channel = pair
+    for room, refused in ((100_000, True), (200_000, False)):
+        monkeypatch.setattr(os, "statvfs", lambda folder, room=room: SimpleNamespace(f_bavail=room // 10, f_frsize=10))
+        with tempfile.TemporaryFile() as file:
+            file.write(b"x" * 100_000)
+            file.flush()
+            raw.sendall(line([["file", 100_000]]))
+            hand_over(raw, file.fileno())
+            with pytest.raises(WireError, match="more than half of the room") if refused else nullcontext():
+                assert receive(channel)[1][0][-1:] == b"x"
+
+
+def test_holes_stay_holes_in_a_copy():
+    size = (32 << 20) + 5
+    with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as copied:
+        file.truncate(size)
+        for place in (0, 20 << 20, size - 1):
+            os.pwrite(file.fileno(), b"x", place)
+        _copy(file.fileno(), copied.fileno(), size)
+        file.seek(0)
+        copied.seek(0)
+        assert file.read() == copied.read()
+        assert os.fstat(copied.fileno()).st_blocks * 512 < 8 << 20
 
 
 @needs_seals
