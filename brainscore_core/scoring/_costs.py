@@ -62,7 +62,8 @@ class Costs:
 
     The same pair's own receipts say most. Otherwise the logarithm of the seconds (of the bytes) is the sum of what
     the model and what the benchmark add, estimated robustly from all pairs that were scored. Memory counts only where
-    a pair raised that of its process; elsewhere the number is an earlier pair's.
+    a pair raised that of its process; elsewhere the number is an earlier pair's. Nor does it count where the model ran
+    isolated, in a process of its own.
 
     Parameters
     ----------
@@ -97,8 +98,8 @@ class Costs:
                 worked.add(pair)
             if receipt.timings.total:
                 seconds.setdefault(pair, []).append(receipt.timings.total)
-            if receipt.memory.raised_here and receipt.memory.peak_bytes:
-                memory.setdefault(pair, []).append(receipt.memory.peak_bytes)
+            if _own_memory(receipt):
+                memory.setdefault(pair, []).append(receipt.memory.peak_bytes or 0)
         listed = _read_table(table)
         self._seconds = _Quantity(seconds, worked, [(m, b, s) for m, b, s, _ in listed if s])
         self._memory = _Quantity(memory, worked, [(m, b, size) for m, b, _, size in listed if size])
@@ -169,14 +170,20 @@ def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
     for receipt in kept:
         pair = (receipt.model.identifier, receipt.benchmark.identifier)
         seconds.setdefault(pair, []).append(receipt.timings.total or 0.0)
-        if receipt.memory.raised_here and receipt.memory.peak_bytes:
-            memory.setdefault(pair, []).append(receipt.memory.peak_bytes)
+        if _own_memory(receipt):
+            memory.setdefault(pair, []).append(receipt.memory.peak_bytes or 0)
     machines = sorted({f"{receipt.environment.cpu or '?'}, {receipt.environment.cpu_count} cores" for receipt in kept})
     pairs = [
         [*pair, round(float(np.median(seconds[pair])), 2), int(np.median(memory[pair])) if pair in memory else None]
         for pair in sorted(seconds)
     ]
     return {"version": _VERSION, "machine": "; ".join(machines), "pairs": pairs}
+
+
+def _own_memory(receipt: "Receipt") -> bool:
+    """Whether its memory is the pair's, and all of it: an isolated model's is that of another process."""
+    isolated = receipt.run is not None and receipt.run.isolated
+    return bool(receipt.memory.raised_here and receipt.memory.peak_bytes) and not isolated
 
 
 def _read_table(table: Mapping[str, Any] | None) -> list[tuple[str, str, float, float]]:

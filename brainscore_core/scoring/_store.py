@@ -332,6 +332,17 @@ class ResultsStore:
         """List the claims that hold, by benchmark and model."""
         return all_claims(self._backend.claims)
 
+    def owner(self, model: str, benchmark: str) -> str:
+        """Name of the one who works on a pair, as it named itself; empty if nobody does.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the bucket cannot be read.
+        """
+        held = self._backend.claims.found(_pair(model, benchmark))
+        return "" if held is None or held.is_free else str(held.content.get("owner", ""))
+
     def _names(self, model: str | None, benchmark: str | None) -> list[str]:
         folders = [None if identifier is None else to_folder_name(identifier) for identifier in (benchmark, model)]
         return [name for name in self._backend.names(*folders) if name.endswith(".json")]

@@ -346,6 +346,19 @@ def test_the_function_hands_on_what_it_is_told(folder, monkeypatch):
     assert cluster.threads_per_worker == max(1, len(os.sched_getaffinity(0)) // 2)
 
 
+def test_with_gpus_of_this_machine_there_are_no_more_workers_than_these(monkeypatch):
+    from brainscore._running import cluster_options
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
+    options = {"max_memory": "32GB"}
+    assert cluster_options(**options).workers == 8
+    shared = cluster_options(gpus=2, **options)
+    assert (shared.workers, shared.threads_per_worker, shared.memory) == (2, 4, 16_000_000_000)
+    assert cluster_options(gpus=2, workers=3, **options).workers == 3
+    assert cluster_options(gpus=2, scheduler="tcp://10.0.0.1:8786", **options).workers == 8
+    assert cluster_options(gpus=2, slurm="cluster.yaml", **options).workers == 8
+
+
 @pytest.mark.slow
 def test_the_function(folder):
     code = (

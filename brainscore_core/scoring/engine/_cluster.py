@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.scoring._plugin_code import platform_code
 from brainscore_core.scoring.engine._cluster_parts import Cluster, close, resources, wait_for_workers
 from brainscore_core.scoring.engine._local import local_cluster
 from brainscore_core.scoring.engine._options import ClusterOptions
 from brainscore_core.scoring.engine._quiet import silent
 from brainscore_core.scoring.engine._slurm import SlurmProfile
+from brainscore_core.scoring.engine._task import other_code
 
 __all__ = ["largest_memory", "open_cluster", "require_distributed"]
 
@@ -175,7 +177,9 @@ def _among(client: Any, need: int | None, gpus: int, bigger_than: int | None) ->
     if lowest and all("memory" in (has or {}) for has in advertised.values()):
         wanted["memory"] = lowest / 1e6
     elif lowest:
-        arguments["workers"] = [address for address, memory in memories.items() if (memory or 0) >= lowest]
+        fitting = [address for address, memory in memories.items() if memory is None or memory >= lowest]
+        if len(fitting) < len(memories):  # else workers that come later may take it, too
+            arguments["workers"] = fitting
     if wanted:
         arguments["resources"] = wanted
     return arguments
@@ -216,3 +220,7 @@ def _check_versions(client: Any) -> None:
                 f"{place} runs Python {'.'.join(there)}, here it is {'.'.join(here)}",
                 remedy="use the same environment on both sides",
             )
+    code = platform_code()
+    for place, theirs in client.run(platform_code, on_error="return").items():
+        if isinstance(theirs, str) and theirs != code:
+            raise other_code(place)

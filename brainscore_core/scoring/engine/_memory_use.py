@@ -8,17 +8,19 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["descendants", "end_all", "memory_of", "system_oom_kills"]
+__all__ = ["descendants", "end_all", "memory_of", "proportional_memory_of", "system_oom_kills"]
 
 _PRIVATE = ("RssAnon:", "VmSwap:")
 _SHARED = "RssShmem:"
+_PROPORTIONAL = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
 
 
 def memory_of(pids: list[int]) -> int:
     """Bytes that processes hold together and that the system cannot take back.
 
-    Pages of mapped files, such as stored activations, do not count: they can be had back at any time. Memory that
-    processes share counts once.
+    Pages of mapped files, such as stored activations, do not count: they can be had back at any time. Shared memory
+    counts once; but what a forked process has in common with its parent counts twice, see
+    :func:`proportional_memory_of`.
 
     Parameters
     ----------
@@ -37,6 +39,29 @@ def memory_of(pids: list[int]) -> int:
         private += own
         shared = max(shared, common)
     return private + shared
+
+
+def proportional_memory_of(pids: list[int]) -> int:
+    """As :func:`memory_of`, and what forked processes have in common counts once.
+
+    It takes the longer, the more memory they hold. Where the system does not tell, the sum of what each holds.
+
+    Examples
+    --------
+    >>> import os
+    >>> proportional_memory_of([os.getpid()]) > 1_000_000
+    True
+    """
+    return sum(_proportional(pid) for pid in pids)
+
+
+def _proportional(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        lines = []
+    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_PROPORTIONAL)]
+    return sum(found) if len(found) == len(_PROPORTIONAL) else sum(_private_and_shared(pid))
 
 
 def _private_and_shared(pid: int) -> tuple[int, int]:

@@ -19,7 +19,13 @@ from typing import IO, Any, Literal
 from brainscore_core.errors import UserError
 from brainscore_core.memory import readable
 from brainscore_core.scoring._capture import Captured, unnamed_file
-from brainscore_core.scoring.engine._memory_use import descendants, end_all, memory_of, system_oom_kills
+from brainscore_core.scoring.engine._memory_use import (
+    descendants,
+    end_all,
+    memory_of,
+    proportional_memory_of,
+    system_oom_kills,
+)
 
 __all__ = ["Answer", "Death", "ScoringProcess"]
 
@@ -87,6 +93,7 @@ class ScoringProcess:
         self._oom_kills = system_oom_kills()
         self._ticks = 0
         self._others: list[int] = []
+        self._counted_again = 0  # bytes that forked processes share, in what is counted cheaply
         # -P: the folder of the script is no place to import from
         self._process = subprocess.Popen(  # noqa: S603 - this package's own script
             [sys.executable, "-P", str(_SCRIPT), str(os.getpid())],
@@ -171,6 +178,8 @@ class ScoringProcess:
                 line = self._answers.get(timeout=_TICK)
             except queue.Empty:
                 seconds = time.monotonic() - start
+                if self._gone():
+                    return self._last_word(seconds)
                 death: Death | None = None
                 if stopped():
                     death = Death(kind="stopped", message="the run was stopped", seconds=seconds)
@@ -189,14 +198,38 @@ class ScoringProcess:
                 return Answer(content=json.loads(line), seconds=seconds)
             return self._post_mortem(seconds)
 
+    def _gone(self) -> bool:
+        """Whether it has ended; its process id stays its own, where the system can look without taking note."""
+        if hasattr(os, "waitid") and self._process.returncode is None:
+            with contextlib.suppress(ChildProcessError):
+                flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+                return os.waitid(os.P_PID, self._process.pid, flags) is not None
+        return self._process.poll() is not None
+
+    def _last_word(self, seconds: float) -> Answer | Death:
+        """What it answered before it ended. What it forked may hold the pipe, which then comes to no end."""
+        end_all([self._process.pid])
+        try:
+            line = self._answers.get(timeout=_TIDY_SECONDS)
+        except queue.Empty:
+            line = None
+        return self._post_mortem(seconds) if line is None else Answer(content=json.loads(line), seconds=seconds)
+
     def _too_much(self) -> int | None:
         """Bytes that it holds, where these are too many."""
         if self.limit is None:
             return None
-        if self._ticks % _TREE_TICKS == 0:
+        thorough = self._ticks % _TREE_TICKS == 0
+        if thorough:
             self._others = descendants(self._process.pid)
         self._ticks += 1
-        used = memory_of([self._process.pid, *self._others])
+        everybody = [self._process.pid, *self._others]
+        used = memory_of(everybody)
+        # to look closer takes long: at once where it may be too much by now, else now and then
+        if used > self.limit and (thorough or used - self._counted_again > self.limit):
+            exact = proportional_memory_of(everybody)
+            self._counted_again = max(used - exact, 0)
+        used -= self._counted_again
         return used if used > self.limit else None
 
     def _post_mortem(self, seconds: float) -> Death:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
+from brainscore_core.scoring._errors import StoreError
+from brainscore_core.scoring._plugin_code import platform_code
 from brainscore_core.scoring.engine._cluster import largest_memory, open_cluster, require_distributed
 from brainscore_core.scoring.engine._cluster_parts import Cluster
 from brainscore_core.scoring.engine._events import (
@@ -40,7 +42,7 @@ __all__ = ["run_plan"]
 _LOOK = 0.2  # seconds between two looks at what is due
 _CLAIM_LOOK = 10.0  # seconds until a pair is asked for again that a lost worker of this run still claims
 _STOP_SECONDS = 6.0
-_LOSSES = 3  # of workers, without any pair begun, before a task is given up
+_LOSSES = 3  # of workers, or of the store, without any pair done, before a task is given up
 
 
 def run_plan(
@@ -127,6 +129,8 @@ class _Run:
             "scorer": scorer,
             "isolated": isolated,
             "options": scorer_options,
+            # workers of this machine import what was imported here
+            "code": platform_code() if options.scheduler is not None or options.slurm is not None else "",
         }
         # of a pair without receipt any receipt will do; one that is to be scored again needs a newer one
         missing = {tuple(one.pair) for one in plan.pending if one.why == "missing"}
@@ -288,7 +292,11 @@ class _Run:
             )
         elif what == "skipped":
             self._ended(PairSkipped(model=pair[0], benchmark=pair[1], reason=message["reason"]))
-        elif work is not None and what == "memory" and pair not in self.too_large:
+        elif what == "memory" and pair not in self.too_large:
+            # already when it is told: the task's result is lost where a later pair of it fails
+            work = work or next((one for _, one in self.running.values() if pair in one.pairs), None)
+            if work is None:
+                return
             self.places.pop(pair, None)
             self.too_large[pair] = (work, message["limit"])
             self._retried(pair, f"what scored it {message['reason']}; it gets a bigger worker")
@@ -332,16 +340,38 @@ class _Run:
                 remedy="run the same again: what is done stays done",
             )
         error = future.exception()
+        if isinstance(error, StoreError | OSError):
+            self._store_lost(work, error)
+            return
+        again = self._left(work)
         if type(error).__name__ != "KilledWorker":
             raise error
-        left = tuple(pair[1] for pair in work.pairs if pair not in self.ended and pair not in self.too_large)
-        if work.losses >= _LOSSES:
+        if again is not None and again.losses > _LOSSES:
             raise UserError(
                 f"workers die again and again while they score {work.model!r}",
                 remedy="look into their logs; do they run the same version of brainscore?",
             )
-        if left:
-            self._later(replace(work, benchmarks=left, losses=work.losses + 1), 0.0)
+        if again is not None:
+            self._later(again, 0.0)
+
+    def _left(self, work: Work) -> Work | None:
+        """What is left of a task that came to no end; None if nothing."""
+        left = tuple(pair[1] for pair in work.pairs if pair not in self.ended and pair not in self.too_large)
+        losses = work.losses + 1 if left == work.benchmarks else 0  # it got on, so that the next loss is another
+        return replace(work, benchmarks=left, losses=losses) if left else None
+
+    def _store_lost(self, work: Work, error: Exception) -> None:
+        """Go on later with a task for which the results could not be reached; that is no fault of its pairs."""
+        again = self._left(work)
+        if again is None:
+            return
+        if again.losses > _LOSSES:
+            raise error
+        for pair in again.pairs:
+            if self.places.pop(pair, None) is not None:
+                self.begun[pair] -= 1
+                self._retried(pair, f"the results could not be reached: {error}")
+        self._later(again, _CLAIM_LOOK)
 
     def _stop(self, client: Any) -> None:
         """End what runs, so that claims are free when this process ends."""

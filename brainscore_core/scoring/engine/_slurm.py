@@ -126,7 +126,8 @@ class SlurmProfile:
         memory : int
             Bytes a job.
         """
-        resources = f"memory={memory / 1e6:.0f}" + (f",GPU={self.gpus}" if self.gpus else "")
+        # to the last digit: what asks for all of it must fit
+        resources = f"memory={memory / 1e6!r}" + (f",GPU={self.gpus}" if self.gpus else "")
         gpu = [f"--gres=gpu:{self.gpus}"] if self.gpus else []
         exports = [f"export {name}={shlex.quote(value)}" for name, value in self.env.items()]
         arguments = {

@@ -14,12 +14,23 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from brainscore_core.errors import UserError
 from brainscore_core.memory import readable
-from brainscore_core.scoring import ResultsStore
+from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_core.scoring._plugin_code import platform_code
 from brainscore_core.scoring.engine._failures import error_receipt, write_failed
 from brainscore_core.scoring.engine._process import Answer, Death, ScoringProcess
 
-__all__ = ["ATTEMPTS", "OWNER", "TaskSpec", "advertised_memory", "run_task", "scoring_environment", "stop_run"]
+__all__ = [
+    "ATTEMPTS",
+    "OWNER",
+    "TaskSpec",
+    "advertised_memory",
+    "other_code",
+    "run_task",
+    "scoring_environment",
+    "stop_run",
+]
 
 OWNER = "run "
 """What claims of a run begin with; its id follows."""
@@ -63,6 +74,8 @@ class TaskSpec:
         Bytes of the largest worker that can be had, for pairs that need more than this one has.
     timeout : float or None
         Seconds a pair.
+    code : str
+        The platform's own code, as `platform_code` has it where the run was started; empty: any will do.
     """
 
     run: str
@@ -81,6 +94,7 @@ class TaskSpec:
     limit: int | None
     largest: int | None
     timeout: float | None
+    code: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -99,11 +113,21 @@ def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     spec = TaskSpec(**plain)
     worker = get_worker()
+    if spec.code and spec.code != platform_code():
+        raise other_code(worker.address)
     _active[spec.run] += 1
     try:
         return _Task(spec, worker).run()
     finally:
         _active[spec.run] -= 1
+
+
+def other_code(place: str) -> UserError:
+    """Make the error that a worker's code is not that of the run."""
+    return UserError(
+        f"{place} runs another state of brainscore's own code than is installed here",
+        remedy="install the same version on both sides, and start the workers anew",
+    )
 
 
 async def stop_run(run: str, seconds: float = 4.0) -> None:
@@ -175,13 +199,14 @@ class _Task:
             return self._outcome("stopped", benchmark)
         claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}")
         if claim is None:
-            return self._outcome("claimed", benchmark, owner=self._owner(benchmark))
+            return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
         with claim:  # renewed until it is released
             latest = self.store.latest(self.spec.model, benchmark)
             if latest is not None and latest.created >= self.spec.since[benchmark]:
-                if latest.run is not None and latest.run.id == self.spec.run:
+                if latest.run is None or latest.run.id != self.spec.run:
+                    return self._outcome("skipped", benchmark, reason=f"scored meanwhile by another run: {latest.id}")
+                if begun >= ATTEMPTS or not _model_lacked_memory(latest):
                     return self._finished(benchmark, latest, 0.0)  # its worker died before it could say so
-                return self._outcome("skipped", benchmark, reason=f"scored meanwhile by another run: {latest.id}")
             if begun >= ATTEMPTS:
                 return self._failed(
                     benchmark, Death(kind="crash", message="lost its worker, twice", seconds=0.0), "WorkerLost"
@@ -196,6 +221,9 @@ class _Task:
                 self.process = self._start()
             found = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
             if isinstance(found, Answer):
+                if self.bigger and begun < ATTEMPTS and self._wants_more(benchmark, found):
+                    reason = "says that its model ran out of memory"
+                    return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
                 return self._answered(benchmark, found)
             self.process = None
             if found.kind == "stopped":
@@ -207,6 +235,13 @@ class _Task:
             if found.kind == "memory" or begun >= ATTEMPTS:
                 return self._failed(benchmark, found, "OutOfMemory" if found.kind == "memory" else "ProcessDied")
             self._tell(self._outcome("retried", benchmark, reason=f"what scored it {found.message}"))
+
+    def _wants_more(self, benchmark: str, answer: Answer) -> bool:
+        """Whether the pair failed because an isolated model's process was ended for its memory."""
+        if not self.spec.isolated or answer.content.get("state") != "failed":
+            return False
+        latest = self.store.latest(self.spec.model, benchmark)
+        return latest is not None and latest.id == answer.content["receipt"] and _model_lacked_memory(latest)
 
     def _answered(self, benchmark: str, answer: Answer) -> dict[str, Any]:
         content = answer.content
@@ -268,18 +303,16 @@ class _Task:
 
         return run_info(self.spec.run, isolated=self.spec.isolated)
 
-    def _owner(self, benchmark: str) -> str:
-        for claim in self.store.claims():
-            if (claim.model, claim.benchmark) == (self.spec.model, benchmark):
-                return claim.owner
-        return ""
-
     def _outcome(self, what: str, benchmark: str, **details: Any) -> dict[str, Any]:
         return {"what": what, "model": self.spec.model, "benchmark": benchmark, **details}
 
     def _tell(self, outcome: dict[str, Any]) -> dict[str, Any]:
         self.worker.log_event([self.spec.topic, self.spec.key], {**outcome, "worker": self.worker.address})
         return outcome
+
+
+def _model_lacked_memory(receipt: Receipt) -> bool:
+    return receipt.error is not None and receipt.error.type == "SubjectOutOfMemory"
 
 
 def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:

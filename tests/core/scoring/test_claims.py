@@ -47,6 +47,8 @@ def test_one_at_a_time(address):
     assert "first" in repr(first)
     assert store.claim(*PAIR, owner="second") is None
     assert ResultsStore(address).claim(*PAIR, owner="third") is None
+    assert store.owner(*PAIR) == "first"
+    assert store.owner("model", "lab/benchmark 2") == ""
     other = store.claim("model", "lab/benchmark 2", owner="second")
     claims = store.claims()
     assert [(claim.benchmark, claim.owner) for claim in claims] == [
@@ -75,6 +77,7 @@ def test_a_claim_that_ran_out_is_taken_over(address, run_out, elsewhere):
     first = store.claim(*PAIR, owner="first")
     run_out()
     assert store.claims() == ()
+    assert store.owner(*PAIR) == ""
     second = store.claim(*PAIR, owner="second")
     run_out(False)
     assert [claim.owner for claim in store.claims()] == ["second"]

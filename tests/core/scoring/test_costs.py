@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.scoring import BenchmarkInfo, Memory, ModelInfo, Receipt, Timings
+from brainscore_core.scoring import BenchmarkInfo, Memory, ModelInfo, Receipt, RunInfo, Timings
 from brainscore_core.scoring._effects import Observation, fit_effects
 from brainscore_core.scoring.plan import Costs, costs_table
 
@@ -12,13 +12,14 @@ MODELS = [f"m{number}" for number in range(12)]
 BENCHMARKS = [f"B{number}2026-pls" for number in range(15)]
 
 
-def receipt(model, benchmark, seconds, *, state="scored", bytes_=None, raised=None):
+def receipt(model, benchmark, seconds, *, state="scored", bytes_=None, raised=None, run=None):
     return Receipt(
         model=ModelInfo(identifier=model),
         benchmark=BenchmarkInfo(identifier=benchmark),
         state=state,
         timings=Timings(total=seconds),
         memory=Memory(peak_bytes=bytes_, raised_here=raised),
+        run=run,
     )
 
 
@@ -139,6 +140,17 @@ def test_memory_counts_only_where_a_pair_raised_it():
     assert costs.of("m", "C").memory.source == "fitted"
     assert costs.of("m", "C").memory.value < 4_500_000_000
     assert costs.of("n", "B").memory.low < costs.of("n", "B").memory.value
+
+
+def test_memory_of_an_isolated_model_is_not_that_of_the_pair():
+    here, isolated = (RunInfo(id="r", isolated=on, environment=None, packages={}) for on in (False, True))
+    receipts = [
+        receipt("m", "B", 1.0, bytes_=4_000_000_000, raised=True, run=here),
+        receipt("m", "B", 1.0, bytes_=1_000_000_000, raised=True, run=isolated),
+        receipt("m", "C", 1.0, bytes_=1_000_000_000, raised=True, run=isolated),
+    ]
+    assert Costs(receipts).of("m", "B").memory.value == 4_000_000_000
+    assert [entry[3] for entry in costs_table(receipts)["pairs"]] == [4_000_000_000, None]
 
 
 def test_a_table_of_another_machine_is_scaled_to_this_one(truth):

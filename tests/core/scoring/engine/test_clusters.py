@@ -6,12 +6,16 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from engine_runs import HERE, until
 
 from brainscore_core.errors import UserError
+from brainscore_core.scoring._plugin_code import platform_code
 from brainscore_core.scoring.engine import ClusterOptions, PairFinished, PairStarted, SlurmProfile, run_plan
+from brainscore_core.scoring.engine._cluster import _among, _check_versions
+from brainscore_core.scoring.engine._cluster_parts import resources as cluster_resources
 from brainscore_core.scoring.plan import make_plan
 
 pytest.importorskip("distributed", reason='runs need Dask: pip install "brainscore[cluster]"')
@@ -167,22 +171,38 @@ def test_a_scheduler_without_workers(runner, scheduler):
 
 
 def test_other_versions_are_refused():
-    from types import SimpleNamespace
-
-    from brainscore_core.scoring.engine._cluster import _check_versions
-
     def versions(dask="2026.8.0", python="3.12.1.final.0"):
         return {"packages": {"dask": dask, "distributed": dask, "cloudpickle": "3"}, "host": {"python": python}}
 
-    def client(**workers):
+    def client(code=None, **workers):
         found = {"client": versions(), "scheduler": versions(), "workers": workers}
-        return SimpleNamespace(get_versions=lambda packages: found)
+        codes = {"w": platform_code()} if code is None else code
+        return SimpleNamespace(
+            get_versions=lambda packages: found,
+            run=lambda function, on_error: codes if (function, on_error) == (platform_code, "return") else None,
+        )
 
     _check_versions(client(w=versions()))
     with pytest.raises(UserError, match=r"w runs distributed 2020\.1, here it is 2026\.8\.0"):
         _check_versions(client(w=versions(dask="2020.1")))
     with pytest.raises(UserError, match=r"w runs Python 3\.9, here it is 3\.12"):
         _check_versions(client(w=versions(python="3.9.1.final.0")))
+    _check_versions(client({"w": ImportError("no such module")}, w=versions()))
+    with pytest.raises(UserError, match=r"^v runs another state of brainscore's own code") as caught:
+        _check_versions(client({"w": platform_code(), "v": "0" * 64}, w=versions(), v=versions()))
+    assert "install the same version on both sides" in caught.value.remedy
+
+
+def test_tasks_are_bound_to_workers_only_where_some_are_too_small():
+    def among(*limits):
+        workers = {f"w{i}": {"nthreads": 1, "memory_limit": limit} for i, limit in enumerate(limits)}
+        client = SimpleNamespace(scheduler_info=lambda n_workers: {"workers": workers})
+        return _among(client, 500, 0, None)
+
+    assert among(1000, 1000) == {}
+    assert among(1000, 0) == {}  # no limit
+    assert among(1000, 400) == {"workers": ["w0"]}
+    assert among(300, 400) == {"workers": ["w1"]}  # the largest that there is
 
 
 PROFILE = """
@@ -254,9 +274,15 @@ def test_the_job_script_asks_for_what_the_profile_says(slurm):
         "module load cuda",
     ):
         assert line in script.splitlines()
-    assert "--resources memory=1000,GPU=1" in script
+    assert "--resources memory=1000.0,GPU=1" in script
     assert "--nthreads 1 " in script
     assert f"{sys.executable} -m distributed.cli.dask_worker" in script
+
+
+def test_a_task_that_asks_for_all_of_a_job_fits():
+    profile = SlurmProfile.from_dict({"cores": 1, "memory": "1.5GiB"})
+    _, resources, *_ = profile.cluster_arguments(profile.memory)["worker_extra_args"]
+    assert float(resources.removeprefix("memory=")) >= cluster_resources(profile.memory, 0)["resources"]["memory"]
 
 
 @pytest.mark.slow
