@@ -79,8 +79,9 @@ def _chosen(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStor
     for name in wanted or ("*",):
         found = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
         if not found:
+            which = f"no model {name!r}" if wanted else "no model"
             raise UserError(
-                f"no model {name!r} has a receipt of {' or '.join(benchmarks)} in {store.address}",
+                f"{which} has a receipt of {' or '.join(benchmarks)} in {store.address}",
                 remedy=f"there are {', '.join(known)}" if known else "score something first: brainscore run",
             )
         chosen += found

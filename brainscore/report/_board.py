@@ -262,7 +262,7 @@ def _rank(
     """By the mean of the first root; without one, by that of all scores."""
     first = next((means[place].value for place, node in enumerate(nodes) if node.kind == "mean"), None)
     scores = [
-        receipts[model, node.identifier].score.value or 0.0  # type: ignore[union-attr]
+        receipts[model, node.identifier].score.value or 0.0  # type: ignore[union-attr] # only scored ones are asked
         for node in nodes
         if states.get((model, node.identifier)) == "scored"
     ]

@@ -91,7 +91,7 @@ def _figures(report: Report, scatter: tuple[str, str] | None) -> Iterator[tuple[
         yield "heat-map", lambda: heat_figure(report)
     for _, group in report.groups:
         if any(row.value is not None for row in group.rows):
-            yield f"scores-{group.benchmark}", lambda group=group: scores_figure(group)  # type: ignore[misc]
+            yield f"scores-{group.benchmark}", lambda group=group: scores_figure(group)  # type: ignore[misc] # mypy: default of a lambda
     if scatter is not None:
         yield f"scatter-{scatter[0]}-{scatter[1]}", lambda: scatter_figure(report, *scatter)
     elif widest_pair(report) is not None:

@@ -115,7 +115,7 @@ class Scale:
     def _drawing(content: str, classes: str) -> Markup:
         # numbers and fixed words alone
         size = f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
-        return Markup(f'<svg class="{classes}" {size} aria-hidden="true">{content}</svg>')  # noqa: S704
+        return Markup(f'<svg class="{classes}" {size} aria-hidden="true">{content}</svg>')  # noqa: S704 - numbers and names of classes
 
 
 def scale_of(rows: Iterable[Row], *, least: tuple[float, float] = (0.0, 1.0)) -> Scale:

@@ -80,7 +80,7 @@ def _means(board: Board, over: str) -> dict[str, dict[str, list[float | None]]]:
     found = {}
     for place, node in enumerate(board.nodes):
         if node.kind == "mean":
-            its = [board.means[over][model][place] for model in board.models]  # type: ignore[index]
+            its = [board.means[over][model][place] for model in board.models]  # type: ignore[index] # board is narrowed above
             found[str(place)] = {"v": _rounded(mean.value for mean in its), "e": _rounded(mean.error for mean in its)}
     return found
 

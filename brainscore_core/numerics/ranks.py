@@ -109,7 +109,7 @@ def rank_intervals(
         found = found_better(values, p_values, level=level)
         counts = [(int(found[:, row].sum()), int(found[row].sum())) for row in range(k)]
     else:
-        counts = [tuple(int(side.sum()) for side in _of_one(one_sided, row, level)) for row in range(k)]  # type: ignore[misc]
+        counts = [tuple(int(side.sum()) for side in _of_one(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
     return [RankInterval(int(rank), 1 + above, k - below) for rank, (above, below) in zip(ranks, counts, strict=True)]
 
 

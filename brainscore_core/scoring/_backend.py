@@ -1,5 +1,6 @@
 """What a place for receipts must be able to do; files are named ``<benchmark>/<model>/<file>``."""
 
+import errno
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -7,7 +8,15 @@ from typing import Protocol
 
 from brainscore_core.scoring._claims import ClaimPlace
 
-__all__ = ["Backend", "Writing"]
+__all__ = ["LARGEST", "Backend", "Writing", "too_large"]
+
+LARGEST = 64_000_000
+"""Bytes; what is larger is no receipt, and is not read."""
+
+
+def too_large(path: object) -> OSError:
+    """Say that a file is no receipt."""
+    return OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes, which no receipt is", str(path))
 
 
 class Writing(Protocol):

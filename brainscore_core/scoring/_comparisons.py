@@ -150,7 +150,7 @@ class Comparisons(Sequence[Comparison]):
     correction: Correction
     level: float
 
-    def __getitem__(self, position: int) -> Comparison:  # type: ignore[override]
+    def __getitem__(self, position: int) -> Comparison:  # type: ignore[override] # no slices
         return self.items[position]
 
     def __len__(self) -> int:

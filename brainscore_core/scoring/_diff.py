@@ -172,7 +172,7 @@ def difference(
     ('different', ('libraries',))
     >>> print(found.explanation)
     score: 0.25 and 0.26. Of all that both receipts record, only one library differs (numpy 2.1.0 → 2.3.0): the difference may be due to it. Not compared: model code (neither receipt has its hash), benchmark code (neither receipt has its hash).
-    """  # noqa: E501
+    """  # noqa: E501 - a sentence as it is printed
     numbers = _numbers(a, b, tolerance or Tolerance())
     changes, unknown = changes_between(a, b)
     verdict = _verdict(a, b, numbers)

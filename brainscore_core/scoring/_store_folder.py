@@ -9,6 +9,7 @@ from tempfile import TemporaryFile
 from uuid import uuid4
 
 from brainscore_core.files import PART_SUFFIX, STALE, sweep
+from brainscore_core.scoring._backend import LARGEST, too_large
 from brainscore_core.scoring._claims_folder import FolderClaims
 from brainscore_core.scoring._errors import StoreError
 
@@ -52,7 +53,9 @@ class FolderBackend:
             content: bytes | OSError
             try:
                 with open(os.path.join(self.folder, name), "rb") as stream:  # thousands of times: paths take longer
-                    content = stream.read()
+                    content = stream.read(LARGEST + 1)
+                if len(content) > LARGEST:
+                    raise too_large(name)
             except OSError as error:
                 content = error
             yield name, content

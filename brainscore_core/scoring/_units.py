@@ -206,12 +206,12 @@ def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, le
     notes: list[str] = []
     values, units = _matched(a, b)
     link = link_of(first.receipt, second.receipt)
-    if all(_close(side.units.estimate, side.score) for side in (first, second)):  # type: ignore[union-attr]
+    if all(_close(side.units.estimate, side.score) for side in (first, second)):  # type: ignore[union-attr] # of both, the units are Influence
         difference, slopes, scale = first.score - second.score, (1.0, 1.0), _scale(first)
         power = 0 if link is None else link.power
         if link is None and scale == "ceiled":
             notes.append("the ceiling is taken as exact")
-    elif all(_close(side.units.estimate, _raw(side)) for side in (first, second)):  # type: ignore[union-attr]
+    elif all(_close(side.units.estimate, _raw(side)) for side in (first, second)):  # type: ignore[union-attr] # see above
         raws = (a.estimate, b.estimate)
         if link is None:
             difference, slopes, scale, power = raws[0] - raws[1], (1.0, 1.0), "raw", 0

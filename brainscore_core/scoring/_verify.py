@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
+from brainscore_core.scoring._backend import LARGEST, too_large
 from brainscore_core.scoring._diff import Difference, Tolerance, difference
 from brainscore_core.scoring._diff_arrays import ArrayDifference, array_difference
 from brainscore_core.scoring._diff_parts import Change, changes_between
@@ -95,6 +96,8 @@ def read_receipt(path: Path) -> Stored:
         If it is no receipt.
     """
     try:
+        if path.stat().st_size > LARGEST:
+            raise too_large(path)
         receipt = Receipt.from_json(path.read_bytes())
     except OSError as error:
         raise UserError(

@@ -224,7 +224,7 @@ def _read_name(folder: Path) -> Installed | None:
     else:
         metadata = PathDistribution(folder).metadata
         name = metadata["Name"] if "Name" in metadata else None  # noqa: SIM401 (its type has no `get`)
-        version = metadata["Version"] if "Version" in metadata else None  # noqa: SIM401
+        version = metadata["Version"] if "Version" in metadata else None  # noqa: SIM401 - as above
     try:
         return Installed(name, str(Version(version)), folder) if name and version else None
     except InvalidVersion:  # pip leaves such aside, too

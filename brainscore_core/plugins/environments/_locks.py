@@ -14,7 +14,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # not on Windows: two processes may build the same twice, and the second's is then dropped
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment] # Windows
 
 __all__ = ["PATIENCE", "exclusive", "lease", "release", "take_alone"]
 

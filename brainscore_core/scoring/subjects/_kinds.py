@@ -262,7 +262,7 @@ def _decode_index(decoder: Decoder, parts: Any) -> PandasIndex | PandasMultiInde
     if any(one.dtype.kind not in "iu" or one.ndim != 1 for one in codes) or len({len(one) for one in codes}) != 1:
         raise WireError("levels whose numbers are none")
     levels: Any = [_level(decoder, one) for one in expect(parts["levels"], list)]
-    index: Any = pd.MultiIndex(levels, codes, names=names, verify_integrity=True)  # type: ignore[arg-type]
+    index: Any = pd.MultiIndex(levels, codes, names=names, verify_integrity=True)  # type: ignore[arg-type] # stubs: any sequence
     if len(names) != len(types) or dim in names:
         raise WireError("levels without types, or called like their dimension")
     return PandasMultiIndex(index, dim, {name: _dtype(one) for name, one in zip(names, types, strict=True)})

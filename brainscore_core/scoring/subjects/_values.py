@@ -155,9 +155,9 @@ class Encoder:
             order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))
             values = values.transpose(order)
             if order != sorted(order):
-                encoded["order"] = order  # type: ignore[assignment]
+                encoded["order"] = order  # type: ignore[assignment] # JSON
             if repeated:
-                encoded["shape"] = list(shape)  # type: ignore[assignment]
+                encoded["shape"] = list(shape)  # type: ignore[assignment] # JSON
         part = self._part(values) if self._folders and values.nbytes >= LARGE else None
         return encoded | (part or {"payload": self._npy(values)})
 

@@ -147,3 +147,19 @@ def test_a_thousand_receipts_are_read(fakes, tmp_path):
     listing = store.listing()
     assert [found.score.value for found in listing.receipts] == list(range(1000))
     assert store.latest("model", "benchmark").score.value == 999
+
+
+def test_a_huge_file_is_named_and_not_read(tmp_path):
+    from brainscore_core.scoring import read_receipt
+    from brainscore_core.scoring._backend import LARGEST
+
+    folder = tmp_path / "Some2026-pls" / "net"
+    folder.mkdir(parents=True)
+    path = folder / "20260101T000000000000Z-000000000000.json"
+    with path.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    (problem,) = ResultsStore(tmp_path).listing().problems
+    assert str(path) in str(problem)
+    assert "larger than" in str(problem)
+    with pytest.raises(UserError, match="larger than"):
+        read_receipt(path)
