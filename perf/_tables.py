@@ -1,5 +1,6 @@
 """What the measurements share: processes of their own, the rate of matrix products, and sections of a document."""
 
+import argparse
 import fcntl
 import json
 import os
@@ -67,6 +68,19 @@ def keep(store: Path, keys: tuple[str, ...], value: dict) -> None:
         inner[keys[-1]] = value
         file.truncate(0)
         file.write(json.dumps(content, indent=1, sort_keys=True) + "\n")
+
+
+def simulation_options(
+    description: str, arguments: list[str] | None, *, metavar: str, names: str
+) -> argparse.Namespace:
+    """Options of a script of simulated experiments."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar=metavar, help=f"{names}; by default all")
+    parser.add_argument("--simulations", type=int, help="experiments of each size, in place of the case's own number")
+    parser.add_argument("--sizes", type=int, nargs="+", help="numbers of units, in place of the case's own")
+    parser.add_argument("--print", action="store_true", help="keep nothing")
+    parser.add_argument("--tables", action="store_true", help="only write the tables anew from what is kept")
+    return parser.parse_args(arguments)
 
 
 def between(page: str, begin: str, end: str, text: str) -> str:

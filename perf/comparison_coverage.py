@@ -8,14 +8,13 @@ prints them. Everything is seeded: the same versions give the same counts. Set O
 by side.
 """
 
-import argparse
 import json
 import math
 import sys
 import time
 from pathlib import Path
 
-from _tables import between, keep
+from _tables import between, keep, simulation_options
 from comparison_cases import GROUPS, PairedCase, simulate_pair
 
 HERE = Path(__file__).parent
@@ -65,13 +64,7 @@ def page_with(text: str, page: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="CASE", help="as in the table's first column; by default all")
-    parser.add_argument("--simulations", type=int, help="experiments of each size, in place of the case's own number")
-    parser.add_argument("--sizes", type=int, nargs="+", help="numbers of units, in place of the case's own")
-    parser.add_argument("--print", action="store_true", help="keep nothing")
-    parser.add_argument("--tables", action="store_true", help="only write the table anew from what is kept")
-    options = parser.parse_args(arguments)
+    options = simulation_options(__doc__, arguments, metavar="CASE", names="as in the table's first column")
     for case in [] if options.tables else cases(options.names):
         for n in options.sizes or case.sizes:
             start = time.perf_counter()

@@ -7,14 +7,13 @@ Results are kept in perf/coverage.json, and written as tables into docs/metrics_
 Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run side by side.
 """
 
-import argparse
 import json
 import math
 import sys
 import time
 from pathlib import Path
 
-from _tables import between, keep
+from _tables import between, keep, simulation_options
 from coverage_cases import GROUPS, Case, Result, simulate
 
 HERE = Path(__file__).parent
@@ -67,13 +66,7 @@ def page_with(text: str, page: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="METRIC", help="identifiers, as in load_metric; by default all")
-    parser.add_argument("--simulations", type=int, help="experiments of each size, in place of the case's own number")
-    parser.add_argument("--sizes", type=int, nargs="+", help="numbers of units, in place of the case's own")
-    parser.add_argument("--print", action="store_true", help="keep nothing")
-    parser.add_argument("--tables", action="store_true", help="only write the tables anew from what is kept")
-    options = parser.parse_args(arguments)
+    options = simulation_options(__doc__, arguments, metavar="METRIC", names="identifiers, as in load_metric")
     for case in [] if options.tables else cases(options.names):
         for n in options.sizes or case.sizes:
             start = time.perf_counter()
