@@ -19,6 +19,29 @@ hypothesis.settings.register_profile("steady", deadline=None)
 hypothesis.settings.load_profile("steady")
 
 
+def _set_up_site():
+    """Set up the site, where Django is installed: in a folder of its own, with static files as they lie in the tree."""
+    if importlib.util.find_spec("django") is None:
+        return
+    os.environ.setdefault("BRAINSCORE_SITE_HOME", tempfile.mkdtemp(prefix="brainscore-site-"))
+    os.environ.setdefault("BRAINSCORE_SITE_SECRET", "only for tests, where nothing is worth signing")
+    import django
+    from django.conf import settings
+
+    import brainscore_web.settings as site
+
+    chosen = {name: getattr(site, name) for name in dir(site) if name.isupper()}
+    chosen["STORAGES"]["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    chosen["WHITENOISE_USE_FINDERS"] = chosen["WHITENOISE_AUTOREFRESH"] = True
+    chosen["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    chosen["ALLOWED_HOSTS"] = ["testserver", "localhost", "127.0.0.1"]
+    settings.configure(**chosen)
+    django.setup()
+
+
+_set_up_site()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _home_of_the_tests(tmp_path_factory):
     """Nothing a test does reaches the user's own caches, results or plugins."""

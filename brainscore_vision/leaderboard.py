@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring.aggregates import Tree, TreeNode
@@ -15,7 +15,25 @@ if TYPE_CHECKING:
 
     from brainscore_core.scoring import BenchmarkInfo
 
-__all__ = ["leaderboard_tree", "place_of"]
+__all__ = ["Listed", "leaderboard_tree", "listed", "place_of"]
+
+
+class Listed(NamedTuple):
+    """What is known of a benchmark of this package without making it.
+
+    Attributes
+    ----------
+    version : int or str
+        Its version.
+    parent : str or None
+        Node of the tree that it counts in; None where it is in no average.
+    control : bool
+        Whether it checks the method.
+    """
+
+    version: int | str
+    parent: str | None = None
+    control: bool = False
 
 
 def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
@@ -68,6 +86,28 @@ def place_of(parent: str | None) -> str | None:
     ('behavior_vision', 'IT', None)
     """
     return None if parent is None else _table()["earlier_names"].get(parent, parent)
+
+
+def listed(identifier: str) -> Listed | None:
+    """Version, parent and kind of a benchmark that comes with this package; None for others. No plugin is imported.
+
+    Examples
+    --------
+    >>> listed("MajajHong2015.IT-pls")
+    Listed(version=4, parent='IT', control=False)
+    >>> listed("Simulated2026.V1-pls").control
+    True
+    """
+    return _listed().get(identifier)
+
+
+@lru_cache(maxsize=1)
+def _listed() -> dict[str, Listed]:
+    table = _table()
+    found = {identifier: Listed(**known) for identifier, known in table["apart"].items()}
+    for parent, benchmarks in table["benchmarks"].items():
+        found |= {identifier: Listed(version, parent) for identifier, version in benchmarks.items()}
+    return found
 
 
 def _placed(tree: Tree, benchmark: BenchmarkInfo) -> TreeNode:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from brainscore_core.numerics._cliques import tie_matrix
 from brainscore_core.numerics.multiple_testing import corrected
 
 __all__ = ["RankInterval", "found_better", "rank_intervals", "tie_groups"]
@@ -56,7 +57,7 @@ def found_better(
     """
     estimates, one_sided = _one_sided(values, p_values)
     if simultaneous:
-        return np.nan_to_num(corrected(one_sided), nan=1.0) <= 1 - level
+        return _found_by_holm(one_sided, 1 - level)
     found = np.zeros(one_sided.shape, dtype=bool)
     for row in range(len(estimates)):
         above, below = _of_one(one_sided, row, level)
@@ -131,7 +132,7 @@ def tie_groups(values: ArrayLike, different: ArrayLike) -> list[tuple[int, ...]]
 
     Notes
     -----
-    By insertion and absorption [1]_.
+    The groups of the compact letter display [1]_, found as the maximal cliques of what was not told apart.
 
     References
     ----------
@@ -143,18 +144,10 @@ def tie_groups(values: ArrayLike, different: ArrayLike) -> list[tuple[int, ...]]
     >>> tie_groups([0.9, 0.8, 0.7], [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
     [(0, 1), (1, 2)]
     """
-    estimates, differs = np.asarray(values, dtype=np.float64), np.asarray(different, dtype=bool)
-    k = len(estimates)
-    groups = [frozenset(range(k))] if k else []
-    for i, j in zip(*np.nonzero(np.triu(differs | differs.T, 1)), strict=True):
-        split: list[frozenset[int]] = []
-        for group in groups:
-            split += [group - {i}, group - {j}] if {i, j} <= group else [group]
-        groups = [one for one in dict.fromkeys(split) if not any(one < other for other in split)]
+    estimates = np.asarray(values, dtype=np.float64)
     order = np.argsort(-estimates, kind="stable")
-    position = {int(member): rank for rank, member in enumerate(order)}
-    listed = [tuple(sorted((int(member) for member in group), key=position.__getitem__)) for group in groups]
-    return sorted(listed, key=lambda group: [position[member] for member in group])
+    groups = tie_matrix(estimates, np.asarray(different, dtype=bool))
+    return [tuple(order[row].tolist()) for row in groups[:, order]]
 
 
 def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -177,3 +170,14 @@ def _of_one(one_sided: NDArray[np.float64], row: int, level: float) -> tuple[NDA
     family = np.stack([one_sided[:, row], one_sided[row]])
     above, below = np.nan_to_num(corrected(family), nan=1.0) <= 1 - level
     return above, below
+
+
+def _found_by_holm(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+    """``corrected(p) <= alpha``, sorting only what may be found."""
+    small = p <= alpha  # NaN is not
+    ordered = np.sort(p[small])
+    stepped = (np.count_nonzero(~np.isnan(p)) - np.arange(ordered.size)) * ordered
+    beyond = np.flatnonzero(stepped > alpha)
+    if not beyond.size:
+        return small
+    return small & (p < ordered[beyond[0]])

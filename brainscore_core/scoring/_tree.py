@@ -123,6 +123,18 @@ class Tree:
         """Make a tree that has further nodes, too."""
         return Tree([*self._nodes.values(), *nodes])
 
+    def pruned(self, benchmarks: Iterable[str]) -> "Tree":
+        """Make a tree of some of the benchmarks, in the same order; nodes without any of them below are left out.
+
+        Raises TreeError if one is not in the tree, or is no benchmark.
+        """
+        kept: dict[str, None] = {}
+        for identifier in benchmarks:
+            if not self[identifier].benchmark:
+                raise TreeError(f"{identifier!r} is no benchmark of the tree", remedy="name the benchmarks below it")
+            kept.update(dict.fromkeys((identifier, *self.ancestors(identifier))))
+        return Tree(self._nodes[identifier] for identifier in kept)
+
     def _require_parents(self) -> None:
         for node in self._nodes.values():
             if node.parent is None:

@@ -1,21 +1,28 @@
 """Averages of results along a tree of benchmarks.
 
-Pure functions: nothing is read, fetched or loaded here. Whoever shows averages calls :func:`aggregate`.
+Pure functions: nothing is read, fetched or loaded here. Whoever shows averages calls :func:`aggregate`, or
+:func:`counting` and :func:`averages`, which it is made of and which take arrays.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from brainscore_core.errors import UserError
+import numpy as np
+
+from brainscore_core.scoring._averages import Averages, Over, averages
+from brainscore_core.scoring._counting import LEAF_STATES, Counting, LeafState, ResultState, counting
 from brainscore_core.scoring._tree import Tree, TreeError, TreeNode
 
 if TYPE_CHECKING:
     from brainscore_core.scoring._receipt import Receipt
 
 __all__ = [
+    "LEAF_STATES",
     "Aggregate",
+    "Averages",
+    "Counting",
     "Coverage",
     "LeafResult",
     "LeafState",
@@ -26,17 +33,10 @@ __all__ = [
     "TreeError",
     "TreeNode",
     "aggregate",
+    "averages",
+    "counting",
     "results_of",
 ]
-
-Over = Literal["all", "scored"]
-"""What a mean is taken over: all children, or those that have a value."""
-
-ResultState = Literal["scored", "undefined", "not applicable", "failed"]
-"""What came of scoring; ``'undefined'`` is a score that is NaN."""
-
-LeafState = Literal["scored", "undefined", "not applicable", "failed", "outdated", "missing"]
-"""What a benchmark contributes; ``'outdated'``: only other versions were scored, ``'missing'``: none was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,20 +221,18 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
     >>> pixels["IT"].value, pixels["B2026.IT-rdm"].state, pixels["IT"].coverage.n_failed
     (0.5, 'failed', 1)
     """
-    if over not in ("all", "scored"):
-        raise UserError(f"means can be taken over 'all' or 'scored', not over {over!r}")
-    by_model: dict[str, dict[str, list[LeafResult]]] = {}
-    for result in results:
-        by_model.setdefault(result.model, {}).setdefault(result.benchmark, []).append(result)
+    ordered = sorted(results, key=_age)
+    models = sorted({result.model for result in ordered})
+    found = _counting(tree, models, ordered)
+    made = averages(tree, found.values, found.errors, over=over)
+    outside: dict[str, set[str]] = {model: set() for model in models}
     benchmarks = set(tree.benchmarks)
+    for result in ordered:
+        if result.benchmark not in benchmarks:
+            outside[result.model].add(result.benchmark)
     return tuple(
-        ModelAggregates(
-            model,
-            over,
-            _of_model(tree, by_model[model], over),
-            tuple(sorted(name for name in by_model[model] if name not in benchmarks)),
-        )
-        for model in sorted(by_model)
+        ModelAggregates(model, over, _of_model(tree, ordered, found, made, number), tuple(sorted(outside[model])))
+        for number, model in enumerate(models)
     )
 
 
@@ -276,80 +274,65 @@ def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
     )
 
 
-def _of_model(tree: Tree, results: Mapping[str, Sequence[LeafResult]], over: Over) -> dict[str, Aggregate]:
-    found: dict[str, Aggregate] = {}
-    without_error: dict[str, list[str]] = {}
-    for identifier in reversed(tuple(tree)):  # what is below a node comes first
-        node = tree[identifier]
-        if node.benchmark:
-            found[identifier] = made = _leaf(node, results.get(identifier, ()))
-            without_error[identifier] = [identifier] if made.value is not None and made.error is None else []
-            continue
-        children = [child for child in tree.children(identifier) if child in found]
-        if children:
-            missing = [name for child in children for name in without_error[child]]
-            without_error[identifier] = missing
-            found[identifier] = _mean(identifier, [found[child] for child in children], missing, over)
-    return {identifier: found[identifier] for identifier in tree if identifier in found}
-
-
-def _mean(identifier: str, children: Sequence[Aggregate], without_error: Sequence[str], over: Over) -> Aggregate:
-    coverage = _sum([child.coverage for child in children])
-    values = [child.value for child in children if child.value is not None]
-    if not values:
-        return Aggregate(identifier=identifier, value=None, error=None, error_reason=None, coverage=coverage)
-    n = len(children) if over == "all" else len(values)
-    error = reason = None
-    if without_error:
-        more = f" and {len(without_error) - 3} more" if len(without_error) > 3 else ""
-        reason = f"no standard error of {', '.join(without_error[:3])}{more}"
-    else:
-        error = math.hypot(*(child.error for child in children if child.error is not None)) / n
-    return Aggregate(
-        identifier=identifier, value=math.fsum(values) / n, error=error, error_reason=reason, coverage=coverage
+def _counting(tree: Tree, models: Sequence[str], ordered: Sequence[LeafResult]) -> Counting:
+    of_model = {model: number for number, model in enumerate(models)}
+    of_benchmark = {benchmark: number for number, benchmark in enumerate(tree.benchmarks)}
+    return counting(
+        tree,
+        np.array([of_model[result.model] for result in ordered], dtype=np.intp),
+        np.array([of_benchmark.get(result.benchmark, -1) for result in ordered], dtype=np.intp),
+        n_models=len(models),
+        versions=[result.version for result in ordered],
+        states=np.array([LEAF_STATES.index(result.state) for result in ordered], dtype=np.int8),
+        created=np.arange(len(ordered)),
+        scores=[math.nan if result.score is None else result.score for result in ordered],
+        errors=[math.nan if result.error is None else result.error for result in ordered],
     )
+
+
+def _of_model(
+    tree: Tree, results: Sequence[LeafResult], found: Counting, made: Averages, number: int
+) -> dict[str, Aggregate]:
+    rows = dict(zip(tree.benchmarks, found.rows[number].tolist(), strict=True))
+    states = dict(zip(tree.benchmarks, found.states[number].tolist(), strict=True))
+    coverages: dict[str, Coverage] = {}
+    without_error: dict[str, list[str]] = {}
+    nodes: dict[str, Aggregate] = {}
+    means = zip(made.nodes, made.values[number].tolist(), made.errors[number].tolist(), strict=True)
+    for identifier, value, error in reversed(list(means)):  # what is below a node comes first
+        state = result = None
+        if identifier in rows:
+            state, row = LEAF_STATES[states[identifier]], rows[identifier]
+            result = results[row] if row >= 0 else None
+            coverages[identifier] = Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1})
+            missing = [identifier] if not math.isnan(value) and math.isnan(error) else []
+        else:
+            children = [child for child in tree.children(identifier) if child in nodes]
+            coverages[identifier] = _sum([coverages[child] for child in children])
+            missing = [name for child in children for name in without_error[child]]
+        without_error[identifier] = missing
+        nodes[identifier] = Aggregate(
+            identifier=identifier,
+            value=None if math.isnan(value) else value,
+            error=None if math.isnan(error) else error,
+            error_reason=_error_reason(missing),
+            coverage=coverages[identifier],
+            state=state,
+            result=result,
+        )
+    return {identifier: nodes[identifier] for identifier in made.nodes}
+
+
+def _error_reason(without_error: Sequence[str]) -> str | None:
+    if not without_error:
+        return None
+    more = f" and {len(without_error) - 3} more" if len(without_error) > 3 else ""
+    return f"no standard error of {', '.join(without_error[:3])}{more}"
 
 
 def _sum(parts: Sequence[Coverage]) -> Coverage:
     names = [field.name for field in fields(Coverage)]
     return Coverage(**{name: sum(getattr(part, name) for part in parts) for name in names})
-
-
-def _leaf(node: TreeNode, results: Sequence[LeafResult]) -> Aggregate:
-    state, result = _counting(node, results)
-    scored = result if state == "scored" else None
-    error = scored.error if scored is not None else None
-    if error is not None and not math.isfinite(error):
-        error = None
-    return Aggregate(
-        identifier=node.identifier,
-        value=scored.score if scored is not None else None,
-        error=error,
-        error_reason=f"no standard error of {node.identifier}" if scored is not None and error is None else None,
-        coverage=Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1}),
-        state=state,
-        result=result,
-    )
-
-
-def _counting(node: TreeNode, results: Sequence[LeafResult]) -> tuple[LeafState, LeafResult | None]:
-    if not results:
-        return "missing", None
-    current = [result for result in results if _is_current(node, result)]
-    if not current:
-        return "outdated", max(results, key=_age)
-    newest = max(current, key=_age)
-    if newest.state == "scored" and (newest.score is None or not math.isfinite(newest.score)):
-        return "undefined", newest
-    return newest.state, newest
-
-
-def _is_current(node: TreeNode, result: LeafResult) -> bool:
-    if node.version is None:
-        return True
-    if result.version is None:
-        return result.state in ("failed", "not applicable")
-    return str(result.version) == str(node.version)
 
 
 def _age(result: LeafResult) -> tuple[str, str]:

@@ -77,3 +77,16 @@ def test_a_long_chain():
     names = [f"n{i:04d}" for i in range(3000)]
     tree = Tree(node(name, parent) for name, parent in zip(names, [None, *names[:-1]], strict=True))
     assert list(tree) == names
+
+
+def test_pruned_keeps_some_benchmarks_and_what_is_above_them():
+    tree = Tree([*NODES, node("V9", "neural")])
+    some = tree.pruned(["B.IT-pls", "top1"])
+    assert list(some) == ["engineering", "top1", "average", "neural", "IT", "B.IT-pls"]
+    assert some["IT"] == tree["IT"]
+    assert list(tree.pruned(tree.benchmarks)) == DEPTH_FIRST
+    assert list(tree.pruned([])) == []
+    with pytest.raises(TreeError, match="'V8' is not in the tree"):
+        tree.pruned(["V8"])
+    with pytest.raises(TreeError, match="'IT' is no benchmark"):
+        tree.pruned(["IT"])

@@ -1,0 +1,305 @@
+"""What is known of all models and benchmarks, as plain values: for filters, cards and lists.
+
+>>> known = catalogue(models=["pixels"], benchmarks=["Simulated2026.V1-pls"])
+>>> known.models[0].metadata.family, known.benchmarks[0].control
+('pixels', True)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainscore_vision._citations import citations
+from brainscore_vision._plugin_metadata import PluginMetadata, read_plugin_metadata
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
+from brainscore_vision.leaderboard import listed
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_core.plugins import Location, Registry
+    from brainscore_core.scoring import PluginCode
+
+__all__ = ["BenchmarkEntry", "Catalogue", "ModelEntry", "Problem", "catalogue"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry:
+    """A registered model.
+
+    Attributes
+    ----------
+    identifier : str
+        Key of the registry.
+    plugin : str
+        Name of the plugin's folder.
+    distribution, distribution_version : str or None
+        The installed package that it came with; None for a private folder.
+    metadata : ModelMetadata or None
+        What its plugin says; None where that is nothing, or cannot be read.
+    layers : dict or None
+        Region → its layers, as the plugin's ``region_layer_map`` has them; None where they stand in code or are
+        selected on benchmarks.
+    bibtex : str or None
+        Citation: of the metadata, else the only one in the plugin's source.
+    source : str or None
+        URL of the publication or of the release.
+    """
+
+    identifier: str
+    plugin: str
+    distribution: str | None = None
+    distribution_version: str | None = None
+    metadata: ModelMetadata | None = None
+    layers: dict[str, tuple[str, ...]] | None = None
+    bibtex: str | None = None
+    source: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Nested dictionaries and lists of plain values, as JSON takes them."""
+        return _plain(asdict(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkEntry:
+    """A registered benchmark.
+
+    Attributes
+    ----------
+    identifier : str
+        Key of the registry.
+    plugin : str
+        Name of the plugin's folder.
+    distribution, distribution_version : str or None
+        The installed package that it came with; None for a private folder.
+    version : int or str or None
+        Its version; None where only the benchmark itself could say it.
+    parent : str or None
+        Node of the leaderboard's tree that it counts in; None where there is none, or only the benchmark could say it.
+    control : bool
+        Whether it checks the method, and counts in no average.
+    metadata : BenchmarkMetadata or None
+        What its plugin says; None where that is nothing, or cannot be read.
+    bibtex : str or None
+        Citation: of the metadata, else the only one in the plugin's source.
+    """
+
+    identifier: str
+    plugin: str
+    distribution: str | None = None
+    distribution_version: str | None = None
+    version: int | str | None = None
+    parent: str | None = None
+    control: bool = False
+    metadata: BenchmarkMetadata | None = None
+    bibtex: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Nested dictionaries and lists of plain values, as JSON takes them."""
+        return _plain(asdict(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What is not known, because something could not be read.
+
+    Attributes
+    ----------
+    kind : {'models', 'benchmarks', 'plugins'}
+        Of what; ``'plugins'`` where a whole folder could not be read.
+    plugin : str or None
+        Name of the plugin's folder.
+    identifiers : tuple of str
+        Which models or benchmarks lack their metadata.
+    message : str
+        What is wrong, and what to do about it.
+    """
+
+    kind: str
+    plugin: str | None
+    identifiers: tuple[str, ...] = ()
+    message: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON takes them."""
+        return _plain(asdict(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Models and benchmarks, each in the order of their identifiers, and what could not be read."""
+
+    models: tuple[ModelEntry, ...] = ()
+    benchmarks: tuple[BenchmarkEntry, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """``models``, ``benchmarks`` and ``problems``, each a list of dictionaries of plain values."""
+        return {
+            name: [entry.as_dict() for entry in getattr(self, name)] for name in ("models", "benchmarks", "problems")
+        }
+
+
+def catalogue(models: Iterable[str] = "all", benchmarks: Iterable[str] = "all") -> Catalogue:
+    """Gather what is known of models and benchmarks.
+
+    No weights and no data are loaded, no model and no benchmark is made. Plugins are imported, and beside their
+    ``__init__.py`` only their ``metadata.py``; one that cannot be imported has an entry without metadata, and stands
+    among the problems.
+
+    Parameters
+    ----------
+    models, benchmarks : iterable of str
+        Identifiers as they are registered; ``'all'``: all of them, controls and untrained twins included.
+
+    Returns
+    -------
+    Catalogue
+        Entries in the order of their identifiers, each once.
+
+    Raises
+    ------
+    brainscore_core.errors.UnknownIdentifier
+        Nothing is registered under a name; the message has the nearest ones.
+
+    Examples
+    --------
+    >>> known = catalogue(models=[], benchmarks=["Geirhos2021edge-top1", "Kar2019-ost"])
+    >>> [(entry.identifier, entry.version, entry.parent) for entry in known.benchmarks]
+    [('Geirhos2021edge-top1', 1, 'Geirhos2021-top1'), ('Kar2019-ost', 2, 'IT')]
+    >>> known.benchmarks[1].metadata.data.species
+    'macaque'
+    >>> known.as_dict()["problems"]
+    []
+    """
+    from brainscore_vision import benchmark_registry, model_registry, plugin_index
+
+    problems: list[Problem] = []
+    found = [
+        tuple(make(identifier, plugin) for identifier, plugin in _read(kind, registry, wanted, problems))
+        for kind, registry, wanted, make in (
+            ("models", model_registry, models, _model),
+            ("benchmarks", benchmark_registry, benchmarks, _benchmark),
+        )
+    ]
+    problems += [Problem(kind="plugins", plugin=None, message=problem) for problem in plugin_index.problems]
+    return Catalogue(models=found[0], benchmarks=found[1], problems=tuple(problems))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A plugin, and what it says."""
+
+    place: Location
+    code: PluginCode | None
+    said: PluginMetadata
+    citations: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return _name(self.place)
+
+    def origin(self) -> dict[str, Any]:
+        code = self.code
+        return {
+            "plugin": self.name,
+            "distribution": None if code is None else code.distribution,
+            "distribution_version": None if code is None else code.version,
+        }
+
+    def bibtex(self, metadata: ModelMetadata | BenchmarkMetadata | None) -> str | None:
+        if metadata is not None and metadata.bibtex is not None:
+            return metadata.bibtex
+        return self.citations[0] if len(self.citations) == 1 else None
+
+
+def _read(
+    kind: str, registry: Registry[Any], wanted: Iterable[str], problems: list[Problem]
+) -> Iterator[tuple[str, _Read]]:
+    """Give each identifier and what its plugin says; each plugin is read once."""
+    places = {name: registry.location(name) for name in sorted(registry if wanted == "all" else set(wanted))}
+    read: dict[str, _Read] = {}
+    for identifier, place in places.items():
+        if place.package not in read:
+            plugin = read[place.package] = _read_plugin(kind, place)
+            here = [name for name, other in places.items() if other.package == place.package]
+            without = tuple(name for name in here if plugin.said.of(name) is None)
+            problems += [
+                Problem(kind=kind, plugin=plugin.name, identifiers=without, message=message)
+                for message in plugin.said.problems
+            ]
+        yield identifier, read[place.package]
+
+
+def _read_plugin(kind: str, place: Location) -> _Read:
+    from brainscore_core.scoring._plugin_code import describe_plugin
+
+    said, folder = read_plugin_metadata(kind, place), place.folder
+    if folder is None:
+        return _Read(place, None, said, ())
+    return _Read(place, describe_plugin(folder), said, tuple(citations(folder)))
+
+
+def _name(place: Location) -> str:
+    return Path(place.file).stem if place.folder is None else place.folder.name.removesuffix(".py")
+
+
+def _model(identifier: str, plugin: _Read) -> ModelEntry:
+    metadata: ModelMetadata | None = plugin.said.of(identifier)
+    return ModelEntry(
+        identifier=identifier,
+        **plugin.origin(),
+        metadata=metadata,
+        layers=_layers(identifier, plugin),
+        bibtex=plugin.bibtex(metadata),
+        source=None if metadata is None else metadata.source,
+    )
+
+
+def _benchmark(identifier: str, plugin: _Read) -> BenchmarkEntry:
+    metadata: BenchmarkMetadata | None = plugin.said.of(identifier)
+    known = listed(identifier)
+    return BenchmarkEntry(
+        identifier=identifier,
+        **plugin.origin(),
+        version=known.version if known else None,
+        parent=known.parent if known else None,
+        control=known.control if known else False,
+        metadata=metadata,
+        bibtex=plugin.bibtex(metadata),
+    )
+
+
+def _layers(identifier: str, plugin: _Read) -> dict[str, tuple[str, ...]] | None:
+    """Layers in the plugin's file of the model's name, or of another name that it gives to the same model."""
+    if plugin.place.folder is None:
+        return None
+    folder, table = plugin.place.folder / "region_layer_map", plugin.said.table
+    same = [name for name, about in table.items() if about is table.get(identifier)]
+    for name in (identifier, *same):
+        file = folder / f"{re.sub(r'[:/]', '_', name)}.json"
+        if file.is_file():
+            return _layers_in(file)
+    return None
+
+
+def _layers_in(file: Path) -> dict[str, tuple[str, ...]] | None:
+    try:
+        regions = json.loads(file.read_text(encoding="utf-8"))
+        return {
+            str(region): (layers,) if isinstance(layers, str) else tuple(map(str, layers))
+            for region, layers in regions.items()
+        }
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None  # running the model says what is wrong with it
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, as JSON has them."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value

@@ -1,0 +1,1 @@
+"""The website: leaderboard, cards, comparison and programming interface, as a Django project."""

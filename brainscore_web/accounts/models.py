@@ -1,0 +1,132 @@
+"""Who uses the site: people, known by their e-mail address, and tokens that stand for them in programs."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+__all__ = ["SCOPES", "ApiToken", "User", "check_scopes"]
+
+SCOPES = {
+    "read": "see what you may see, your private models too",
+    "receipts:write": "post receipts; only for those who are allowed to",
+}
+"""What a token may do, and in words."""
+
+
+class UserManager(BaseUserManager["User"]):
+    """Make people."""
+
+    use_in_migrations = True
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """Make a person; without a password nobody can log in as them."""
+        if not email:
+            raise ValueError("an e-mail address is needed")
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.full_clean(exclude=["password"])
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """Make an administrator."""
+        return self.create_user(email, password, **{**fields, "is_staff": True, "is_superuser": True})
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        """Find a person by address, whatever its case."""
+        return self.get(email__iexact=username)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person."""
+
+    email = models.EmailField("e-mail address", unique=True, error_messages={"unique": "This address is taken."})
+    display_name = models.CharField(
+        max_length=100, blank=True, help_text="Shown instead of the address, which never is."
+    )
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField("may use the administration", default=False)
+    date_joined = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = UserManager()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        """Addresses are the same whatever their case."""
+
+        constraints = (models.UniqueConstraint(Lower("email"), name="email_whatever_its_case"),)
+
+    def __str__(self) -> str:
+        return self.public_name
+
+    def clean(self) -> None:
+        """Bring the address to its usual form."""
+        super().clean()
+        self.email = type(self).objects.normalize_email(self.email)
+
+    @property
+    def public_name(self) -> str:
+        """What others see: never the address."""
+        return self.display_name or f"member {self.pk}"
+
+
+def check_scopes(scopes: Any) -> None:
+    """Refuse scopes that do not exist."""
+    if not isinstance(scopes, list) or not scopes or not set(scopes) <= set(SCOPES):
+        raise ValidationError(f"Scopes must be some of: {', '.join(SCOPES)}.")
+
+
+class ApiToken(models.Model):
+    """Lets a program act for a person; only its hash is kept."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100, help_text="What it is for.")
+    prefix = models.CharField(max_length=8, editable=False)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    scopes = models.JSONField(default=list, validators=[check_scopes])
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    last_used = models.DateTimeField(null=True, blank=True, editable=False)
+    expires = models.DateTimeField(null=True, blank=True)
+    revoked = models.BooleanField(default=False)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created",)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @classmethod
+    def issue(
+        cls, user: User, name: str, scopes: list[str], *, expires: datetime | None = None
+    ) -> tuple[ApiToken, str]:
+        """Make a token; its text is returned once and cannot be had again."""
+        text = f"bs_{secrets.token_urlsafe(32)}"
+        token = cls(user=user, name=name, scopes=scopes, expires=expires, prefix=text[:8], digest=_digest(text))
+        token.full_clean()
+        token.save()
+        return token, text
+
+    @classmethod
+    def find(cls, text: str) -> ApiToken | None:
+        """The valid token of this text; None if there is none, it has expired or was revoked, or its owner left."""
+        found = cls.objects.select_related("user").filter(digest=_digest(text), revoked=False).first()
+        if found is None or not found.user.is_active or (found.expires and found.expires <= timezone.now()):
+            return None
+        return found
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()  # 256 random bits: nothing to guess, so a fast hash is enough

@@ -1,0 +1,10 @@
+"""The programming interface, version 1."""
+
+from django.apps import AppConfig
+
+
+class ApiConfig(AppConfig):
+    """The app's name and label."""
+
+    name = "brainscore_web.api"
+    label = "api"

@@ -1,0 +1,300 @@
+"""The site's tables: models, benchmarks in their tree with their versions, scores, profiles of layers.
+
+Scoring writes receipts; the site ingests them (``brainscore_web.leaderboard.ingest``). Nothing else writes scores.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from brainscore_web.accounts.models import User
+
+__all__ = [
+    "Benchmark",
+    "BenchmarkVersion",
+    "Ingestion",
+    "LayerProfile",
+    "Revision",
+    "Score",
+    "StimulusSample",
+    "Visibility",
+    "VisionModel",
+    "Visitor",
+]
+
+Visitor: TypeAlias = User | AnonymousUser
+"""Whoever asks."""
+
+
+class Visibility(models.TextChoices):
+    """Who may see something."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+def _sees_all(visitor: Visitor) -> bool:
+    return bool(visitor.is_active and visitor.has_perm("leaderboard.view_private"))
+
+
+class VisionModelQuerySet(models.QuerySet["VisionModel"]):
+    """Queries of models."""
+
+    def visible_to(self, visitor: Visitor) -> VisionModelQuerySet:
+        """Public models, and those that are the visitor's own; administrators see all."""
+        if _sees_all(visitor):
+            return self
+        own = Q(owner=visitor) if visitor.is_authenticated else Q()
+        return self.filter(Q(visibility=Visibility.PUBLIC) | own)
+
+
+class VisionModel(models.Model):
+    """A model of vision."""
+
+    identifier = models.CharField(max_length=200, unique=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="models"
+    )
+    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
+    title = models.CharField(max_length=200, blank=True, help_text="Shown instead of the identifier.")
+    architecture = models.CharField(max_length=200, blank=True)
+    family = models.CharField(max_length=100, blank=True)
+    parameters = models.BigIntegerField(null=True, blank=True)
+    size_mb = models.FloatField("size of the weights in MB", null=True, blank=True)
+    training_data = models.CharField(max_length=200, blank=True)
+    runnable = models.BooleanField(default=True, help_text="Whether it can be loaded with what is published.")
+    regions = models.JSONField(default=dict, blank=True, help_text="Layers of regions: {region: [layer, …]}.")
+    source = models.URLField(max_length=500, blank=True)
+    bibtex = models.TextField(blank=True)
+    plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
+    details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = VisionModelQuerySet.as_manager()
+
+    class Meta:
+        """By name."""
+
+        ordering = ("identifier",)
+        verbose_name = "model"
+        permissions = (("view_private", "Can see private models and withheld data"),)
+
+    def __str__(self) -> str:
+        return self.title or self.identifier
+
+
+class Benchmark(models.Model):
+    """A benchmark, or a mean: what benchmarks are gathered under. Together they are the tree.
+
+    Scores of benchmarks are always public; `access` is that of stimuli and measurements.
+    """
+
+    identifier = models.CharField(max_length=200, unique=True)
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
+    is_mean = models.BooleanField(default=False, help_text="A node whose value is the mean of those below it.")
+    order = models.IntegerField(default=999, help_text="Siblings stand in this order, then by identifier.")
+    title = models.CharField(max_length=200, blank=True)
+    version = models.CharField(
+        max_length=50, blank=True, help_text="The version whose scores count; empty: any version's."
+    )
+    control = models.BooleanField(default=False, help_text="Checks the method; counts in no mean.")
+    in_tree = models.BooleanField(default=True, help_text="Whether it counts in means; else it stands apart.")
+    access = models.CharField(
+        "access to stimuli and measurements", max_length=10, choices=Visibility, default=Visibility.PRIVATE
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="benchmarks"
+    )
+    credit = models.CharField(max_length=500, blank=True, help_text="Who contributed the benchmark.")
+    description = models.TextField(blank=True)
+    region = models.CharField(max_length=50, blank=True)
+    species = models.CharField(max_length=100, blank=True)
+    task = models.CharField(max_length=200, blank=True)
+    method = models.CharField("method of measurement", max_length=200, blank=True)
+    stimuli = models.CharField("kind of stimuli", max_length=200, blank=True)
+    n_stimuli = models.IntegerField(null=True, blank=True)
+    n_subjects = models.IntegerField(null=True, blank=True)
+    n_neuroids = models.IntegerField(null=True, blank=True)
+    metric = models.CharField(max_length=200, blank=True)
+    source = models.URLField(max_length=500, blank=True)
+    bibtex = models.TextField(blank=True)
+    plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
+    details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """In the tree's order among siblings."""
+
+        ordering = ("order", "identifier")
+
+    def __str__(self) -> str:
+        return self.title or self.identifier
+
+    def shows_data_to(self, visitor: Visitor) -> bool:
+        """Whether this visitor may see stimuli and measurements."""
+        own = visitor.is_authenticated and self.owner_id == visitor.pk
+        return self.access == Visibility.PUBLIC or own or _sees_all(visitor)
+
+
+class BenchmarkVersion(models.Model):
+    """One version of a benchmark, with its ceiling."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="versions")
+    version = models.CharField(max_length=50)
+    since = models.DateTimeField(help_text="When it was first seen.")
+    ceiling = models.FloatField(null=True, blank=True)
+    ceiling_error = models.FloatField(null=True, blank=True)
+    ceiling_low = models.FloatField(null=True, blank=True)
+    ceiling_high = models.FloatField(null=True, blank=True)
+    ceiling_level = models.FloatField(null=True, blank=True)
+    ceiling_meaning = models.CharField(max_length=50, blank=True)
+    ceiling_estimates = models.CharField(max_length=500, blank=True)
+    ceiling_reason = models.CharField(max_length=500, blank=True, help_text="Why there is no error or interval.")
+    lower_bound = models.FloatField(null=True, blank=True)
+    changes = models.TextField(blank=True, help_text="What changed since the version before.")
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-since", "-version")
+        constraints = (models.UniqueConstraint(fields=["benchmark", "version"], name="one_row_a_version"),)
+
+    def __str__(self) -> str:
+        return f"{self.benchmark.identifier} v{self.version}"
+
+
+class ScoreQuerySet(models.QuerySet["Score"]):
+    """Queries of scores."""
+
+    def visible_to(self, visitor: Visitor) -> ScoreQuerySet:
+        """Those of models that the visitor may see."""
+        if _sees_all(visitor):
+            return self
+        own = Q(model__owner=visitor) if visitor.is_authenticated else Q()
+        return self.filter(Q(model__visibility=Visibility.PUBLIC) | own)
+
+
+class Score(models.Model):
+    """What one receipt says. The newest of a benchmark's version counts; none is ever changed."""
+
+    class State(models.TextChoices):
+        """As in receipts."""
+
+        SCORED = "scored"
+        UNDEFINED = "undefined"
+        NOT_APPLICABLE = "not applicable"
+        FAILED = "failed"
+
+    receipt = models.CharField(max_length=80, unique=True)
+    model = models.ForeignKey(VisionModel, on_delete=models.CASCADE, related_name="scores")
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="scores")
+    version = models.CharField(max_length=50, blank=True, help_text="Empty: it was not known.")
+    state = models.CharField(max_length=20, choices=State)
+    reason = models.TextField(blank=True)
+    value = models.FloatField(null=True)
+    error = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    level = models.FloatField(null=True)
+    estimates = models.CharField(max_length=500, blank=True, help_text="What the interval estimates.")
+    error_reason = models.CharField(max_length=500, blank=True)
+    scale = models.CharField(max_length=20, blank=True)
+    unclamped = models.FloatField(null=True)
+    raw = models.FloatField(null=True)
+    raw_error = models.FloatField(null=True)
+    raw_low = models.FloatField(null=True)
+    raw_high = models.FloatField(null=True)
+    ceiling = models.FloatField(null=True)
+    seconds = models.FloatField(null=True)
+    created = models.DateTimeField(help_text="When the receipt was made.")
+    document = models.JSONField(null=True, help_text="The whole receipt, where it was read as such.")
+
+    objects = ScoreQuerySet.as_manager()
+
+    class Meta:
+        """What is asked for: a model's, a benchmark's, those up to a date."""
+
+        ordering = ("-created",)
+        indexes = (
+            models.Index(fields=["model", "benchmark", "created"]),
+            models.Index(fields=["benchmark", "created"]),
+            models.Index(fields=["created"]),
+        )
+
+    def __str__(self) -> str:
+        return self.receipt
+
+
+class LayerProfile(models.Model):
+    """How well each layer of a model predicts a region."""
+
+    model = models.ForeignKey(VisionModel, on_delete=models.CASCADE, related_name="profiles")
+    benchmark = models.CharField(max_length=200, help_text="What the layers were scored on.")
+    region = models.CharField(max_length=50)
+    document = models.JSONField()
+    created = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        """One a model, region and benchmark."""
+
+        ordering = ("region", "benchmark")
+        constraints = (models.UniqueConstraint(fields=["model", "benchmark", "region"], name="one_profile_each"),)
+
+    def __str__(self) -> str:
+        return f"{self.model.identifier} · {self.region}"
+
+
+def _sample_path(sample: StimulusSample, filename: str) -> str:
+    return f"samples/{sample.benchmark_id}/{filename}"
+
+
+class StimulusSample(models.Model):
+    """A stimulus to show on a benchmark's card; handed out by a view that asks who may see it."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="samples")
+    image = models.ImageField(upload_to=_sample_path)
+    caption = models.CharField(max_length=200, blank=True)
+    place = models.IntegerField(default=0)
+
+    class Meta:
+        """As they were put."""
+
+        ordering = ("place", "pk")
+
+    def __str__(self) -> str:
+        return self.caption or f"sample {self.place}"
+
+
+class Ingestion(models.Model):
+    """One reading of receipts: where from, what came of it."""
+
+    source = models.CharField(max_length=500)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    started = models.DateTimeField(default=timezone.now)
+    finished = models.DateTimeField(null=True)
+    added = models.IntegerField(default=0)
+    known = models.IntegerField(default=0)
+    problems: models.JSONField[Any, Any] = models.JSONField(default=list)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-started",)
+
+    def __str__(self) -> str:
+        return f"{self.source}, {self.started:%Y-%m-%d %H:%M}"
+
+
+class Revision(models.Model):
+    """One row: grows whenever something that is shown has changed (see ``revision.py``)."""
+
+    number = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.number)

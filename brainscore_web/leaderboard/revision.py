@@ -1,0 +1,41 @@
+"""A number that grows whenever something that the leaderboard shows has changed; caches are keyed by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F
+from django.db.models.signals import post_delete, post_save
+
+from brainscore_web.leaderboard import models
+
+__all__ = ["bump", "connect", "current"]
+
+
+def current() -> int:
+    """The revision of now."""
+    return models.Revision.objects.filter(pk=1).values_list("number", flat=True).first() or 0
+
+
+def bump() -> None:
+    """Say that something has changed; whoever writes in bulk, past Django's signals, calls this himself."""
+    if not models.Revision.objects.filter(pk=1).update(number=F("number") + 1):
+        models.Revision.objects.get_or_create(pk=1, defaults={"number": 1})
+
+
+def connect() -> None:
+    """Bump after every single change."""
+    for changed in (
+        models.VisionModel,
+        models.Benchmark,
+        models.BenchmarkVersion,
+        models.Score,
+        models.LayerProfile,
+        models.StimulusSample,
+    ):
+        for signal in (post_save, post_delete):
+            signal.connect(_changed, sender=changed, dispatch_uid=f"revision-{changed.__name__}-{id(signal)}")
+
+
+def _changed(**_: Any) -> None:
+    bump()

@@ -1,0 +1,14 @@
+"""Addresses of the site; each app has its own."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("brainscore_web.pages.urls")),
+    path("vision/leaderboard/", include("brainscore_web.leaderboard.urls")),
+    path("vision/", include("brainscore_web.leaderboard.card_urls")),
+    path("vision/compare/", include("brainscore_web.compare.urls")),
+    path("competitions/", include("brainscore_web.competitions.urls")),
+    path("api/v1/", include("brainscore_web.api.urls")),
+    path("admin/", admin.site.urls),
+]

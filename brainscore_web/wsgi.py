@@ -1,0 +1,9 @@
+"""What a WSGI server runs: ``gunicorn brainscore_web.wsgi``."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
+
+application = get_wsgi_application()
