@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --constraint $(LOCK)
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest lint format docs perf lock clean
+.PHONY: help demo serve test test-slow test-postgres test-lowest lint format docs perf lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,11 +17,18 @@ help: ## list the commands
 demo: $(VENV)/.installed ## score three models, print the table, write an HTML report
 	$(BIN)/brainscore demo --output demo
 
+serve: $(VENV)/.web ## start the website with the results of `make demo`, or simulated ones
+	$(BIN)/brainscore serve $(if $(wildcard demo/results),--results demo/results)
+
 test: $(VENV)/.test ## run all tests but the slow ones
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile
 
 test-slow: $(VENV)/.test ## run the slow tests
 	$(BIN)/python -m pytest -m slow
+
+test-postgres: $(VENV)/.test ## run the site's tests on PostgreSQL
+	OMP_NUM_THREADS=1 $(BIN)/python tests/web/on_postgres.py \
+		$(BIN)/python -m pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile tests/web
 
 test-lowest: ## run the core tests on the lowest declared versions
 	$(MAKE) --no-print-directory VENV=.venv-lowest LOCK=requirements/lowest.txt .venv-lowest/.lowest
@@ -68,6 +75,11 @@ $(VENV)/bin/python:
 $(VENV)/.installed: pyproject.toml $(LOCK) | $(VENV)/bin/python
 	@echo "Installing into $(VENV) …"
 	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.web: $(VENV)/.installed
+	@echo "Installing what the website needs into $(VENV) …"
+	@$(INSTALL) --editable ".[web]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed

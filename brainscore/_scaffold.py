@@ -137,7 +137,7 @@ def _write_benchmark(name: str, root: Path) -> Written:
     folder = _free_folder("benchmark", name, root, folder_name=_folder_name(study))
     others = _data_of(study, root, neural=neural, region=region)
     form = "neural" if neural else "behavioral"
-    sources = {"__init__.py": "__init__.py", f"{form}.py": "benchmark.py"}
+    sources = {"__init__.py": "__init__.py", f"{form}.py": "benchmark.py", "metadata.py": "metadata.py"}
     made = [*(other.folder for other in others), folder]
     try:
         _render("benchmark", folder, sources, values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,8 +42,8 @@ class ModelEntry:
     metadata : ModelMetadata or None
         What its plugin says; None where that is nothing, or cannot be read.
     layers : dict or None
-        Region → its layers, as the plugin's ``region_layer_map`` has them; None where they stand in code or are
-        selected on benchmarks.
+        Region → its layers, as the plugin's ``region_layer_map`` has them, or that of its trained twin; None where
+        they stand in code or are selected on benchmarks.
     bibtex : str or None
         Citation: of the metadata, else the only one in the plugin's source.
     source : str or None
@@ -178,19 +178,22 @@ def catalogue(models: Iterable[str] = "all", benchmarks: Iterable[str] = "all") 
     """
     from brainscore_vision import benchmark_registry, model_registry, plugin_index
 
-    problems: list[Problem] = []
-    found = [
-        tuple(make(identifier, plugin) for identifier, plugin in _read(kind, registry, wanted, problems))
-        for kind, registry, wanted, make in (
-            ("models", model_registry, models, _model),
-            ("benchmarks", benchmark_registry, benchmarks, _benchmark),
-        )
-    ]
-    problems += [Problem(kind="plugins", plugin=None, message=problem) for problem in plugin_index.problems]
-    return Catalogue(models=found[0], benchmarks=found[1], problems=tuple(problems))
+    known_models = _Plugins("models", model_registry)
+    known_benchmarks = _Plugins("benchmarks", benchmark_registry)
+    found_models = known_models.read(models)
+    found_benchmarks = known_benchmarks.read(benchmarks)
+    return Catalogue(
+        models=tuple(_model(name, plugin, known_models) for name, plugin in found_models.items()),
+        benchmarks=tuple(_benchmark(name, plugin) for name, plugin in found_benchmarks.items()),
+        problems=(
+            *_problems("models", found_models),
+            *_problems("benchmarks", found_benchmarks),
+            *(Problem(kind="plugins", plugin=None, message=problem) for problem in plugin_index.problems),
+        ),
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Read:
     """A plugin, and what it says."""
 
@@ -217,22 +220,29 @@ class _Read:
         return self.citations[0] if len(self.citations) == 1 else None
 
 
-def _read(
-    kind: str, registry: Registry[Any], wanted: Iterable[str], problems: list[Problem]
-) -> Iterator[tuple[str, _Read]]:
-    """Give each identifier and what its plugin says; each plugin is read once."""
-    places = {name: registry.location(name) for name in sorted(registry if wanted == "all" else set(wanted))}
-    read: dict[str, _Read] = {}
-    for identifier, place in places.items():
-        if place.package not in read:
-            plugin = read[place.package] = _read_plugin(kind, place)
-            here = [name for name, other in places.items() if other.package == place.package]
-            without = tuple(name for name in here if plugin.said.of(name) is None)
-            problems += [
-                Problem(kind=kind, plugin=plugin.name, identifiers=without, message=message)
-                for message in plugin.said.problems
-            ]
-        yield identifier, read[place.package]
+class _Plugins:
+    """The plugins of one kind; each is read once."""
+
+    def __init__(self, kind: str, registry: Registry[Any]) -> None:
+        self._kind = kind
+        self._registry = registry
+        self._read: dict[str, _Read] = {}
+
+    def read(self, wanted: Iterable[str]) -> dict[str, _Read]:
+        """Identifier → what its plugin says."""
+        names = list(self._registry) if wanted == "all" else sorted(set(wanted))
+        return {name: self.of(name) for name in names}
+
+    def of(self, identifier: str) -> _Read:
+        """What the plugin of an identifier says."""
+        place = self._registry.location(identifier)
+        key = f"{place.package} {place.file}"
+        if key not in self._read:
+            self._read[key] = _read_plugin(self._kind, place)
+        return self._read[key]
+
+    def __contains__(self, identifier: str) -> bool:
+        return identifier in self._registry
 
 
 def _read_plugin(kind: str, place: Location) -> _Read:
@@ -244,17 +254,27 @@ def _read_plugin(kind: str, place: Location) -> _Read:
     return _Read(place, describe_plugin(folder), said, tuple(citations(folder)))
 
 
+def _problems(kind: str, found: Mapping[str, _Read]) -> Iterator[Problem]:
+    for plugin in dict.fromkeys(found.values()):
+        without = tuple(name for name, other in found.items() if other is plugin and plugin.said.of(name) is None)
+        for message in plugin.said.problems:
+            yield Problem(kind=kind, plugin=plugin.name, identifiers=without, message=message)
+
+
 def _name(place: Location) -> str:
     return Path(place.file).stem if place.folder is None else place.folder.name.removesuffix(".py")
 
 
-def _model(identifier: str, plugin: _Read) -> ModelEntry:
+def _model(identifier: str, plugin: _Read, others: _Plugins) -> ModelEntry:
     metadata: ModelMetadata | None = plugin.said.of(identifier)
+    layers = _layers(identifier, plugin)
+    if layers is None and metadata is not None and metadata.twin_of is not None and metadata.twin_of in others:
+        layers = _layers(metadata.twin_of, others.of(metadata.twin_of))
     return ModelEntry(
         identifier=identifier,
         **plugin.origin(),
         metadata=metadata,
-        layers=_layers(identifier, plugin),
+        layers=layers,
         bibtex=plugin.bibtex(metadata),
         source=None if metadata is None else metadata.source,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from brainscore_core.errors import UserError
 
-__all__ = ["flag", "listed", "secret_key", "site_folder"]
+__all__ = ["flag", "listed", "number", "secret_key", "site_folder"]
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -41,6 +41,20 @@ def flag(name: str, default: bool = False) -> bool:
 def listed(name: str) -> list[str]:
     """Read a variable that holds names separated by commas."""
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
+def number(name: str, default: int) -> int:
+    """Read a variable that is a whole number, at least 1.
+
+    Raises
+    ------
+    UserError
+        If it is not.
+    """
+    text = os.environ.get(name) or str(default)
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise UserError(f"{name} is {text!r}", remedy=f"set {name} to a whole number, at least 1")
+    return int(text)
 
 
 def secret_key() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import dj_database_url
 from csp.constants import NONE, SELF
 
-from brainscore_web._environment import flag, listed, secret_key, site_folder
+from brainscore_web._environment import flag, listed, number, secret_key, site_folder
 
 SITE_HOME = site_folder()
 SECRET_KEY = secret_key()
@@ -80,7 +80,16 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "site",
         "OPTIONS": {"MAX_ENTRIES": 500},
-    }
+    },
+    "rates": {  # requests of each caller in this minute
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "rates",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    },
+}
+API_RATES = {  # requests a minute, in each process of the server
+    "anonymous": number("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),
+    "known": number("BRAINSCORE_SITE_RATE_KNOWN", 600),
 }
 
 AUTH_USER_MODEL = "accounts.User"
@@ -125,7 +134,8 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PUBLIC
 SECURE_HSTS_SECONDS = 31_536_000 if PUBLIC else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PUBLIC
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if flag("BRAINSCORE_SITE_PROXY") else None
+BEHIND_PROXY = flag("BRAINSCORE_SITE_PROXY")  # what X-Forwarded-… say is true
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 
 LOGGING = {
     "version": 1,

@@ -60,7 +60,7 @@ def check_references(references: Iterable[Reference], *, model: str | None = "pi
             yield Checked(reference.kind, reference.name, _check_metric(reference))
         else:
             checks = plugins.check_model(reference.load(), raise_errors=False)
-            yield Checked(reference.kind, reference.name, checks)
+            yield Checked(reference.kind, reference.name, (*checks, *_described(reference)))
 
 
 def _check_data(reference: Reference) -> tuple[Check, ...]:
@@ -115,7 +115,32 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
             folder=reference.folder,
             raise_errors=False,
         )
-    return checks + tuple(_neural(benchmark)), list(_loaded_data(record.items))
+    return (*checks, *_neural(benchmark), *_described(reference)), list(_loaded_data(record.items))
+
+
+def _described(reference: Reference) -> Iterator[Check]:
+    """Whether a registered model or benchmark has the metadata that lists and filters need."""
+    from brainscore_core.plugins import Check
+    from brainscore_vision.catalogue import catalogue
+
+    if reference.folder is None:
+        return  # a function in a file
+    kind = f"{reference.kind}s"
+    known = catalogue(**{"models": [], "benchmarks": [], kind: [reference.name]})
+    problems = [problem.message for problem in known.problems if problem.kind == kind]
+    (entry,) = getattr(known, kind)
+    name = "its metadata are there"
+    if problems:
+        yield Check(name, "warning", "; ".join(problems), "mend METADATA or metadata.yml")
+    elif entry.metadata is None:
+        missing = {
+            "model": "nothing says which architecture and training it has",
+            "benchmark": "nothing says who was measured, with what stimuli and how",
+        }
+        where = "__init__.py" if reference.kind == "model" else "metadata.py"
+        yield Check(name, "warning", missing[reference.kind], f"write METADATA into {where} of the plugin")
+    else:
+        yield Check(name, "passed")
 
 
 def _neural(benchmark: Any) -> Iterator[Check]:

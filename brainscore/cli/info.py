@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,14 @@ from brainscore.cli._output import echo_json, echo_pairs
 from brainscore.cli.list import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from brainscore_core.plugins import Location
 
 __all__ = ["command"]
 
-_BIBTEX = re.compile(r"\s*@\w+\s*\{")
+_NAMES = {"source": "origin", "size_mb": "size (MB)", "image_size": "image size (pixels)"}
+"""Of fields of the metadata, where they need other words."""
 
 
 @click.command("info")
@@ -28,7 +30,8 @@ _BIBTEX = re.compile(r"\s*@\w+\s*\{")
 def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
     """Show what is known of a model, benchmark, metric, dataset or stimulus set.
 
-    Without --load and --ceiling, no plugin is imported.
+    Of a model or benchmark that is what its plugin says of it: its metadata. Without --load and --ceiling, it is not
+    made, and neither weights nor data are read.
     """
     entries = _find(identifier)
     if load or ceiling:
@@ -40,7 +43,7 @@ def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
     for number, entry in enumerate(entries):
         if number:
             click.echo()
-        echo_pairs((name.replace("_", " "), _text(value)) for name, value in entry.items() if value)
+        echo_pairs((name.replace("_", " "), _text(value)) for name, value in _rows(entry) if _is_said(value))
 
 
 def _find(identifier: str) -> list[dict[str, Any]]:
@@ -70,10 +73,12 @@ def _find(identifier: str) -> list[dict[str, Any]]:
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
+    from brainscore_vision._citations import citations
+
     places: list[Location] = registry.locations(identifier)
     place = places[0]
     folder = place.folder
-    return {
+    entry = {
         "identifier": identifier,
         "kind": kind,
         "package": place.package,
@@ -83,8 +88,65 @@ def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
         "about": _docstring(Path(place.file)),
         "readme": _existing(folder, "README.md"),
         "requirements": _existing(folder, "requirements.txt"),
-        "bibtex": _citations(folder) if folder is not None else [],
+        "bibtex": citations(folder) if folder is not None else [],
     }
+    return entry | _catalogued(kind, identifier)
+
+
+def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
+    """What the plugin of a model or a benchmark says of it."""
+    from brainscore_vision.catalogue import catalogue
+
+    if kind not in ("models", "benchmarks"):
+        return {}
+    known = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
+    (said,) = (one.as_dict() for one in getattr(known, kind))
+    problems = [problem.message for problem in known.problems if problem.kind == kind]
+    metadata = said["metadata"] or {}
+    metadata.pop("bibtex", None)
+    found = {"metadata": metadata or None, "problems": problems}
+    if said["bibtex"] is not None:
+        found["bibtex"] = [_dedent(said["bibtex"])]
+    names = ("layers",) if kind == "models" else ("version", "parent", "control")
+    return found | {name: said[name] for name in names}
+
+
+def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What is printed, the metadata line by line, the citations at the end."""
+    for name, value in entry.items():
+        if name == "metadata":
+            yield from (_row(*field) for field in (value or {}).items())
+        elif name != "bibtex":
+            yield name, value
+    yield "bibtex", entry["bibtex"]
+
+
+def _row(name: str, value: Any) -> tuple[str, Any]:
+    if isinstance(value, dict):  # one of the parts of a benchmark's metadata
+        return name, _lines(
+            f"{key.replace('_', ' ')}: {_plainly(part)}" for key, part in value.items() if _is_said(part)
+        )
+    return _NAMES.get(name, name), _plainly(value)
+
+
+def _plainly(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return _lines(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(texts)
+
+
+def _is_said(value: Any) -> bool:
+    if isinstance(value, str | list | dict):
+        return bool(value)
+    return value is not None and value is not False
 
 
 def _existing(folder: Path | None, name: str) -> str | None:
@@ -96,20 +158,6 @@ def _docstring(file: Path) -> str | None:
         return ast.get_docstring(ast.parse(file.read_bytes()))
     except (OSError, SyntaxError, ValueError):
         return None  # registered in a notebook: no file to read
-
-
-def _citations(folder: Path) -> list[str]:
-    """BibTeX entries that stand as texts in a plugin's files."""
-    found: dict[str, None] = {}
-    for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
-        try:
-            tree = ast.parse(file.read_bytes())
-        except (OSError, SyntaxError, ValueError):
-            continue  # loading the plugin says what is wrong with it
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _BIBTEX.match(node.value):
-                found[_dedent(node.value)] = None
-    return list(found)
 
 
 def _dedent(text: str) -> str:
@@ -169,7 +217,9 @@ def _text(value: Any) -> str:
 
     plain = as_json(value)
     if isinstance(plain, dict):
-        return ", ".join(f"{name} {item}" for name, item in plain.items())
+        return ", ".join(
+            f"{name} {' + '.join(map(str, item)) if isinstance(item, list) else item}" for name, item in plain.items()
+        )
     if isinstance(plain, list):
         long = any("\n" in str(item) for item in plain)
         return ("\n\n" if long else ", ").join(str(item) for item in plain)

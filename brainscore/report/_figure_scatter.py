@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainscore.report._association import association, association_text
+from brainscore.report._association import association_text
 from brainscore.report._figure_scores import quiet
 from brainscore.report._plot import COLOURS, PALETTE, shortened
 from brainscore.report._report import Report
 from brainscore.report._view import Group, Row
+from brainscore_core.numerics.association import association
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,6 +4,7 @@ Everything accumulates in float64, takes seeds as arguments and changes none of 
 """
 
 from brainscore_core.numerics._linear import LinearFit
+from brainscore_core.numerics.association import Association, AssociationMatrix, association, association_matrix
 from brainscore_core.numerics.correlation import cross_pearson, pearson, spearman
 from brainscore_core.numerics.dissimilarity import rdm, square_rdm
 from brainscore_core.numerics.effective_dimensionality import Dimensionality, participation_ratio
@@ -16,9 +17,11 @@ from brainscore_core.numerics.noise import SignalToNoise, noise_ceiling_fraction
 from brainscore_core.numerics.noise_normalisation import crossnobis_rdm, mahalanobis_rdm, noise_precision
 from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.paired import PairedTest, jackknife_influence, mean_influence, paired_test, with_ceiling
+from brainscore_core.numerics.paired_summary import PairedSummary, paired_summary
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.predicted import Predictivity, compare_predictivity, predictivity
 from brainscore_core.numerics.ranks import RankInterval, rank_intervals, tie_groups
+from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, ranks_from_errors
 from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
 from brainscore_core.numerics.resampling import Interval, bootstrap_interval, influence_interval, jackknife_interval
 from brainscore_core.numerics.ridge import Ridge
@@ -34,6 +37,8 @@ from brainscore_core.numerics.similarity import (
 
 __all__ = [
     "PLS",
+    "Association",
+    "AssociationMatrix",
     "Dimensionality",
     "FactorDimensions",
     "Interval",
@@ -42,14 +47,18 @@ __all__ = [
     "LinearFit",
     "NoiseCeiling",
     "OneToOne",
+    "PairedSummary",
     "PairedTest",
     "Predictivity",
     "RankInterval",
+    "RanksFromErrors",
     "Ridge",
     "RidgeCV",
     "Shape",
     "SignalToNoise",
     "Similarity",
+    "association",
+    "association_matrix",
     "bootstrap_interval",
     "cka",
     "compare_kernels",
@@ -70,12 +79,14 @@ __all__ = [
     "noise_ceiling",
     "noise_ceiling_fraction",
     "noise_precision",
+    "paired_summary",
     "paired_test",
     "pairwise_kappa",
     "participation_ratio",
     "pearson",
     "predictivity",
     "rank_intervals",
+    "ranks_from_errors",
     "rbf_kernel",
     "rdm",
     "shape_similarity",

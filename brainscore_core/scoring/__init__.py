@@ -8,7 +8,7 @@ from brainscore_core.scoring._diff_parts import Change
 from brainscore_core.scoring._environment import Environment
 from brainscore_core.scoring._errors import ReceiptError, StoreError
 from brainscore_core.scoring._export import EXPORT_COLUMNS, ExportColumn, export_rows, export_table
-from brainscore_core.scoring._listing import Listing, Problem
+from brainscore_core.scoring._listing import Listing, Problem, Scan
 from brainscore_core.scoring._parts import (
     AttachmentInfo,
     BenchmarkInfo,
@@ -61,6 +61,7 @@ __all__ = [
     "ReceiptError",
     "ResultsStore",
     "RunInfo",
+    "Scan",
     "State",
     "StoreError",
     "Stored",

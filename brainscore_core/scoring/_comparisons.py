@@ -8,6 +8,7 @@ import numpy as np
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.multiple_testing import Correction
 from brainscore_core.numerics.ranks import found_better, rank_intervals, tie_groups
+from brainscore_core.numerics.ranks_from_errors import group_letters
 
 __all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking"]
 
@@ -206,7 +207,7 @@ class Comparisons(Sequence[Comparison]):
         letters = dict.fromkeys(models, "")
         for number, group in enumerate(tie_groups(values, found | found.T)):
             for member in group:
-                letters[models[member]] += _letter(number)
+                letters[models[member]] += group_letters(number)
         ranked = [
             RankedModel(
                 model=model,
@@ -227,12 +228,3 @@ class Comparisons(Sequence[Comparison]):
             simultaneous=simultaneous,
             notes=tuple(notes),
         )
-
-
-def _letter(number: int) -> str:
-    letters = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("a") + rest) + letters
-    return letters

@@ -106,10 +106,10 @@ def counting(
     [[0.5, nan], [nan, nan]]
     """
     columns = {
-        "models": np.asarray(models),
-        "benchmarks": np.asarray(benchmarks),
+        "models": _whole(models, "models"),
+        "benchmarks": _whole(benchmarks, "benchmarks"),
         "versions": versions if isinstance(versions, np.ndarray) else np.asarray(versions, dtype=object),
-        "states": np.asarray(states),
+        "states": _whole(states, "states"),
         "created": np.asarray(created),
         "scores": np.asarray(scores, dtype=np.float64),
         "errors": np.asarray(errors, dtype=np.float64),
@@ -118,7 +118,7 @@ def counting(
     shape = n_models, len(tree.benchmarks)
     rows = np.flatnonzero(columns["benchmarks"] >= 0)
     found = {name: column[rows] for name, column in columns.items()}
-    pairs = found["models"].astype(np.intp) * shape[1] + found["benchmarks"]
+    pairs = found["models"] * shape[1] + found["benchmarks"]
 
     current = _are_current(tree, found["benchmarks"], found["versions"], found["states"])
     has_current = np.zeros(shape[0] * shape[1], dtype=bool)
@@ -174,6 +174,13 @@ def _sortable(moments: NDArray[Any]) -> NDArray[np.int64] | NDArray[np.float64]:
     return np.fromiter((place[moment] for moment in given), dtype=np.int64, count=len(given))
 
 
+def _whole(values: ArrayLike, name: str) -> NDArray[np.intp]:
+    column = np.asarray(values)
+    if column.size and column.dtype.kind not in "iu":
+        raise ValueError(f"{name} holds values of type {column.dtype}; whole numbers are needed")
+    return column.astype(np.intp)
+
+
 def _check(columns: dict[str, NDArray[Any]], n_models: int, n_benchmarks: int) -> None:
     shape = columns["models"].shape
     for name, column in columns.items():
@@ -181,8 +188,6 @@ def _check(columns: dict[str, NDArray[Any]], n_models: int, n_benchmarks: int) -
             raise ValueError(f"{name} has the shape {column.shape}, models {shape}; one value a result is needed")
     for name, low, high in (("models", 0, n_models), ("benchmarks", -1, n_benchmarks), ("states", 0, _OUTDATED)):
         column = columns[name]
-        if column.size and column.dtype.kind not in "iu":
-            raise ValueError(f"{name} holds values of type {column.dtype}; whole numbers are needed")
         out = column[(column < low) | (column >= high)]
         if out.size:
             raise ValueError(f"{name} has the value {out[0]}; from {low} to {high - 1} are possible")

@@ -1,10 +1,11 @@
 """What reading many receipts gives."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brainscore_core.scoring._receipt import Receipt
 
-__all__ = ["Listing", "Problem"]
+__all__ = ["Listing", "Problem", "Scan"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +41,22 @@ class Listing:
         """Keep the newest receipt of each model and benchmark, ordered by benchmark and model."""
         newest = {(receipt.benchmark.identifier, receipt.model.identifier): receipt for receipt in self.receipts}
         return tuple(newest[pair] for pair in sorted(newest))
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Receipts of a store that somebody does not know yet.
+
+    Attributes
+    ----------
+    known : int
+        How many are known, and were not read.
+    unread : int
+        How many there are to read.
+    found : iterator
+        Reads one after the other, each once; the oldest of a pair first. A `Problem` stands for what is no receipt.
+    """
+
+    known: int
+    unread: int
+    found: Iterator[Receipt | Problem]

@@ -3,7 +3,7 @@
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from brainscore_core.scoring._addresses import backend_of, default_results_addre
 from brainscore_core.scoring._attachments import Arrays, write_attachment
 from brainscore_core.scoring._claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.scoring._errors import ReceiptError
-from brainscore_core.scoring._listing import Listing, Problem
+from brainscore_core.scoring._listing import Listing, Problem, Scan
 from brainscore_core.scoring._names import from_folder_name, to_folder_name
 from brainscore_core.scoring._parts import AttachmentInfo
 from brainscore_core.scoring._receipt import Receipt
@@ -193,6 +193,24 @@ class ResultsStore:
                 receipts.append(found)
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
+
+    def scan(self, known: Container[str] = ()) -> Scan:
+        """Read all receipts but those known, one after the other; only the names of those known are looked at.
+
+        Parameters
+        ----------
+        known : container of str
+            Ids of receipts.
+
+        Returns
+        -------
+        Scan
+            How many are known, how many are not, and an iterator that reads these.
+        """
+        names = self._names(None, None)
+        unread = [name for name in names if _file(name).removesuffix(".json") not in known]
+        parts = (unread[start : start + 500] for start in range(0, len(unread), 500))  # read ahead from a bucket
+        return Scan(len(names) - len(unread), len(unread), (found for part in parts for found in self._read(part)))
 
     def __iter__(self) -> Iterator[Receipt]:
         """Go through all receipts, oldest first; one that cannot be read gives a warning with its address."""

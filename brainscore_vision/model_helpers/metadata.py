@@ -48,6 +48,8 @@ class ModelMetadata:
         URL of the publication or of the release.
     bibtex : str or None
         Citation.
+    twin_of : str, optional
+        Identifier of the trained model that this one is without training: the same network and layers.
     runnable : bool
         Whether it can be run with what is public. If not, `notes` say what is missing.
     notes : tuple of str
@@ -68,21 +70,22 @@ class ModelMetadata:
     """
 
     architecture: str | None
+    family: str | None = None
     parameters: int | None
+    total_parameters: int | None = None
+    size_mb: float | None = None
+    image_size: int | None = None
     training_data: str | None
     code_licence: str | None
     weights_licence: str | None
     source: str | None
     bibtex: str | None
-    family: str | None = None
-    total_parameters: int | None = None
-    size_mb: float | None = None
-    image_size: int | None = None
+    twin_of: str | None = None
     runnable: bool = True
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "architecture", "family", "training_data", "code_licence", "weights_licence")
+        require_texts(self, "architecture", "family", "training_data", "code_licence", "weights_licence", "twin_of")
         if self.family is not None and _FAMILY.fullmatch(self.family) is None:
             raise ValueError(f"family is {self.family!r}, not one word of lower case such as 'resnet'")
         require_count(self, "parameters", "total_parameters", "image_size")

@@ -1,6 +1,20 @@
 """Addresses of the programming interface."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path, re_path
+
+from brainscore_web.api import catalogue, documentation, scores
+from brainscore_web.api._answers import decorated
+from brainscore_web.api._site_api import SiteAPI
 
 app_name = "api"
-urlpatterns: list[URLPattern] = []
+
+api = SiteAPI()
+for router in (catalogue.router, scores.router):
+    api.add_router("", router)
+
+urlpatterns: list[URLPattern] = [
+    path("", documentation.home),
+    path("docs", documentation.page, {"api": api}, name="docs"),
+    *decorated(api.urls[0]),
+    re_path("", documentation.nothing_here),
+]

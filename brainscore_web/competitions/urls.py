@@ -1,6 +1,8 @@
-"""Addresses of this part."""
+"""Addresses of competitions."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from brainscore_web.competitions import views
 
 app_name = "competitions"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [path("", views.overview, name="overview")]

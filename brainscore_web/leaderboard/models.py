@@ -74,6 +74,12 @@ class VisionModel(models.Model):
     bibtex = models.TextField(blank=True)
     plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
     details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
+    synced = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
+    )
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = VisionModelQuerySet.as_manager()
@@ -126,6 +132,12 @@ class Benchmark(models.Model):
     bibtex = models.TextField(blank=True)
     plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
     details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
+    synced = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
+    )
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -158,6 +170,12 @@ class BenchmarkVersion(models.Model):
     ceiling_reason = models.CharField(max_length=500, blank=True, help_text="Why there is no error or interval.")
     lower_bound = models.FloatField(null=True, blank=True)
     changes = models.TextField(blank=True, help_text="What changed since the version before.")
+    synced = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
+    )
 
     class Meta:
         """Newest first."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.db.models import F
+from django.db.models.functions import Greatest
 from django.db.models.signals import post_delete, post_save
 
 from brainscore_web.leaderboard import models
@@ -18,9 +20,14 @@ def current() -> int:
 
 
 def bump() -> None:
-    """Say that something has changed; whoever writes in bulk, past Django's signals, calls this himself."""
-    if not models.Revision.objects.filter(pk=1).update(number=F("number") + 1):
-        models.Revision.objects.get_or_create(pk=1, defaults={"number": 1})
+    """Say that something has changed; whoever writes in bulk, past Django's signals, calls this himself.
+
+    The number is at least the time in microseconds: after a database was restored, or a change taken back, none comes
+    again that something is remembered by.
+    """
+    now = time.time_ns() // 1000
+    if not models.Revision.objects.filter(pk=1).update(number=Greatest(F("number") + 1, now)):
+        models.Revision.objects.get_or_create(pk=1, defaults={"number": now})
 
 
 def connect() -> None:

@@ -2,7 +2,6 @@ import json
 import math
 import re
 
-import numpy as np
 import pytest
 
 from brainscore.report import (
@@ -14,7 +13,6 @@ from brainscore.report import (
     write_figures,
     write_table,
 )
-from brainscore.report._association import association
 from brainscore.report._layer_rows import layer_rows
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import ResultsStore
@@ -98,27 +96,6 @@ def test_figures_of_odd_names_and_of_few_and_many(simulated, tmp_path):
     many = [simulated.receipt(f"model-{number:03}", value=number / 100) for number in range(90)]
     write_figures(report_of(many), tmp_path / "many")
     assert "and 35 more models" in (tmp_path / "many" / "scores-A2026-IT-pls.svg").read_text(encoding="utf-8")
-
-
-def test_correlations_agree_with_scipy():
-    from scipy import stats
-
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=12)
-    y = np.round(x + rng.normal(size=12), 1)
-    found = association(x, y)
-    expected = stats.pearsonr(x, y)
-    interval = expected.confidence_interval()
-    assert found.pearson == pytest.approx(expected.statistic, abs=1e-12)
-    assert found.pearson_ci == pytest.approx((interval.low, interval.high), abs=1e-9)
-    assert found.spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
-    assert found.spearman_ci[0] < found.spearman < found.spearman_ci[1]
-
-
-def test_correlations_that_are_not_there():
-    assert association([0.1, 0.2], [0.1, 0.2]) == (2, None, None, None, None)
-    assert association([0.1, 0.1, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]).pearson is None
-    assert association([0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4])[1:3] == (1.0, None)
 
 
 def test_latex(report):

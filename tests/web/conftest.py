@@ -14,6 +14,17 @@ else:
     from brainscore_web.leaderboard.simulated import fill
 
 
+@pytest.fixture(autouse=True)
+def _nothing_remembered():
+    """What a process remembers of the database does not outlive a test."""
+    from django.core.cache import cache
+
+    from brainscore_web.leaderboard.snapshot import forget
+
+    cache.clear()
+    forget()
+
+
 PASSWORD = "correct horse battery"
 
 

@@ -23,7 +23,7 @@ def test_private_models_are_seen_by_their_owner_alone(board, owner, member, staf
 def test_a_change_is_a_new_revision(board):
     before = revision.current()
     VisionModel.objects.first().save()
-    assert revision.current() == before + 1
+    assert revision.current() > before
 
 
 @pytest.mark.parametrize("address", ["/"])

@@ -7,14 +7,16 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
+__all__ = ["METADATA"]
+
 METADATA = {
     "Kar2019-ost": BenchmarkMetadata(
         title="Object solution times in IT",
         description=(
-            "Macaque IT solves some pictures of objects later than others. Whether a model that responds over time "
-            "solves each picture as early or late as IT does."
+            "Macaque IT solves some pictures of objects later than others. Does a model that responds over time solve "
+            "each picture as early or as late?"
         ),
-        stimuli=StimuliMetadata(kind="objects on backgrounds", visual_degrees=8),
+        stimuli=StimuliMetadata(n=1318, kind="objects on backgrounds", visual_degrees=8),
         data=DataMetadata(
             kind="neural",
             species="macaque",
@@ -23,6 +25,11 @@ METADATA = {
             method="electrophysiology",
             access="private",
         ),
-        metric=MetricMetadata(name="ost"),
+        metric=MetricMetadata(
+            name="ost",
+            kind="similarity",
+            mapping="objects are read out of the model's IT over time; compared is when they can be",
+            ceiling="upper bound that the authors computed, .79; without an error",
+        ),
     )
 }

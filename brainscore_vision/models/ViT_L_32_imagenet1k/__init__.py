@@ -21,7 +21,11 @@ BIBTEX = """@inproceedings{dosovitskiy2021an,
 METADATA = {
     "ViT_L_32_imagenet1k": ModelMetadata(
         architecture="vision transformer",
+        family="vit",
         parameters=306_632_680,
+        total_parameters=306_632_680,
+        size_mb=1226.5,
+        image_size=384,
         training_data="ImageNet-21k, then ImageNet (ILSVRC 2012)",
         code_licence="MIT",
         weights_licence="Apache-2.0",

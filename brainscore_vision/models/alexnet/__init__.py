@@ -21,7 +21,11 @@ BIBTEX = """@inproceedings{NIPS2012_4824,
 METADATA = {
     "alexnet": ModelMetadata(
         architecture="convolutional network",
+        family="alexnet",
         parameters=61_100_840,
+        total_parameters=61_100_840,
+        size_mb=244.4,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012)",
         code_licence="BSD-3-Clause",
         weights_licence=None,

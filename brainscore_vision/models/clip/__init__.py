@@ -22,7 +22,11 @@ BIBTEX = """@inproceedings{radford2021learning,
 METADATA = {
     "clip": ModelMetadata(
         architecture="vision transformer",
+        family="vit",
         parameters=86_193_152,
+        total_parameters=86_193_152,
+        size_mb=344.8,
+        image_size=224,
         training_data="400 million pairs of image and text",
         code_licence="Apache-2.0",
         weights_licence="MIT",
@@ -37,7 +41,11 @@ METADATA = {
     ),
     "vit_base_patch16_clip_224:openai_ft_in1k": ModelMetadata(
         architecture="vision transformer",
+        family="vit",
         parameters=86_568_424,
+        total_parameters=86_568_424,
+        size_mb=346.3,
+        image_size=224,
         training_data="400 million pairs of image and text, then ImageNet (ILSVRC 2012)",
         code_licence="Apache-2.0",
         weights_licence="Apache-2.0",

@@ -21,7 +21,11 @@ BIBTEX = """@inproceedings{liu2022convnet,
 
 _METADATA = ModelMetadata(
     architecture="convolutional network in the manner of a transformer",
+    family="convnext",
     parameters=28_589_128,
+    total_parameters=28_589_128,
+    size_mb=114.4,
+    image_size=224,
     training_data="ImageNet (ILSVRC 2012)",
     code_licence="BSD-3-Clause",
     weights_licence=None,
@@ -38,7 +42,11 @@ METADATA = {
     "convnext_tiny_sup": _METADATA,
     "convnext_tiny:in12k_ft_in1k": ModelMetadata(
         architecture="convolutional network in the manner of a transformer",
+        family="convnext",
         parameters=28_589_128,
+        total_parameters=28_589_128,
+        size_mb=114.4,
+        image_size=224,
         training_data="12,000 classes of ImageNet-22k, then ImageNet (ILSVRC 2012)",
         code_licence="Apache-2.0",
         weights_licence="Apache-2.0",

@@ -22,7 +22,11 @@ BIBTEX = """@inproceedings{KubiliusSchrimpf2019CORnet,
 METADATA = {
     "CORnet-S": ModelMetadata(
         architecture="recurrent convolutional network",
+        family="cornet",
         parameters=53_416_616,
+        total_parameters=53_416_616,
+        size_mb=213.8,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012)",
         code_licence="MIT",
         weights_licence="GPL-3.0-or-later",

@@ -19,7 +19,11 @@ BIBTEX = """@misc{berrios2022joint,
 METADATA = {
     "custom_model_cv_18_dagger_408": ModelMetadata(
         architecture="vision transformer of two scales",
+        family="crossvit",
         parameters=44_606_560,
+        total_parameters=44_606_560,
+        size_mb=178.4,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012), then rotated and adversarial images of it",
         code_licence="Apache-2.0",
         weights_licence=None,

@@ -20,7 +20,11 @@ BIBTEX = """@article{oquab2023dinov2,
 
 _METADATA = ModelMetadata(
     architecture="vision transformer",
+    family="vit",
     parameters=86_579_712,
+    total_parameters=86_579_712,
+    size_mb=346.3,
+    image_size=518,
     training_data="LVD-142M, without labels",
     code_licence="Apache-2.0",
     weights_licence="Apache-2.0",

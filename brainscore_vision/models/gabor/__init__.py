@@ -22,7 +22,10 @@ BIBTEX = """@inproceedings{dapello2020simulating,
 METADATA = {
     "gabor": ModelMetadata(
         architecture="bank of Gabor filters",
+        family="gabor",
         parameters=0,
+        total_parameters=0,
+        image_size=224,
         training_data=None,
         code_licence="MIT",
         weights_licence=None,

@@ -19,11 +19,16 @@ BIBTEX = """@inproceedings{azeglio2022improving,
 METADATA = {
     "grcnn_robust_v1": ModelMetadata(
         architecture="gated recurrent convolutional network",
+        family="grcnn",
         parameters=24_929_704,
+        total_parameters=24_929_704,
+        size_mb=100.0,
+        image_size=224,
         training_data=None,
         code_licence="MIT",
         weights_licence=None,
         source="https://doi.org/10.48550/arXiv.2203.11910",
+        runnable=False,
         notes=(
             "No public weights are known: a file of the user's is needed, and scores are those of that file.",
             "That it is GRCNN-55, and its candidate layers, are taken from the published model 'grcnn'.",

@@ -22,7 +22,11 @@ BIBTEX = """@article{serre2007robust,
 METADATA = {
     "hmax": ModelMetadata(
         architecture="template matching and pooling, alternating",
+        family="hmax",
         parameters=1_305_600,
+        total_parameters=1_305_600,
+        size_mb=5.2,
+        image_size=224,
         training_data="natural images, from which the patches were cut",
         code_licence="MIT",
         weights_licence=None,

@@ -20,7 +20,11 @@ BIBTEX = """@inproceedings{mobilenetv22018,
 
 _METADATA = ModelMetadata(
     architecture="convolutional network of inverted residuals",
+    family="mobilenet",
     parameters=6_108_776,
+    total_parameters=6_108_776,
+    size_mb=24.6,
+    image_size=224,
     training_data="ImageNet (ILSVRC 2012)",
     code_licence="Apache-2.0",
     weights_licence=None,

@@ -21,7 +21,10 @@ BIBTEX = """@article{schrimpf2018brain,
 METADATA = {
     "pixels": ModelMetadata(
         architecture="the image itself",
+        family="pixels",
         parameters=0,
+        total_parameters=0,
+        image_size=256,
         training_data=None,
         code_licence="MIT",
         weights_licence=None,

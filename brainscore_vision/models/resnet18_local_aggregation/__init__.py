@@ -20,11 +20,16 @@ BIBTEX = """@inproceedings{zhuang2019local,
 METADATA = {
     "resnet18-local_aggregation": ModelMetadata(
         architecture="residual network",
+        family="resnet",
         parameters=11_242_176,
+        total_parameters=11_242_176,
+        size_mb=45.0,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012), without labels",
         code_licence="MIT",
         weights_licence=None,
         source="https://doi.org/10.48550/arXiv.1903.12355",
+        runnable=False,
         notes=(
             "No public weights are known: a file of the user's is needed, and scores are those of that file.",
             "Layers are selected on benchmarks: none are published for this model.",

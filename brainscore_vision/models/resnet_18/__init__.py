@@ -20,7 +20,11 @@ BIBTEX = """@inproceedings{he2016deep,
 METADATA = {
     "resnet-18": ModelMetadata(
         architecture="residual network",
+        family="resnet",
         parameters=11_689_512,
+        total_parameters=11_689_512,
+        size_mb=46.8,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012)",
         code_licence="MIT",
         weights_licence=None,

@@ -20,7 +20,11 @@ BIBTEX = """@inproceedings{he2016deep,
 
 _METADATA = ModelMetadata(
     architecture="residual network",
+    family="resnet",
     parameters=25_557_032,
+    total_parameters=25_557_032,
+    size_mb=102.4,
+    image_size=224,
     training_data="ImageNet (ILSVRC 2012)",
     code_licence="MIT",
     weights_licence=None,

@@ -18,7 +18,11 @@ BIBTEX = """@misc{engstrom2019robustness,
 METADATA = {
     "resnet-50-robust": ModelMetadata(
         architecture="residual network",
+        family="resnet",
         parameters=25_557_032,
+        total_parameters=25_557_032,
+        size_mb=102.4,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012), adversarial images of it",
         code_licence="MIT",
         weights_licence=None,

@@ -49,6 +49,8 @@ def _metadata(trained: str) -> "ModelMetadata":
         known,
         training_data=None,
         weights_licence=None,
+        twin_of=trained,
+        runnable=True,
         notes=(
             f"{trained!r} before training: weights as they are initialised, seed 0.",
             f"Layers are those of {trained!r}.",

@@ -18,7 +18,11 @@ BIBTEX = """@misc{simonyan2015deepconvolutionalnetworkslargescale,
 
 _METADATA = ModelMetadata(
     architecture="convolutional network",
+    family="vgg",
     parameters=138_357_544,
+    total_parameters=138_357_544,
+    size_mb=553.4,
+    image_size=224,
     training_data="ImageNet (ILSVRC 2012)",
     code_licence="BSD-3-Clause",
     weights_licence=None,

@@ -22,7 +22,11 @@ BIBTEX = """@inproceedings{dapello2020simulating,
 METADATA = {
     "voneresnet-50-non_stochastic": ModelMetadata(
         architecture="fixed Gabor front end and residual network",
+        family="vonenet",
         parameters=25_580_264,
+        total_parameters=27_500_264,
+        size_mb=110.2,
+        image_size=224,
         training_data="ImageNet (ILSVRC 2012)",
         code_licence="MIT",
         weights_licence="GPL-3.0-or-later",

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_core.numerics import rank_intervals, tie_groups
+from brainscore_core.numerics import corrected, rank_intervals, tie_groups
 from brainscore_core.numerics.ranks import found_better
 
 SURE, OPEN = 1e-9, 0.9
@@ -104,3 +104,51 @@ def test_what_was_not_tested_is_not_told_apart():
 def test_arguments(values, p, match):
     with pytest.raises(ValueError, match=match):
         rank_intervals(values, p)
+
+
+def groups_by_insertion_and_absorption(values, different):
+    """Piepho's algorithm, as published."""
+    k = len(values)
+    groups = [frozenset(range(k))] if k else []
+    for i, j in zip(*np.nonzero(np.triu(different, 1)), strict=True):
+        split = []
+        for group in groups:
+            split += [group - {i}, group - {j}] if {i, j} <= group else [group]
+        groups = [one for one in dict.fromkeys(split) if not any(one < other for other in split)]
+    position = {member: rank for rank, member in enumerate(np.argsort(-np.asarray(values), kind="stable").tolist())}
+    listed = [tuple(sorted(group, key=position.__getitem__)) for group in groups]
+    return sorted(listed, key=lambda group: [position[member] for member in group])
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9, 1.0])
+def test_groups_are_those_of_insertion_and_absorption(share):
+    rng = np.random.default_rng(int(100 * share))
+    for k in (0, 1, 2, 3, 5, 8, 9, 13):
+        for _ in range(8):
+            values = rng.integers(0, k + 1, k) / 4  # some are equal
+            different = np.triu(rng.random((k, k)) < share, 1)
+            different |= different.T
+            assert tie_groups(values, different) == groups_by_insertion_and_absorption(values, different)
+
+
+def test_groups_of_values_with_errors_are_those_of_insertion_and_absorption():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        values, errors = rng.random(25), 0.05 * np.exp(0.5 * rng.standard_normal(25))
+        different = np.abs(values[:, None] - values) > 2.5 * np.hypot(errors[:, None], errors)
+        assert tie_groups(values, different) == groups_by_insertion_and_absorption(values, different)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_what_is_found_is_what_holm_finds(level):
+    rng = np.random.default_rng(2)
+    for k in (1, 2, 6, 20):
+        for _ in range(10):
+            p = np.round(rng.random((k, k)) ** 6, 3)  # many are equal, some 0
+            p = np.where(rng.random((k, k)) < 0.1, np.nan, p)
+            p = np.triu(p, 1) + np.triu(p, 1).T
+            values = rng.integers(0, k, k)
+            one_sided = np.where(values[:, None] > values, p / 2, 1 - p / 2)
+            np.fill_diagonal(one_sided, np.nan)
+            expected = np.nan_to_num(corrected(one_sided), nan=1.0) <= 1 - level
+            np.testing.assert_array_equal(found_better(values, p, level=level), expected)

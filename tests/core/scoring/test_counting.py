@@ -159,6 +159,16 @@ def test_without_results():
     assert {LEAF_STATES[code] for code in found.states.ravel()} == {"missing"}
     assert np.isnan(found.values).all()
     assert counting(TREE, **columns([], n_models=0)).values.shape == (0, 3)
+    lists = {name: [] for name in ("models", "benchmarks", "versions", "states", "created", "scores", "errors")}
+    assert (counting(TREE, n_models=2, **lists).rows == -1).all()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.uint64])
+def test_kinds_of_whole_numbers(kind):
+    results = [LeafResult(model=model, benchmark="c", state="failed") for model in "mno"]
+    made = columns(results, created=np.arange(3))
+    made |= {name: made[name].astype(kind) for name in ("models", "benchmarks", "states", "created")}
+    assert counting(TREE, **made).rows[:, 2].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,55 @@
+"""``brainscore serve``."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import click
+
+from brainscore_core.errors import UserError
+
+__all__ = ["command"]
+
+
+@click.command("serve")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--results", metavar="PLACE", help="Folder or s3://bucket/prefix with receipts.  [where scores are kept]")
+@click.option("--demo", is_flag=True, help="Show simulated scores, in a database of their own.")
+@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Processes that answer.")
+def command(port: int, host: str, results: str | None, demo: bool, workers: int) -> None:
+    """Start the website on this machine, with the results at hand.
+
+    Receipts that are new are read first. Where there are none, a simulated leaderboard is shown.
+    The site's database is in $BRAINSCORE_HOME/site, or where DATABASE_URL says.
+    """
+    if importlib.util.find_spec("django") is None:
+        raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
+    if sys.platform == "win32":
+        raise UserError("the website's server does not run on Windows", remedy="run it in WSL")
+    from brainscore_core.scoring import default_results_address
+    from brainscore_web.serving import has_database, listen, prepare, serve, use_demonstration
+
+    if demo and results:
+        raise UserError("--demo shows no results", remedy="leave one of --demo and --results out")
+    address = results or default_results_address()
+    place = str(address) if results or _any_receipt(address) else None
+    if place is None and not demo and not has_database():
+        click.echo("There are no results yet: the leaderboard is simulated.")
+        demo = True
+    if demo:
+        use_demonstration()
+    taken = listen(host, port)
+    count = prepare(None if demo else place, demonstration=demo, say=click.echo)
+    name = f"[{host}]" if ":" in host else host
+    click.echo(f"{count:,} scores at http://{name}:{taken.getsockname()[1]}/  (Ctrl-C ends)")
+    serve(taken, workers=workers)
+
+
+def _any_receipt(address: str) -> bool:
+    """Whether a folder of results holds anything; a bucket is taken to."""
+    if "://" in address:
+        return True
+    return next(Path(address).glob("*/*/*.json"), None) is not None

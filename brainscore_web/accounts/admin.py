@@ -1,0 +1,73 @@
+"""People and tokens in the administration."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.http import HttpRequest
+
+from brainscore_web.accounts.models import SCOPES, ApiToken, User
+
+__all__ = ["ApiTokenAdmin", "PersonAdmin"]
+
+
+class _Change(UserChangeForm):
+    class Meta(UserChangeForm.Meta):
+        model = User
+
+
+class _Create(AdminUserCreationForm):
+    class Meta(AdminUserCreationForm.Meta):
+        model = User
+        fields = ("email", "display_name")
+        field_classes: ClassVar[dict[str, Any]] = {}
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    """People, by address."""
+
+    form = _Change
+    add_form = _Create
+    ordering = ("email",)
+    list_display = ("email", "display_name", "is_active", "is_staff", "date_joined")
+    search_fields = ("email", "display_name")
+    readonly_fields = ("last_login", "date_joined")
+    fieldsets = (
+        (None, {"fields": ("email", "password", "display_name")}),
+        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    add_fieldsets = ((None, {"fields": ("email", "display_name", "usable_password", "password1", "password2")}),)
+
+
+class _TokenForm(forms.ModelForm):
+    scopes = forms.MultipleChoiceField(
+        choices=tuple(SCOPES.items()), widget=forms.CheckboxSelectMultiple, help_text="What it may do."
+    )
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin):
+    """Tokens; the text of a new one is shown once."""
+
+    form = _TokenForm
+    list_display = ("name", "user", "prefix", "scopes", "created", "last_used", "expires", "revoked")
+    list_filter = ("revoked",)
+    list_select_related = ("user",)
+    search_fields = ("name", "user__email", "prefix")
+    autocomplete_fields = ("user",)
+    readonly_fields = ("prefix", "created", "last_used")
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
+        """Make the secret of a new token and show it."""
+        if change:
+            super().save_model(request, obj, form, change)
+            return
+        made, text = ApiToken.issue(obj.user, obj.name, obj.scopes, expires=obj.expires)
+        obj.__dict__.update(made.__dict__)
+        messages.warning(request, f"The token is {text}. It is not shown again.")

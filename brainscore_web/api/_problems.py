@@ -1,0 +1,109 @@
+"""What the programming interface answers when it cannot answer: what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, Throttled, ValidationError
+
+from brainscore_core.errors import UserError
+
+__all__ = ["PROBLEM_JSON", "Problem", "answer_problems", "problem"]
+
+PROBLEM_JSON = "application/problem+json"
+"""Media type of problems (RFC 9457)."""
+
+
+class Problem(Exception):
+    """Ends a request with an answer that says what is wrong.
+
+    Parameters
+    ----------
+    status : int
+        Of the answer.
+    message : str
+        What is wrong and with what.
+    remedy : str, optional
+        What to do about it.
+    headers : dict, optional
+        Of the answer.
+    """
+
+    def __init__(
+        self, status: int, message: str, remedy: str | None = None, *, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.remedy, self.headers = status, message, remedy, headers or {}
+
+
+def problem(
+    status: int,
+    message: str,
+    remedy: str | None = None,
+    *,
+    errors: list[dict[str, str]] | None = None,
+    headers: dict[str, str] | None = None,
+) -> HttpResponse:
+    """Make the answer; `errors` says of each parameter (``where``) what is wrong (``message``)."""
+    content: dict[str, Any] = {
+        "status": status,
+        "title": HTTPStatus(status).phrase,
+        "message": message,
+        "remedy": remedy,
+        "errors": errors or [],
+    }
+    return HttpResponse(
+        json.dumps(content, ensure_ascii=False), status=status, content_type=PROBLEM_JSON, headers=headers
+    )
+
+
+def answer_problems(api: NinjaAPI) -> None:
+    """Let every error of an operation become a problem; errors of the site itself stay errors."""
+    api.add_exception_handler(Problem, _raised)
+    api.add_exception_handler(UserError, _user_error)
+    api.add_exception_handler(Http404, _not_found)
+    api.add_exception_handler(Throttled, _throttled)
+    api.add_exception_handler(HttpError, _http_error)
+    api.add_exception_handler(ValidationError, _invalid)
+    api.add_exception_handler(RequestDataTooBig, _too_big)
+
+
+def _raised(request: HttpRequest, error: Problem) -> HttpResponse:
+    return problem(error.status, error.message, error.remedy, headers=error.headers)
+
+
+def _user_error(request: HttpRequest, error: UserError) -> HttpResponse:
+    return problem(400, error.message, error.remedy)
+
+
+def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+    return problem(404, "there is nothing at this address", "see /api/v1/docs")
+
+
+def _throttled(request: HttpRequest, error: Throttled) -> HttpResponse:
+    return problem(429, "too many requests", f"try again in {error.wait} s")
+
+
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    return problem(error.status_code, str(error))
+
+
+def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    errors = [{"where": _where(one["loc"]), "message": one["msg"]} for one in error.errors]
+    named = ", ".join(dict.fromkeys(one["where"] for one in errors))
+    return problem(400, f"invalid: {named}", "see /api/v1/docs", errors=errors)
+
+
+def _where(location: tuple[Any, ...]) -> str:
+    """Name a parameter; where it is in the query or the path, and in which model, does not matter."""
+    names = [str(part) for part in location[1:]]
+    return ".".join(names) or str(location[0])
+
+
+def _too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    return problem(413, "the body is too big", "send fewer receipts at a time")

@@ -1,0 +1,241 @@
+"""What answers look like. Numbers that cannot be had are null; NaN and infinities never appear."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from ninja import Schema
+from pydantic import BeforeValidator, ConfigDict, Field
+
+__all__ = [
+    "BenchmarkCard",
+    "BenchmarkEntry",
+    "Ceiling",
+    "Fault",
+    "Finite",
+    "Me",
+    "ModelCard",
+    "ModelEntry",
+    "Page",
+    "Posted",
+    "ProblemAnswer",
+    "Profile",
+    "ScoreEntry",
+    "ScorePage",
+    "TokenAnswer",
+    "Version",
+]
+
+T = TypeVar("T")
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+Finite = Annotated[float | None, BeforeValidator(_finite)]
+"""A number, or null."""
+
+
+class Strict(Schema):
+    """No field but those that are written here."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Fault(Strict):
+    """What is wrong with one parameter."""
+
+    where: str = Field(description="The parameter.")
+    message: str = Field(description="What is wrong with it.")
+
+
+class ProblemAnswer(Strict):
+    """Why there is no answer."""
+
+    status: int = Field(description="The HTTP status.")
+    title: str = Field(description="The status in words.")
+    message: str = Field(description="What is wrong and with what.")
+    remedy: str | None = Field(description="What to do about it.")
+    errors: list[Fault] = Field(description="What is wrong with each parameter.")
+
+
+class Page(Strict, Generic[T]):
+    """Some of the items, in a fixed order."""
+
+    items: list[T]
+    total: int = Field(description="How many there are.")
+    limit: int = Field(description="How many of them at most are here.")
+    offset: int = Field(description="How many precede these.")
+    next: str | None = Field(description="Address of the next page; null on the last.")
+    previous: str | None = Field(description="Address of the page before; null on the first.")
+
+
+class ModelEntry(Strict):
+    """A model."""
+
+    identifier: str
+    title: str = Field(description="Shown instead of the identifier; may be empty.")
+    visibility: Literal["public", "private"] = Field(description="Private: only its owner sees it.")
+    architecture: str
+    family: str
+    parameters: int | None = Field(description="How many parameters.")
+    size_mb: Finite = Field(description="Size of the weights in MB.")
+    training_data: str
+    runnable: bool = Field(description="Whether it can be loaded with what is published.")
+    source: str = Field(description="Address of what describes it.")
+    created: datetime = Field(description="When the site first knew it.")
+
+
+class Profile(Strict):
+    """How well each layer of a model predicts a region."""
+
+    region: str
+    benchmark: str = Field(description="What the layers were scored on.")
+    document: dict[str, Any] = Field(description="The profile.")
+    created: datetime
+
+
+class ModelCard(ModelEntry):
+    """A model, and what is known of it."""
+
+    regions: dict[str, Any] = Field(description="Layers of regions: {region: [layer, …]}.")
+    plugin: str = Field(description="Folder of its code.")
+    bibtex: str = Field(description="What to cite.")
+    profiles: list[Profile]
+
+
+class Ceiling(Strict):
+    """How well a perfect model could do, as far as the data can tell."""
+
+    value: Finite
+    error: Finite = Field(description="Standard error.")
+    low: Finite = Field(description="Lower end of the confidence interval.")
+    high: Finite = Field(description="Upper end of the confidence interval.")
+    level: Finite = Field(description="Confidence level of the interval, such as 0.95.")
+    meaning: str = Field(description="What the ceiling is: reliability, an upper bound, …")
+    estimates: str = Field(description="What the interval estimates.")
+    reason: str = Field(description="Why there is no error or interval.")
+
+
+class Version(Strict):
+    """One version of a benchmark."""
+
+    version: str
+    counts: bool = Field(description="Whether scores of this version count.")
+    since: datetime = Field(description="When it was first seen.")
+    ceiling: Ceiling
+    lower_bound: Finite = Field(description="What a model that knows nothing reaches.")
+    changes: str = Field(description="What changed since the version before.")
+
+
+class BenchmarkEntry(Strict):
+    """A benchmark, or a mean: what benchmarks are gathered under. Scores of all are public."""
+
+    identifier: str
+    title: str = Field(description="Shown instead of the identifier; may be empty.")
+    parent: str | None = Field(description="Identifier of the mean that it is gathered under.")
+    depth: int = Field(description="How many means are above it.")
+    is_mean: bool = Field(description="Its value is the mean of those below it.")
+    version: str = Field(description="The version whose scores count; empty: any.")
+    control: bool = Field(description="Checks the method; counts in no mean.")
+    in_tree: bool = Field(description="Whether it counts in means.")
+    access: Literal["public", "private"] = Field(description="Who may have the stimuli and measurements.")
+    region: str
+    species: str
+    task: str
+    method: str = Field(description="Of the measurement.")
+    stimuli: str = Field(description="Kind of stimuli.")
+    metric: str
+
+
+class BenchmarkCard(BenchmarkEntry):
+    """A benchmark, and what is known of it."""
+
+    children: list[str] = Field(description="Identifiers of what is gathered directly under it.")
+    description: str
+    n_stimuli: int | None = Field(description="How many stimuli.")
+    n_subjects: int | None = Field(description="How many subjects.")
+    n_neuroids: int | None = Field(description="How many recorded sites or voxels.")
+    credit: str = Field(description="Who contributed the benchmark.")
+    source: str = Field(description="Address of what describes the data.")
+    plugin: str = Field(description="Folder of its code.")
+    bibtex: str = Field(description="What to cite.")
+    versions: list[Version] = Field(description="Newest first.")
+
+
+class ScoreEntry(Strict):
+    """One model scored on one version of one benchmark."""
+
+    receipt: str = Field(description="Identifier of the receipt that says so.")
+    model: str
+    benchmark: str
+    version: str = Field(description="Of the benchmark; empty: not known.")
+    counts: bool = Field(description="The newest of the model on the benchmark's version that counts.")
+    state: Literal["scored", "undefined", "not applicable", "failed"] = Field(
+        description="undefined: the score is NaN; not applicable: the model cannot do what the benchmark asks."
+    )
+    reason: str = Field(description="Why there is no score.")
+    value: Finite = Field(description="The score; relative to the ceiling where `scale` is ceiled.")
+    error: Finite = Field(description="Standard error of the score.")
+    low: Finite = Field(description="Lower end of the confidence interval.")
+    high: Finite = Field(description="Upper end of the confidence interval.")
+    level: Finite = Field(description="Confidence level of the interval, such as 0.95.")
+    estimates: str = Field(description="What the interval estimates.")
+    error_reason: str = Field(description="Why there is no error.")
+    scale: str = Field(description="ceiled: relative to the ceiling; raw: not.")
+    unclamped: Finite = Field(description="The score before it was limited to its range.")
+    raw: Finite = Field(description="Before the ceiling is taken into account.")
+    raw_error: Finite = Field(description="Standard error of `raw`.")
+    raw_low: Finite = Field(description="Lower end of the confidence interval of `raw`.")
+    raw_high: Finite = Field(description="Upper end of the confidence interval of `raw`.")
+    ceiling: Finite = Field(description="The ceiling at that time.")
+    seconds: Finite = Field(description="How long scoring took, in seconds.")
+    created: datetime = Field(description="When the receipt was made.")
+
+
+class ScorePage(Strict):
+    """Scores, oldest receipt first."""
+
+    items: list[ScoreEntry]
+    total: int | None = Field(description="How many there are; only on the first page.")
+    limit: int = Field(description="How many of them at most are here.")
+    next: str | None = Field(description="Address of the next page; null on the last.")
+
+
+class Refused(Strict):
+    """A receipt that was not taken."""
+
+    receipt: str = Field(description="Its identifier, or its place in the list.")
+    message: str = Field(description="Why.")
+    remedy: str | None = Field(description="What to do about it.")
+
+
+class Posted(Strict):
+    """What became of receipts that were posted."""
+
+    added: int = Field(description="New ones.")
+    known: int = Field(description="Those that were there already.")
+    problems: list[Refused] = Field(description="Those that were not taken, and why.")
+
+
+class TokenAnswer(Strict):
+    """A token, but for its text."""
+
+    name: str
+    prefix: str = Field(description="How its text begins.")
+    scopes: list[str]
+    created: datetime
+    expires: datetime | None
+
+
+class Me(Strict):
+    """Who asks."""
+
+    name: str = Field(description="As others see it.")
+    email: str = Field(description="Others never see it.")
+    kind: Literal["token", "session"] = Field(description="How the site knows.")
+    token: TokenAnswer | None
+    may_post_receipts: bool

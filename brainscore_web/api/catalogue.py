@@ -1,0 +1,166 @@
+"""Models and benchmarks: what is known of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from django.db.models import Q
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from brainscore_web.api._answers import page_of, refuse_others
+from brainscore_web.api._callers import caller_of
+from brainscore_web.api._problems import Problem
+from brainscore_web.api._schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
+from brainscore_web.api._site_api import problems
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
+
+__all__ = ["Nothing", "Paged", "benchmarks_in_order", "router"]
+
+router = Router()
+
+_ENTRY = tuple(name for name in ModelEntry.model_fields if name != "visibility")
+_NODE = ("identifier", "title", "is_mean", "version", "control", "in_tree", "access", "region", "species", "task",
+         "method", "stimuli", "metric")  # fmt: skip
+
+
+class Nothing(Schema):
+    """No parameters."""
+
+
+class Paged(Schema):
+    """Which part of a list."""
+
+    limit: int = Field(100, ge=1, le=1000, description="How many at most.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="How many to leave out first.")
+
+
+class ModelsAsked(Paged):
+    """Which models; filters that are repeated mean any of the values."""
+
+    search: str = Field("", max_length=200, description="Part of the identifier or title; case does not matter.")
+    family: list[str] = Field([], description="Repeat it for several.")
+    architecture: list[str] = Field([], description="Repeat it for several.")
+    training_data: list[str] = Field([], description="Repeat it for several.")
+    runnable: bool | None = Field(None, description="Whether it can be loaded with what is published.")
+
+
+class BenchmarksAsked(Paged):
+    """Which benchmarks; filters that are repeated mean any of the values."""
+
+    search: str = Field("", max_length=200, description="Part of the identifier or title; case does not matter.")
+    kind: Literal["all", "mean", "benchmark"] = Field("all", description="Means, benchmarks, or both.")
+    region: list[str] = Field([], description="Repeat it for several.")
+    species: list[str] = Field([], description="Repeat it for several.")
+    metric: list[str] = Field([], description="Repeat it for several.")
+    access: Literal["public", "private"] | None = Field(
+        None, description="Who may have the stimuli and measurements."
+    )
+
+
+@router.get("models", response={200: Page[ModelEntry], **problems()}, tags=["models"], summary="List models")
+def list_models(request: HttpRequest, asked: Query[ModelsAsked]) -> dict[str, Any]:
+    """List the models that you may see, by identifier."""
+    refuse_others(request, ModelsAsked)
+    found = VisionModel.objects.visible_to(caller_of(request).visitor).order_by("identifier")
+    for name in ("family", "architecture", "training_data"):
+        if wanted := getattr(asked, name):
+            found = found.filter(**{f"{name}__in": wanted})
+    if asked.search:
+        found = found.filter(Q(identifier__icontains=asked.search) | Q(title__icontains=asked.search))
+    if asked.runnable is not None:
+        found = found.filter(runnable=asked.runnable)
+    rows = found.values(*_ENTRY, "visibility")[asked.offset : asked.offset + asked.limit]
+    return page_of(request, list(rows), found.count(), asked.limit, asked.offset)
+
+
+@router.get(
+    "models/{path:identifier}", response={200: ModelCard, **problems(404)}, tags=["models"], summary="Show a model"
+)
+def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
+    """Show what is known of a model; one that you may not see is not there."""
+    refuse_others(request)
+    visible = VisionModel.objects.visible_to(caller_of(request).visitor)
+    found = visible.filter(identifier=identifier).values("pk", *_ENTRY, "visibility", "regions", "plugin", "bibtex")
+    if not found:
+        raise Problem(404, f"there is no model {identifier!r}", "see /api/v1/models")
+    profiles = LayerProfile.objects.filter(model=found[0].pop("pk")).order_by("region", "benchmark")
+    return {**found[0], "profiles": list(profiles.values(*Profile.model_fields))}
+
+
+@router.get(
+    "benchmarks", response={200: Page[BenchmarkEntry], **problems()}, tags=["benchmarks"], summary="List benchmarks"
+)
+def list_benchmarks(request: HttpRequest, asked: Query[BenchmarksAsked]) -> dict[str, Any]:
+    """List means and benchmarks as they stand in the tree: each is followed by what is gathered under it.
+
+    Benchmarks that count in no mean follow, controls last.
+    """
+    refuse_others(request, BenchmarksAsked)
+    rows = [row for row in benchmarks_in_order() if _wanted(row, asked)]
+    items = rows[asked.offset : asked.offset + asked.limit]
+    return page_of(request, items, len(rows), asked.limit, asked.offset)
+
+
+def _wanted(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
+    text = asked.search.casefold()
+    return (
+        (not text or text in row["identifier"].casefold() or text in row["title"].casefold())
+        and (asked.kind == "all" or row["is_mean"] == (asked.kind == "mean"))
+        and all(not getattr(asked, name) or row[name] in getattr(asked, name) for name in ("region", "species", "metric"))
+        and (asked.access is None or (row["access"] == asked.access and not row["is_mean"]))
+    )
+
+
+def benchmarks_in_order() -> list[dict[str, Any]]:
+    """Read all means and benchmarks, in the tree's order, with `parent` and `depth`."""
+    children: defaultdict[str | None, list[dict[str, Any]]] = defaultdict(list)
+    columns = Benchmark.objects.order_by("order", "identifier").values(*_NODE, "parent__identifier")
+    for row in columns:
+        row["parent"] = row.pop("parent__identifier")
+        children[row["parent"]].append(row)
+    children[None].sort(key=lambda row: (row["control"], not row["in_tree"]))  # stable
+
+    def below(parent: str | None, depth: int) -> Iterator[dict[str, Any]]:
+        for row in children[parent]:
+            yield {**row, "depth": depth}
+            yield from below(row["identifier"], depth + 1)
+
+    return list(below(None, 0))
+
+
+@router.get(
+    "benchmarks/{path:identifier}",
+    response={200: BenchmarkCard, **problems(404)},
+    tags=["benchmarks"],
+    summary="Show a benchmark",
+)
+def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
+    """Show what is known of a benchmark or a mean, all versions of it with their ceilings included."""
+    refuse_others(request)
+    rows = {row["identifier"]: row for row in benchmarks_in_order()}
+    if identifier not in rows:
+        raise Problem(404, f"there is no benchmark {identifier!r}", "see /api/v1/benchmarks")
+    found = Benchmark.objects.prefetch_related("versions").get(identifier=identifier)
+    more = ("description", "n_stimuli", "n_subjects", "n_neuroids", "credit", "source", "plugin", "bibtex")
+    return {
+        **rows[identifier],
+        **{name: getattr(found, name) for name in more},
+        "children": [name for name, row in rows.items() if row["parent"] == identifier],
+        "versions": [_version(one, found.version) for one in found.versions.all()],
+    }
+
+
+def _version(one: BenchmarkVersion, counting: str) -> dict[str, Any]:
+    parts = ("error", "low", "high", "level", "meaning", "estimates", "reason")
+    return {
+        "version": one.version,
+        "counts": counting in ("", one.version),
+        "since": one.since,
+        "ceiling": {"value": one.ceiling, **{name: getattr(one, f"ceiling_{name}") for name in parts}},
+        "lower_bound": one.lower_bound,
+        "changes": one.changes,
+    }

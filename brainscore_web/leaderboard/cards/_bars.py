@@ -1,0 +1,141 @@
+"""Small pictures within tables: a value with its interval against those of others, a history, a distribution.
+
+They repeat what stands in figures beside them, and are hidden from assistive technology.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.utils.safestring import SafeString
+from numpy.typing import ArrayLike
+
+from brainscore_web.leaderboard.cards._texts import known
+
+__all__ = ["Axis", "Bin", "axis_of", "bar", "bins", "spark"]
+
+_WIDTH, _HEIGHT, _MARGIN = 160, 18, 6
+
+
+class Axis(NamedTuple):
+    """What the ends of all bars of a table stand for."""
+
+    low: float
+    high: float
+
+    def x(self, value: float, width: float = _WIDTH) -> float:
+        """Where a value is; what is beyond the ends is at the ends."""
+        share = (value - self.low) / (self.high - self.low)
+        return _MARGIN + (width - 2 * _MARGIN) * min(max(share, 0.0), 1.0)
+
+
+class Bin(NamedTuple):
+    """A column of a histogram: its limits, how many are in it, and its height relative to the highest."""
+
+    low: float
+    high: float
+    count: int
+    share: float
+    here: bool
+
+
+def axis_of(*values: ArrayLike) -> Axis:
+    """From 0 to 1, further where a value is further.
+
+    Examples
+    --------
+    >>> axis_of([0.2, float("nan")], [1.25])
+    Axis(low=0.0, high=1.25)
+    """
+    every = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in (*values, [0.0, 1.0])])
+    every = every[np.isfinite(every)]
+    return Axis(float(every.min()), float(every.max()))
+
+
+def bar(
+    axis: Axis,
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    best: float | None = None,
+    median: float | None = None,
+    ceiling: float | None = None,
+) -> SafeString:
+    """Draw a value and its interval: median as a stroke, best as a triangle above, ceiling as a bracket."""
+    middle = _HEIGHT / 2
+    parts = [f'<path class="bar-line" d="M{_MARGIN} {middle:g}H{_WIDTH - _MARGIN}"/>']
+    for kind, where, shape in (
+        ("ceiling", ceiling, "m-3 -7h3v14h-3"),
+        ("median", median, "m0 -6v12"),
+        ("best", best, "m0 -3l-3 -5h6z"),
+    ):
+        at = known(where)
+        if at is not None:
+            parts.append(f'<path class="bar-{kind}" d="M{axis.x(at):.1f} {middle:g}{shape}"/>')
+    start, end, here = known(low), known(high), known(value)
+    if start is not None and end is not None:
+        parts.append(f'<path class="bar-interval" d="M{axis.x(start):.1f} {middle:g}H{axis.x(end):.1f}"/>')
+    if here is not None:
+        parts.append(f'<circle class="bar-value" cx="{axis.x(here):.1f}" cy="{middle:g}" r="3.5"/>')
+    return _svg(parts, _WIDTH, _HEIGHT)
+
+
+def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, float | None, bool]]) -> SafeString:
+    """Draw values over time.
+
+    Parameters
+    ----------
+    axis : Axis
+        Of the values.
+    points : sequence of (time, value, low, high, current)
+        Of any unit of time; filled where they are of the current version.
+    """
+    width, height = 110, 26
+    there = [point for point in points if known(point[1]) is not None]
+    if not there:
+        return SafeString("")
+    start, end = min(point[0] for point in there), max(point[0] for point in there)
+    parts = []
+    for time, value, low, high, current in there:
+        x = width / 2 if end == start else 6 + (width - 12) * (time - start) / (end - start)
+        if known(low) is not None and known(high) is not None:
+            parts.append(f'<path class="bar-interval thin" d="M{x:.1f} {_y(axis, low):.1f}V{_y(axis, high):.1f}"/>')
+        kind = "bar-value" if current else "bar-value hollow"
+        parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{_y(axis, value):.1f}" r="2.5"/>')
+    return _svg(parts, width, height)
+
+
+def bins(values: ArrayLike, *, here: float | None = None, number: int = 20) -> tuple[Bin, ...]:
+    """Count values in intervals of equal width, over the range of :func:`axis_of`.
+
+    Examples
+    --------
+    >>> [one.count for one in bins([0.1, 0.1, 0.95, float("nan")], number=5)]
+    [2, 0, 0, 0, 1]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    array = array[np.isfinite(array)]
+    counts, edges = np.histogram(array, bins=number, range=axis_of(array))
+    highest = max(int(counts.max(initial=0)), 1)
+    at = known(here)
+    found = []
+    for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
+        within = at is not None and (low <= at < high or (high == edges[-1] and at >= high))
+        found.append(Bin(float(low), float(high), int(count), int(count) / highest, within))
+    return tuple(found)
+
+
+def _y(axis: Axis, value: float | None) -> float:
+    share = ((value or 0.0) - axis.low) / (axis.high - axis.low)
+    return 23 - 20 * min(max(share, 0.0), 1.0)
+
+
+def _svg(parts: Iterable[str], width: int, height: int) -> SafeString:
+    """Only numbers go into it."""
+    return SafeString(
+        f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
+        f"{''.join(parts)}</svg>"
+    )

@@ -1,0 +1,205 @@
+"""The card of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.cards._facts import Fact, model_facts, notes_of
+from brainscore_web.leaderboard.cards._history import (
+    MeanPoint,
+    Rescored,
+    ScorePoint,
+    VersionSince,
+    mean_history,
+    moments,
+    rescored,
+)
+from brainscore_web.leaderboard.cards._profiles import ProfileView, layer_map, profile_views
+from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_rows
+from brainscore_web.leaderboard.cards._snippets import Citation, Code, citation_of, model_code
+from brainscore_web.leaderboard.cards._texts import STATES, StateText
+from brainscore_web.leaderboard.models import VisionModel
+
+__all__ = ["MeanHistory", "ModelCard", "ModelData", "Unscored", "model_card"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelData:
+    """What the database says about a model, besides its row and the snapshot.
+
+    Attributes
+    ----------
+    scores : dict of int to (ScorePoint, ScoreLine)
+        All of its scores, by primary key.
+    versions : sequence of VersionSince
+        Of all benchmarks.
+    there : mapping of str to datetime
+        Since when benchmarks have been there.
+    profiles : sequence of (region, benchmark, document)
+        Of its layers.
+    packaged : bool
+        Whether the model comes with the package.
+    """
+
+    scores: Mapping[int, tuple[ScorePoint, ScoreLine]]
+    versions: Sequence[VersionSince]
+    there: Mapping[str, datetime]
+    profiles: Sequence[tuple[str, str, Any]] = ()
+    packaged: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unscored:
+    """Benchmarks without a score, for the same kind of reason: identifier, title, reason."""
+
+    state: StateText
+    benchmarks: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanHistory:
+    """A mean over time."""
+
+    identifier: str
+    title: str
+    points: tuple[MeanPoint, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """Everything that is shown of a model.
+
+    Attributes
+    ----------
+    identifier, title, owner : str
+        The owner's public name, or nothing.
+    private : bool
+        Whether others do not see it.
+    facts, notes
+        What is known of it.
+    layers : tuple of (region, layers)
+        Which layers stand for which region.
+    rows : tuple of ScoreRow
+        The tree; empty where nothing was scored yet.
+    opened : frozenset of str
+        Nodes whose children are shown.
+    unscored : tuple of Unscored
+        What has no score, and why.
+    profiles : tuple of ProfileView
+        Scores of its layers.
+    code : Code or None
+        How to run it.
+    citation : Citation or None
+        How to cite it.
+    means : tuple of MeanHistory
+        Over time.
+    rescored : tuple of Rescored
+        Benchmarks with more than one result.
+    """
+
+    identifier: str
+    title: str
+    owner: str
+    private: bool
+    facts: tuple[Fact, ...]
+    notes: tuple[str, ...]
+    layers: tuple[tuple[str, tuple[str, ...]], ...]
+    rows: tuple[ScoreRow, ...]
+    opened: frozenset[str]
+    unscored: tuple[Unscored, ...]
+    profiles: tuple[ProfileView, ...]
+    code: Code | None
+    citation: Citation | None
+    means: tuple[MeanHistory, ...]
+    rescored: tuple[Rescored, ...]
+
+    @property
+    def headline(self) -> tuple[ScoreRow, ...]:
+        """The roots and what is directly below them: the numbers to see first."""
+        return tuple(row for row in self.rows if row.kind == "mean" and row.depth < 2)
+
+
+def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:
+    """Make the card of a model.
+
+    Parameters
+    ----------
+    model : VisionModel
+        One that the visitor may see.
+    board : Board
+        Of all models and benchmarks that the visitor sees.
+    data : ModelData
+        Of this model.
+    opened : collection of str, optional
+        Nodes whose children are shown.
+    """
+    shown = default_open(board) if opened is None else frozenset(opened)
+    there = model.identifier in board.snapshot.model_index
+    lines = {key: line for key, (_, line) in data.scores.items()}
+    rows = score_rows(board, model.identifier, lines, shown) if there else ()
+    regions = layer_map(model.regions)
+    return ModelCard(
+        identifier=model.identifier,
+        title=str(model),
+        owner=model.owner.public_name if model.owner else "",
+        private=model.visibility != "public",
+        facts=model_facts(model),
+        notes=notes_of(model.details),
+        layers=regions,
+        rows=rows,
+        opened=shown,
+        unscored=tuple(_unscored(rows)),
+        profiles=profile_views(data.profiles, regions),
+        code=model_code(model.identifier, _example(rows), runnable=model.runnable, packaged=data.packaged),
+        citation=citation_of(model.bibtex, model.identifier, model.source),
+        means=_means(board, data, rows),
+        rescored=_rescored(board, data),
+    )
+
+
+def _unscored(rows: Iterable[ScoreRow]) -> Iterable[Unscored]:
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for row in rows:
+        if row.kind == "benchmark" and row.state_name != "scored":
+            groups.setdefault(row.state_name, []).append((row.identifier, row.title, row.reason))
+    for state in STATES:
+        if state in groups:
+            yield Unscored(state=STATES[state], benchmarks=tuple(groups[state]))
+
+
+def _example(rows: Iterable[ScoreRow]) -> str | None:
+    """A benchmark that everybody can score on, of those that the model was scored on."""
+    return next(
+        (row.identifier for row in rows if row.kind == "benchmark" and row.state_name == "scored" and not row.private),
+        None,
+    )
+
+
+def _means(board: Board, data: ModelData, rows: Sequence[ScoreRow]) -> tuple[MeanHistory, ...]:
+    chosen = {row.identifier: row.title for row in rows if row.kind == "mean" and row.depth < 2}
+    points = [point for point, _ in data.scores.values()]
+    tree = board.snapshot.tree
+    inside = set(tree.benchmarks)
+    days = moments(
+        (point for point in points if point.benchmark in inside),
+        (one for one in data.versions if one.benchmark in inside),
+    )
+    found = mean_history(tree, points, data.versions, data.there, days, tuple(chosen))
+    return tuple(
+        MeanHistory(identifier=node, title=chosen[node], points=found[node])
+        for node in chosen
+        if any(point.value is not None for point in found[node])
+    )
+
+
+def _rescored(board: Board, data: ModelData) -> tuple[Rescored, ...]:
+    benchmarks = board.snapshot.benchmarks
+    return rescored(
+        (point for point, _ in data.scores.values()),
+        [one.identifier for one in benchmarks],
+        {one.identifier: one.version for one in benchmarks},
+    )

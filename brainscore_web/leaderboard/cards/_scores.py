@@ -1,0 +1,207 @@
+"""A model's scores, in the rows of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.cards._bars import axis_of, bar
+from brainscore_web.leaderboard.cards._standing import Standing, has_ceiling, node_ranks, standings
+from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
+from brainscore_web.leaderboard.snapshot import STATES as NAMES
+
+__all__ = ["ScoreLine", "ScoreRow", "default_open", "score_rows", "upper"]
+
+_ALL_OPEN = 40  # rows: a tree that is not larger is shown whole
+
+
+class ScoreLine(NamedTuple):
+    """What the table of scores says about one of them, besides what the snapshot holds."""
+
+    receipt: str
+    version: str
+    created: datetime
+    state: str
+    reason: str
+    error_reason: str
+    estimates: str
+    value: float | None
+    error: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRow:
+    """A node for one model.
+
+    Attributes
+    ----------
+    identifier, title, kind : str
+        Of the node; kind is ``'mean'``, ``'benchmark'`` or ``'heading'``.
+    depth : int
+        0 for roots.
+    state : StateText
+        What came of a benchmark.
+    score, interval, raw, best, median : str
+        As text.
+    reason : str
+        Why there is no score, or no error.
+    standing : Standing
+        Place among all models.
+    places : str
+        Of the upper two levels: limits of the rank's interval, where it has one.
+    group : str
+        Of the upper two levels: letters of the groups of models that were not told apart.
+    coverage : str
+        Of a mean: how many of its benchmarks were scored.
+    bar : SafeString
+        The value drawn.
+    version, created, receipt : str
+        Of the score.
+    private : bool
+        Whether its benchmark's data are withheld.
+    open, shown : bool
+        Whether what is below is shown, and whether it itself is.
+    below : bool
+        Whether there is something below it.
+    value, low, high : float or None
+        Numbers, as drawn.
+    """
+
+    identifier: str
+    title: str
+    kind: str
+    depth: int
+    state: StateText
+    state_name: str
+    score: str
+    interval: str
+    raw: str
+    best: str
+    median: str
+    reason: str
+    standing: Standing
+    places: str
+    group: str
+    coverage: str
+    bar: SafeString
+    version: str
+    created: str
+    receipt: str
+    private: bool
+    open: bool
+    shown: bool
+    below: bool
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def default_open(board: Board) -> frozenset[str]:
+    """Nodes whose children are shown at first: all in a small tree, else the upper two levels."""
+    means = (node for node in board.nodes if node.kind != "benchmark")
+    if len(board.nodes) <= _ALL_OPEN:
+        return frozenset(node.identifier for node in means)
+    return frozenset(node.identifier for node in means if node.depth < 2 and node.kind == "mean")
+
+
+def upper(board: Board) -> tuple[int, ...]:
+    """Places of the means of the upper two levels: the numbers to see first."""
+    return tuple(at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth < 2)
+
+
+def score_rows(
+    board: Board, model: str, scores: Mapping[int, ScoreLine], opened: Collection[str]
+) -> tuple[ScoreRow, ...]:
+    """Make the rows of a model.
+
+    Parameters
+    ----------
+    board : Board
+        Of all models and benchmarks.
+    model : str
+        Identifier.
+    scores : mapping
+        From the primary key of a score to what the table says of it: those that the snapshot names.
+    opened : collection of str
+        Nodes whose children are shown.
+    """
+    place = next(number for number, row in enumerate(board.models) if row.identifier == model)
+    in_snapshot = int(board.rows[place])
+    values, errors, low, high = (
+        [known(one) for one in part[place].tolist()] for part in (board.values, board.errors, board.low, board.high)
+    )
+    best, median = ([known(one) for one in part.tolist()] for part in (board.node_best, board.node_median))
+    axis = axis_of(board.node_best, board.values[place], board.high[place], board.low[place])
+    standing = standings(board.values, board.errors, place)
+    ceiled = has_ceiling(board)
+    states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
+    keys = board.snapshot.score[in_snapshot].tolist()
+    raw, raw_error = (part[in_snapshot].tolist() for part in (board.snapshot.raw, board.snapshot.raw_error))
+    intervals = {at: _interval_of_rank(board, at, place) for at in upper(board)}
+    shown: list[bool] = []
+    rows = []
+    for at, node in enumerate(board.nodes):
+        shown.append(node.parent < 0 or (shown[node.parent] and board.nodes[node.parent].identifier in opened))
+        leaf, drawn = node.kind == "benchmark", node.kind != "heading"
+        line = scores.get(keys[node.column]) if leaf else None
+        name = NAMES[states[at]] if leaf else "scored"
+        places, group = intervals.get(at, ("", ""))
+        rows.append(
+            ScoreRow(
+                identifier=node.identifier,
+                title=node.title,
+                kind=node.kind,
+                depth=node.depth,
+                state=STATES[name],
+                state_name=name,
+                score=estimate(values[at], errors[at]) if drawn else "",
+                interval=interval(low[at], high[at]),
+                raw=estimate(raw[node.column], raw_error[node.column]) if leaf and known(raw[node.column]) is not None else "",
+                best=number(best[at]) if drawn else "",
+                median=number(median[at]) if drawn else "",
+                reason=_reason(name, line, values[at], errors[at]),
+                standing=standing[at],
+                places=places,
+                group=group,
+                coverage="" if leaf else f"{n_scored[at]} of {n_all[at]}",
+                bar=bar(
+                    axis, values[at], low[at], high[at],
+                    best=best[at], median=median[at], ceiling=1.0 if ceiled[at] else None,
+                ) if drawn else SafeString(""),
+                version=line.version if line else "",
+                created=f"{line.created:%Y-%m-%d}" if line else "",
+                receipt=line.receipt if line else "",
+                private=leaf and board.snapshot.benchmarks[node.column].access != "public",
+                open=node.identifier in opened,
+                shown=shown[at],
+                below=not leaf,
+                value=values[at],
+                low=low[at],
+                high=high[at],
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
+    ranks = node_ranks(board, at)
+    best, worst = int(ranks.best[place]), int(ranks.worst[place])
+    letters = ranks.letters[place]
+    group = ("" if all(len(name) == 1 for name in letters) else " ").join(letters)
+    return (f"{best}–{worst}" if best != worst else f"{best}", group) if best > 0 else ("", "")
+
+
+def _reason(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:
+    if line is None:
+        return ""
+    if name == "outdated":
+        was = estimate(line.value, line.error) if line.state == "scored" else line.state
+        return f"version {line.version or 'unknown'}: {was}"
+    if name != "scored":
+        return line.reason
+    return "" if error is not None or value is None else line.error_reason

@@ -1,0 +1,12 @@
+"""Reads receipts into the site: from a results folder or bucket, from what was posted, from an exported table.
+
+What is known already is passed over; what is wrong is named, and the rest goes in. Models and benchmarks that are not
+known yet are made; what somebody edited on the site stays.
+"""
+
+from brainscore_web.leaderboard.ingest._receipts import ingest_receipts
+from brainscore_web.leaderboard.ingest._report import IngestReport
+from brainscore_web.leaderboard.ingest._store import ingest_store
+from brainscore_web.leaderboard.ingest._table import ingest_table
+
+__all__ = ["IngestReport", "ingest_receipts", "ingest_store", "ingest_table"]

@@ -1,0 +1,117 @@
+"""Brings what others wrote to what every database takes: no NUL, no half characters, no infinities, no overlong text."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+__all__ = ["FUTURE", "LONGEST_TEXT", "check_identifier", "check_receipt", "json_value", "moment", "number", "text"]
+
+LONGEST_TEXT = 20_000
+"""Characters of texts that have no limit of their own."""
+
+_RECEIPT = re.compile(r"[0-9]{8}T[0-9]{12}Z-[0-9a-f]{12}")
+FUTURE = timedelta(days=1)
+"""How far clocks may differ."""
+
+
+def text(value: object, limit: int | None = None) -> str:
+    """Text that fits: without NUL and half characters, cut to `limit` characters; empty for None.
+
+    Examples
+    --------
+    >>> text("a\\x00b"), text("abcdef", 4), text(None)
+    ('ab', 'abc…', '')
+    """
+    if value is None:
+        return ""
+    clean = str(value).replace("\0", "").encode("utf-8", "replace").decode()
+    limit = limit or LONGEST_TEXT
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def number(value: object) -> float | None:
+    """A finite number; None for anything else.
+
+    Examples
+    --------
+    >>> number(1), number(float("nan")), number(float("inf")), number(10**400), number(True), number("1")
+    (1.0, None, None, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def json_value(value: Any) -> Any:
+    """Plain JSON without NUL, half characters and numbers that are not finite, which become null.
+
+    Examples
+    --------
+    >>> json_value({"a\\x00": [float("nan"), "b\\x00", 1]})
+    {'a': [None, 'b', 1]}
+    """
+    if isinstance(value, str):
+        return value.replace("\0", "").encode("utf-8", "replace").decode()
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return None if number(value) is None else value
+    if isinstance(value, dict):
+        return {json_value(str(name)): json_value(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(one) for one in value]
+    raise ValueError(f"a {type(value).__name__} is no JSON")
+
+
+def moment(value: str) -> datetime:
+    """Read a time; without a zone it is UTC.
+
+    Raises
+    ------
+    ValueError
+        If there is no such time, or it has not come yet.
+    """
+    found = datetime.fromisoformat(value)
+    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    if found > timezone.now() + FUTURE:
+        raise ValueError(f"it was made at {value}, which has not come yet")
+    return found
+
+
+def check_identifier(value: str, what: str, limit: int) -> str:
+    """Refuse names that cannot be kept as they are: to cut one would make it another's.
+
+    Raises
+    ------
+    ValueError
+        Saying what is wrong.
+    """
+    if not value.isprintable() or value != value.strip() or not value:
+        raise ValueError(
+            f"{what} {value[:60]!r} is empty, or has blanks at its ends or characters that cannot be shown"
+        )
+    if len(value) > limit:
+        raise ValueError(f"{what} {value[:60]!r}… has {len(value)} characters; at most {limit} are possible")
+    return value
+
+
+def check_receipt(value: str) -> str:
+    """Refuse what is no receipt's id.
+
+    Raises
+    ------
+    ValueError
+        Saying so.
+    """
+    if _RECEIPT.fullmatch(value) is None:
+        raise ValueError(f"{value[:60]!r} is no id of a receipt")
+    return value

@@ -1,0 +1,133 @@
+"""Writes scores, and what they need: models, benchmarks, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from django.db import DataError, IntegrityError, connection, transaction
+from django.utils import timezone
+
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.ingest._benchmarks import benchmarks_of, keep_versions
+from brainscore_web.leaderboard.ingest._clean import text
+from brainscore_web.leaderboard.ingest._models import chunks, model_ids
+from brainscore_web.leaderboard.ingest._report import Tally
+from brainscore_web.leaderboard.ingest._rows import Row
+from brainscore_web.leaderboard.models import Benchmark, Ingestion, Score
+from brainscore_web.leaderboard.writing import writing_alone
+
+if TYPE_CHECKING:
+    from brainscore_web.accounts.models import User
+
+__all__ = ["Writer", "known_receipts"]
+
+_AS_THEY_ARE = (
+    *("receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates"),
+    *("error_reason", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds"),
+)
+_COLUMNS = (*_AS_THEY_ARE, "model", "benchmark", "created", "document")
+
+
+def known_receipts(ids: Collection[str]) -> set[str]:
+    """Those receipts that have been read before."""
+    scores = Score.objects.order_by()
+    return {
+        receipt for part in chunks(ids) for receipt in scores.filter(receipt__in=part).values_list("receipt", flat=True)
+    }
+
+
+class Writer:
+    """Writes rows in batches, each whole or not at all, and counts what came of them.
+
+    Parameters
+    ----------
+    by : User or None
+        Who ingests; owns models that are made private.
+    visibility : str
+        Of models that are made.
+    """
+
+    def __init__(self, by: User | None, visibility: str) -> None:
+        self._by = by
+        self._visibility = visibility
+        self.tally = Tally()
+
+    @contextmanager
+    def ingesting(self, source: str) -> Iterator[None]:
+        """Keep a record of the ingestion, and count the revision once if anything was added, whatever happens."""
+        started = timezone.now()
+        killed = Ingestion.objects.filter(finished=None, started__gt=started - timedelta(days=1)).exists()
+        record = Ingestion.objects.create(source=text(source, 500), by=self._by, started=started)
+        try:
+            yield
+        finally:
+            report = self.tally.report()
+            record.added, record.known, record.finished = report.added, report.known, timezone.now()
+            record.problems = [
+                {"where": problem.path, "message": problem.message, "remedy": problem.remedy}
+                for problem in report.problems
+            ]
+            record.save()
+            if report.added or killed:  # one that was killed could not say what it had added
+                revision.bump()
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write what is new of these rows."""
+        if not rows:
+            return
+        with writing_alone():
+            known = known_receipts([row.receipt for row in rows])
+            new = sorted({row.receipt: row for row in rows if row.receipt not in known}.values())
+            benchmarks = benchmarks_of(new)
+            for row in [row for row in new if benchmarks[row.benchmark].is_mean]:
+                self.tally.wrong(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, no benchmark")
+            new = [row for row in new if not benchmarks[row.benchmark].is_mean]
+            models = model_ids(new, owner=self._by, visibility=self._visibility)
+            written = self._insert(new, models, benchmarks)
+            keep_versions(benchmarks, written)
+        self.tally.added += len(written)
+        self.tally.known += sum(row.receipt in known for row in rows)
+        self.tally.known += len(rows) - len({row.receipt for row in rows})
+
+    def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
+        """Insert scores; one that the database refuses is named, the others go in. Gives what went in."""
+        moment, document = connection.ops.adapt_datetimefield_value, Score._meta.get_field("document").get_db_prep_save
+        values = [
+            (
+                *_as_they_are(row),
+                models[row.model],
+                benchmarks[row.benchmark].pk,
+                moment(row.created),
+                document(row.document, connection),
+            )
+            for row in rows
+        ]
+        try:
+            with transaction.atomic():
+                _execute(values)
+        except (DataError, IntegrityError) as error:
+            if len(rows) == 1:
+                self.tally.wrong(rows[0].receipt, f"the database refuses it: {error}")
+                return []
+            return [row for row in rows if self._insert([row], models, benchmarks)]
+        return rows
+
+
+_as_they_are = itemgetter(*(Row._fields.index(name) for name in _AS_THEY_ARE))
+
+
+def _execute(values: Sequence[tuple[Any, ...]]) -> None:
+    # several times as fast as bulk_create, which makes an object of each row; both databases know this SQL
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(Score._meta.get_field(name).column) for name in _COLUMNS)
+    places = ", ".join(["%s"] * len(_COLUMNS))
+    table = quote(Score._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT (receipt) DO NOTHING",  # noqa: S608
+            values,
+        )

@@ -1,0 +1,220 @@
+"""What a visitor asks of the leaderboard: the query of its address, checked and in one fixed form."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard import search
+
+__all__ = ["BoardState"]
+
+_MANY = ("family", "architecture", "training", "include", "exclude", "region", "species", "task", "stimuli", "metric")
+_NUMBERS = ("parameters_min", "parameters_max", "size_min", "size_max", "ceiling_min")
+_CHOICES = {"values": ("ceiled", "raw"), "over": ("all", "scored"), "access": ("", "public")}
+_LONGEST = 300
+_MOST = 1000
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardState:
+    """What is asked for; two of the same meaning are equal.
+
+    Attributes
+    ----------
+    q : str
+        Search (:mod:`~brainscore_web.leaderboard.search`).
+    family, architecture, training : tuple of str
+        Models with one of these; empty: any.
+    parameters_min, parameters_max, size_min, size_max : float or None
+        Limits, themselves included, of the number of parameters and the size of the weights in MB.
+    runnable : bool
+        Only models that can be loaded with what is published.
+    include, exclude : tuple of str
+        Benchmarks, or nodes for all benchmarks below; `exclude` wins.
+    region, species, task, stimuli, metric : tuple of str
+        Benchmarks with one of these; empty: any.
+    ceiling_min : float or None
+        Benchmarks with at least this ceiling.
+    access : str
+        ``'public'``: only benchmarks whose stimuli and measurements are public.
+    values : str
+        ``'ceiled'`` or ``'raw'``.
+    over : str
+        ``'all'``: what has no score counts as 0 in means; ``'scored'``: it is left out.
+    at : date or None
+        As of the end of this day (UTC).
+    sort : str
+        A node, ``'rank'`` or ``'model'``; the best, or A, first. With ``'-'`` before it the other way round.
+    open : tuple of str or None
+        Nodes whose children are shown; None: as they are at first.
+    page : int
+        From 1; only where there is no JavaScript.
+    """
+
+    q: str = ""
+    family: tuple[str, ...] = ()
+    architecture: tuple[str, ...] = ()
+    training: tuple[str, ...] = ()
+    parameters_min: float | None = None
+    parameters_max: float | None = None
+    size_min: float | None = None
+    size_max: float | None = None
+    runnable: bool = False
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
+    species: tuple[str, ...] = ()
+    task: tuple[str, ...] = ()
+    stimuli: tuple[str, ...] = ()
+    metric: tuple[str, ...] = ()
+    ceiling_min: float | None = None
+    access: Literal["", "public"] = ""
+    values: Literal["ceiled", "raw"] = "ceiled"
+    over: Literal["all", "scored"] = "all"
+    at: date | None = None
+    sort: str = "rank"
+    open: tuple[str, ...] | None = None
+    page: int = 1
+
+    def __post_init__(self) -> None:
+        for name in (*_MANY, "open"):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, tuple(sorted(set(given))))
+        object.__setattr__(self, "q", self.q.strip())
+        search.parse(self.q)
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise _wrong(name, getattr(self, name), f"one of: {', '.join(filter(None, choices))}")
+        for low, high in (("parameters_min", "parameters_max"), ("size_min", "size_max")):
+            least, most = getattr(self, low), getattr(self, high)
+            if least is not None and most is not None and least > most:
+                raise UserError(f"{low} is above {high}", remedy="exchange the two")
+        if self.page < 1:
+            raise _wrong("page", self.page, "a number from 1")
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, Any], *, ignoring: Iterable[str] = ()) -> BoardState:
+        """Read a query: a dict of lists, or Django's `QueryDict`.
+
+        Parameters
+        ----------
+        query : mapping of str to list of str
+            Empty values are as if they were not there, as forms send them; an empty ``open`` opens nothing.
+        ignoring : iterable of str
+            Parameters that the caller reads himself.
+
+        Raises
+        ------
+        UserError
+            If a parameter is unknown, malformed, or occurs twice though it takes one value.
+
+        Examples
+        --------
+        >>> state = BoardState.from_query({"region": ["V4", "IT"], "parameters_max": ["25M"], "q": [""]})
+        >>> state.query()
+        'parameters_max=25000000&region=IT&region=V4'
+        """
+        lists = dict(query.lists()) if hasattr(query, "lists") else dict(query)
+        known = {field.name for field in fields(cls)}
+        found: dict[str, Any] = {}
+        for name, given in lists.items():
+            if name in ignoring:
+                continue
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                remedy = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
+                raise UserError(f"unknown parameter {name[:50]!r}", remedy=remedy)
+            values = [given] if isinstance(given, str) else list(given)
+            _check_text(name, values)
+            if name == "open" and values:
+                found[name] = tuple(filter(None, values))
+                continue
+            values = [value for value in values if value.strip()]
+            if not values:
+                continue
+            found[name] = tuple(values) if name in _MANY else _single(name, values)
+        return cls(**found)
+
+    def query(self) -> str:
+        """Only what differs from the default, in a fixed order, percent-encoded, without ``?``."""
+        pairs: list[tuple[str, str]] = []
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value == one.default:
+                continue
+            if isinstance(value, tuple):
+                pairs += [(one.name, text) for text in value or ("",)]
+            else:
+                pairs.append((one.name, _text(value)))
+        return urlencode(pairs, quote_via=quote, safe="")
+
+    def changed(self, **changes: Any) -> BoardState:
+        """Make a state that differs in these; of it the first page, unless `page` is given."""
+        return replace(self, **{"page": 1, **changes})
+
+
+def _check_text(name: str, values: Sequence[str]) -> None:
+    if len(values) > _MOST:
+        raise UserError(f"{name} is given {len(values)} times", remedy=f"at most {_MOST} times")
+    for value in values:
+        longest = search.LONGEST if name == "q" else _LONGEST
+        if len(value) > longest:
+            raise UserError(f"{name} is {len(value)} signs long", remedy=f"at most {longest}")
+        if not value.isprintable():
+            raise UserError(f"{name} holds a control sign: {value!r}", remedy="leave it out")
+
+
+def _single(name: str, values: Sequence[str]) -> Any:
+    if len(set(values)) > 1:
+        raise UserError(f"{name} is given {len(values)} times", remedy="give it once")
+    value = values[0].strip()
+    if name in _NUMBERS:
+        return _number(name, value)
+    if name == "runnable":
+        if value not in ("0", "1"):
+            raise _wrong(name, value, "1, or leave it out")
+        return value == "1"
+    if name == "at":
+        try:
+            if not re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII):
+                raise ValueError(value)
+            return date.fromisoformat(value)
+        except ValueError:
+            raise _wrong(name, value, "a date such as 2026-03-31") from None
+    if name == "page":
+        if not re.fullmatch(r"\d{1,6}", value, re.ASCII):
+            raise _wrong(name, value, "a number from 1")
+        return int(value)
+    return value
+
+
+def _number(name: str, value: str) -> float:
+    form = re.fullmatch(r"((?:\d{1,15}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,2})?)([kmgb]?)", value.lower(), re.ASCII)
+    if form is None:
+        raise _wrong(name, value, "a number such as 25000000, 25e6 or 25M; not negative")
+    number = float(form[1]) * _UNITS[form[2]]
+    if not math.isfinite(number):
+        raise _wrong(name, value, "a smaller number")
+    return number
+
+
+def _text(value: Any) -> str:
+    if value is True:
+        return "1"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and value < 1e15 else repr(value)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _wrong(name: str, value: Any, needed: str) -> UserError:
+    return UserError(f"{name} is {str(value)[:50]!r}", remedy=f"give {needed}")

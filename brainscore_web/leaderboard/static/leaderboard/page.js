@@ -1,0 +1,365 @@
+// The leaderboard's page: takes the table over from the server's, and asks the server for everything but the order.
+
+import { Grid } from "./grid.js";
+import { listen } from "./keys.js";
+import { element, painter } from "./paint.js";
+import { Inspector } from "./inspector.js";
+import { decode, headAt, layout, sorted } from "./table.js";
+
+const root = document.getElementById("leaderboard");
+const form = document.getElementById("ask");
+const scroller = document.getElementById("scroller");
+const table = scroller.querySelector("table");
+const says = document.getElementById("says");
+const counts = document.getElementById("counts");
+const trouble = document.getElementById("trouble");
+const empty = document.getElementById("empty");
+const problem = document.getElementById("problem");
+const address = root.dataset;
+const COLUMNS_AT_ONCE = 40;
+const LOCAL = new Set(["errors", "sort", "open", "page"]); // what the server is not asked anew for
+
+let asked = null; // the request under way
+let params = new URLSearchParams(location.search);
+params.delete("page");
+
+const view = {
+  data: null,
+  decoded: new Map(),
+  open: new Set(),
+  private: new Set(),
+  sort: { key: "rank", reversed: false },
+  errors: params.has("errors"),
+  card: (kind, identifier) => address[kind].replace("IDENTIFIER", encodeURIComponent(identifier).replaceAll("%2F", "/")),
+  columns(id) {
+    if (!view.decoded.has(id)) {
+      const sent = view.data.columns[id];
+      if (!sent) return null;
+      view.decoded.set(id, decode(sent, view.data.models.id.length));
+    }
+    return view.decoded.get(id);
+  },
+};
+const paint = painter(view);
+let grid = null;
+const inspector = new Inspector(document.getElementById("inspector"), {
+  address: address.cell,
+  query: () => query(),
+});
+
+const query = () => {
+  const plain = new URLSearchParams(params);
+  for (const name of ["errors", "page", "open", "sort"]) plain.delete(name);
+  return plain.toString();
+};
+
+// ---------------------------------------------------------------- what the server sends
+
+async function ask(next, { history: how = "push", focus = false } = {}) {
+  asked?.abort();
+  const mine = (asked = new AbortController());
+  root.classList.add("busy");
+  scroller.setAttribute("aria-busy", "true");
+  try {
+    const sent = new URLSearchParams(next);
+    sent.delete("errors");
+    const answer = await fetch(`${address.data}?${sent}`, { signal: mine.signal, headers: { Accept: "application/json" } });
+    if (answer.status === 400) {
+      refuse(await answer.json());
+      return;
+    }
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    const data = await answer.json();
+    if (mine.signal.aborted) return;
+    accept();
+    params = new URLSearchParams(data.query);
+    if (next.has("errors")) params.set("errors", "1");
+    if (how === "push") remember(true);
+    else if (how === "replace") remember(false);
+    apply(data);
+    if (focus) says.textContent = counts.textContent;
+  } catch (error) {
+    if (error.name !== "AbortError") fail(error, () => ask(next, { history: how, focus }));
+  } finally {
+    if (asked === mine) {
+      asked = null;
+      root.classList.remove("busy");
+      scroller.removeAttribute("aria-busy");
+    }
+  }
+}
+
+function apply(data) {
+  view.data = data;
+  view.decoded.clear();
+  view.private = new Set(data.models.private);
+  view.open = new Set(data.nodes.flatMap((node, place) => (node.open ? [place] : [])));
+  view.errors = params.has("errors");
+  view.sort = { key: data.sort.replace(/^-/, ""), reversed: data.sort.startsWith("-") };
+  counts.textContent = data.counts;
+  empty.replaceChildren(...data.empty.map((text) => element("p", {}, text)));
+  empty.hidden = !data.empty.length;
+  scroller.hidden = !data.models.id.length || !data.nodes.length;
+  document.getElementById("notes").replaceChildren(...data.notes.map((note) => element("li", {}, note)));
+  document.getElementById("chosen").textContent = data.chosen ? String(data.chosen) : "";
+  if (!grid) takeOver();
+  scroller.classList.toggle("with-errors", view.errors);
+  show();
+  links();
+  complete();
+}
+
+// The rows in order, under the headers as they are open.
+function show() {
+  const { key, reversed } = view.sort;
+  const count = view.data.models.id.length;
+  const by = key === "model" ? null : key === "rank" ? view.data.root : key;
+  const column = by === null ? null : view.columns(by);
+  grid.set(sorted(column, count, reversed), layout(view.data.nodes, view.open));
+}
+
+function takeOver() {
+  document.getElementById("pages")?.remove();
+  const fresh = table.cloneNode(false);
+  fresh.setAttribute("role", "grid");
+  fresh.append(document.createElement("thead"), document.createElement("tbody"));
+  table.replaceWith(fresh);
+  scroller.removeAttribute("tabindex");
+  scroller.classList.add("live");
+  root.classList.add("live");
+  grid = new Grid(scroller, fresh, paint);
+  listen(grid, { enter, sort: ({ column, row }) => sortBy(keyAt(row, column)) });
+}
+
+// Columns that are open and not here yet come in portions.
+async function complete() {
+  const data = view.data;
+  const wanted = layout(data.nodes, view.open).columns.map((place) => data.nodes[place]);
+  const missing = wanted.filter((node) => node.kind !== "heading" && !data.columns[node.id]);
+  if (!missing.length) return;
+  const parents = [...new Set(missing.map((node) => node.parent))];
+  while (parents.length) {
+    const some = [];
+    let size = 0;
+    while (parents.length && (!some.length || size < COLUMNS_AT_ONCE)) {
+      const parent = parents.shift();
+      some.push(parent);
+      size += data.nodes.filter((node) => node.parent === parent).length;
+    }
+    const sent = new URLSearchParams(query());
+    for (const parent of some) sent.append("node", parent < 0 ? "" : data.nodes[parent].id);
+    try {
+      const answer = await fetch(`${address.columns}?${sent}`);
+      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+      const more = await answer.json();
+      if (view.data !== data) return;
+      if (more.revision !== data.revision || more.models !== data.models.id.length) {
+        ask(params, { history: "none" }); // something has changed meanwhile
+        return;
+      }
+      Object.assign(data.columns, more.columns);
+    } catch (error) {
+      if (view.data === data) fail(error, complete);
+      return;
+    }
+    grid.refresh();
+  }
+}
+
+function refuse({ message, remedy, field }) {
+  const text = [message, remedy].filter(Boolean).join(": ");
+  const input = form.elements[field];
+  problem.textContent = text;
+  problem.hidden = false;
+  if (input?.setAttribute) input.setAttribute("aria-invalid", "true");
+}
+
+function accept() {
+  problem.hidden = true;
+  problem.textContent = "";
+  trouble.hidden = true;
+  for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+}
+
+function fail(error, again) {
+  const what = error instanceof TypeError ? "there is no connection" : error.message;
+  const retry = element("button", { type: "button" }, "Try again");
+  retry.addEventListener("click", () => {
+    trouble.hidden = true;
+    again();
+  });
+  trouble.replaceChildren(`This could not be loaded (${what}). What you see is from before. `, retry);
+  trouble.hidden = false;
+}
+
+// ---------------------------------------------------------------- the address
+
+function remember(push) {
+  const text = params.toString();
+  const target = text ? `?${text}` : location.pathname;
+  if (push && location.search.replace(/^\?/, "") !== text) history.pushState(null, "", target);
+  else history.replaceState(null, "", target);
+}
+
+function links() {
+  const plain = new URLSearchParams(params);
+  plain.delete("errors");
+  plain.delete("page");
+  for (const link of document.querySelectorAll("a[data-export]")) {
+    link.href = plain.size ? `${link.dataset.export}?${plain}` : link.dataset.export;
+  }
+}
+
+addEventListener("popstate", () => {
+  const next = new URLSearchParams(location.search);
+  next.delete("page");
+  fill(next);
+  ask(next, { history: "none" });
+});
+
+// ---------------------------------------------------------------- order and columns
+
+function keyAt(row, column) {
+  if (column < 2) return column ? "model" : "rank";
+  const levels = grid.layout.levels;
+  const head = row < 0 && headAt(grid.layout.heads, column - 2, row + levels);
+  return view.data.nodes[head ? head.place : grid.layout.columns[column - 2]].id;
+}
+
+function sortBy(key) {
+  const node = view.data.nodes.find((one) => one.id === key);
+  if (node?.kind === "heading") return;
+  const reversed = view.sort.key === key && !view.sort.reversed;
+  view.sort = { key, reversed };
+  params.delete("sort");
+  if (key !== "rank" || reversed) params.set("sort", `${reversed ? "-" : ""}${key}`);
+  remember(true);
+  links();
+  show();
+  const name = node ? node.title : key;
+  const way = key === "model" || key === "rank" ? (reversed ? "last" : "first") : reversed ? "lowest" : "highest";
+  says.textContent = `Sorted by ${name}, ${way} first`.replace("first first", "first first".slice(0, 5));
+}
+
+function toggle(place) {
+  if (view.open.has(place)) view.open.delete(place);
+  else view.open.add(place);
+  opened();
+}
+
+function opened() {
+  params.delete("open");
+  const ids = [...view.open].map((place) => view.data.nodes[place].id).sort();
+  for (const id of ids.length ? ids : [""]) params.append("open", id);
+  remember(true);
+  links();
+  show();
+  complete();
+}
+
+function enter({ row, column }, cell) {
+  if (row >= 0) {
+    const link = column < 2 && cell?.parentElement.querySelector("th a");
+    if (link) link.click();
+    else inspector.focus();
+    return;
+  }
+  const button = cell?.querySelector("[data-open]");
+  if (button) toggle(Number(button.dataset.open));
+  else if (cell?.querySelector("a.card")) cell.querySelector("a.card").click();
+  else sortBy(keyAt(row, column));
+}
+
+scroller.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-sort], button[data-open]");
+  if (!button || !grid) return;
+  if (button.dataset.sort) sortBy(button.dataset.sort);
+  else toggle(Number(button.dataset.open));
+  grid.mark();
+});
+
+for (const [type, wait] of [["focusin", 60], ["pointerover", 250]]) {
+  scroller.addEventListener(type, (event) => {
+    const cell = event.target.closest?.("td[data-column]");
+    if (!cell || !grid || Number(cell.dataset.column) < 2) return;
+    const place = grid.layout.columns[Number(cell.dataset.column) - 2];
+    const row = grid.rows[Number(cell.dataset.row)];
+    if (type === "pointerover") cell.title = paint.hint(row, place);
+    inspector.soon(view.data.models.id[row], view.data.nodes[place], wait);
+  });
+}
+
+for (const [id, all] of [["open-all", true], ["close-all", false]]) {
+  document.getElementById(id).addEventListener("click", () => {
+    const { children } = layout(view.data.nodes, view.open);
+    view.open = new Set(all ? [...children.keys()].filter((place) => place >= 0) : []);
+    opened();
+  });
+}
+
+// ---------------------------------------------------------------- the form
+
+function read() {
+  const next = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (String(value).trim() && !LOCAL.has(name)) next.append(name, value);
+  for (const name of ["sort", "open"]) for (const value of params.getAll(name)) next.append(name, value);
+  if (form.elements.errors.checked) next.set("errors", "1");
+  return next;
+}
+
+function fill(next) {
+  for (const input of form.querySelectorAll("input, select")) {
+    const values = next.getAll(input.name);
+    if (input.type === "checkbox") input.checked = values.includes(input.value);
+    else if (input.type === "radio") input.checked = values.length ? values.includes(input.value) : input.dataset.usual === "1";
+    else if (input.type !== "hidden" && input.type !== "submit") input.value = values[0] || "";
+  }
+}
+
+let waiting = 0;
+let typing = null;
+form.addEventListener("input", (event) => {
+  if (event.target.closest("[data-local]")) return;
+  if (event.target.name === "errors") {
+    view.errors = event.target.checked;
+    params.delete("errors");
+    if (view.errors) params.set("errors", "1");
+    remember(true);
+    scroller.classList.toggle("with-errors", view.errors);
+    if (grid) show();
+    return;
+  }
+  const again = typing === event.target; // a word that is being typed is one step back
+  typing = event.target.matches("input:not([type=checkbox], [type=radio])") ? event.target : null;
+  clearTimeout(waiting);
+  waiting = setTimeout(() => ask(read(), { history: again ? "replace" : "push", focus: true }), 300);
+});
+form.addEventListener("focusout", () => (typing = null));
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(waiting);
+  ask(read(), { focus: true });
+});
+for (const link of document.querySelectorAll("a.reset")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const next = new URLSearchParams();
+    if (params.has("errors")) next.set("errors", "1");
+    fill(next);
+    ask(next, { focus: true });
+  });
+}
+const copy = document.getElementById("copy");
+copy.hidden = false;
+copy.addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    says.textContent = "Link copied";
+  } catch {
+    says.textContent = `The link is the address of this page: ${location.href}`;
+  }
+  says.classList.add("seen");
+  setTimeout(() => says.classList.remove("seen"), 3000);
+});
+
+ask(params, { history: "none" });

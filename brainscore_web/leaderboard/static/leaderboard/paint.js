@@ -1,0 +1,148 @@
+// What stands in the grid's cells. Texts only ever become text nodes.
+
+import { SAID, SIGNS, shown } from "./table.js";
+
+export function element(name, attributes = {}, ...content) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
+  }
+  made.append(...content);
+  return made;
+}
+
+// Long names break after signs.
+function breakable(text) {
+  return text.split(/(?<=[._\-/])/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
+}
+
+// `view` holds what is shown: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
+export function painter(view) {
+  const turned = (key) => (view.sort.key !== key ? null : view.sort.reversed ? "up" : "down");
+  const arrow = (key) => element("span", { class: `arrow ${turned(key) || ""}`, "aria-hidden": "true" });
+  // values fall when they are sorted as they come: the best first; names rise
+  const said = (key) => {
+    const way = turned(key);
+    if (!way) return "none";
+    return (way === "down") === (key === "model" || key === "rank") ? "ascending" : "descending";
+  };
+
+  return {
+    corner(cell, key) {
+      cell.setAttribute("aria-sort", said(key));
+      const label = key === "rank" ? "Rank" : "Model";
+      const sort = element("button", { type: "button", class: "sort", tabindex: "-1", "data-sort": key });
+      sort.append(element("span", { class: "name" }, label), arrow(key));
+      cell.append(sort);
+    },
+
+    head(cell, head) {
+      const node = view.data.nodes[head.place];
+      cell.className = head.group ? "group" : head.mean ? "mean" : node.kind;
+      cell.classList.add(`depth-${Math.min(head.level, 5)}`);
+      const box = element("div", { class: "box" });
+      if (head.group || head.closed) {
+        const verb = head.group ? "Close" : "Open";
+        box.append(
+          element(
+            "button",
+            {
+              type: "button",
+              class: "open",
+              tabindex: "-1",
+              "data-open": head.place,
+              "aria-label": `${verb} ${node.title}, ${node.n} benchmarks`,
+              title: `${verb}: ${node.n} benchmarks`,
+            },
+            element("span", { class: `sign ${head.group ? "minus" : "plus"}`, "aria-hidden": "true" }),
+            String(node.n),
+          ),
+        );
+        cell.setAttribute("aria-expanded", String(Boolean(head.group)));
+      } else if (node.kind === "benchmark") {
+        box.append(
+          element(
+            "a",
+            { class: "card", tabindex: "-1", href: view.card("benchmark", node.id), title: `About ${node.title}` },
+            element("span", { "aria-hidden": "true" }, "i"),
+            element("span", { class: "said" }, `About ${node.title}`),
+          ),
+        );
+      }
+      if (head.group || node.kind === "heading") {
+        box.append(element("span", { class: "name", title: node.title }, node.title));
+      } else {
+        cell.setAttribute("aria-sort", said(node.id));
+        const sort = element("button", {
+          type: "button",
+          class: "sort",
+          tabindex: "-1",
+          "data-sort": node.id,
+          title: `Sort by ${node.title}`,
+        });
+        const name = head.mean ? ["Mean", element("span", { class: "said" }, ` of ${node.title}`)] : breakable(node.title);
+        sort.append(element("span", { class: "name" }, ...name), arrow(node.id));
+        box.append(sort);
+      }
+      cell.append(box);
+    },
+
+    rank(cell, row) {
+      const { rank, best, worst, group } = view.data.models;
+      cell.replaceChildren();
+      if (!rank[row]) {
+        cell.append(element("span", { "aria-hidden": "true" }, "–"), element("span", { class: "said" }, "no rank"));
+        return;
+      }
+      cell.append(element("b", {}, String(rank[row])));
+      if (best[row] !== worst[row]) cell.append(element("span", { class: "range" }, ` (${best[row]}–${worst[row]})`));
+      if (group[row]) cell.append(element("span", { class: "letters" }, ` ${group[row]}`));
+    },
+
+    model(cell, row) {
+      const { id, title, mine } = view.data.models;
+      const name = title[row] || id[row];
+      const link = element("a", { href: view.card("model", id[row]), tabindex: "-1", title: name }, ...breakable(name));
+      cell.replaceChildren(link);
+      if (view.private.has(row)) {
+        cell.append(element("span", { class: "private", title: mine ? "Only you see it" : "Not public" }, "private"));
+      }
+    },
+
+    cell(cell, row, place) {
+      const node = view.data.nodes[place];
+      const column = view.columns(node.id);
+      cell.removeAttribute("aria-label");
+      cell.removeAttribute("title");
+      if (node.kind === "heading") {
+        cell.className = "void";
+        cell.textContent = "";
+      } else if (!column) {
+        cell.className = "waiting";
+        cell.textContent = "…";
+      } else if (column.state[row] === 0) {
+        const shade = column.shade[row];
+        cell.className = shade < 0 ? "value" : `value s${shade}`;
+        cell.textContent = shown(column.value[row]);
+        if (view.errors && !Number.isNaN(column.error[row])) {
+          cell.append(element("span", { class: "error" }, ` ±${shown(column.error[row])}`));
+        }
+      } else {
+        const state = column.state[row];
+        cell.className = `none ${SAID[state].replace(" ", "-")}`;
+        cell.textContent = SIGNS[state];
+        cell.setAttribute("aria-label", SAID[state]);
+      }
+    },
+
+    // The title of a cell, made when the pointer comes to it.
+    hint(row, place) {
+      const column = view.columns(view.data.nodes[place].id);
+      if (!column) return "";
+      if (column.state[row]) return SAID[column.state[row]];
+      const error = column.error[row];
+      return `${shown(column.value[row])} ${Number.isNaN(error) ? "(no error known)" : `± ${shown(error)}`}`;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// What the server sends, made into columns, an order of rows and a layout of headers. Nothing here touches the page.
+
+export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–"];
+export const SAID = ["", "undefined", "not applicable", "failed", "outdated", "missing"];
+
+// A column arrives as: rows from the highest value to the lowest (o), the highest value and the steps down from one
+// to the next (v; "=" in t: the step is an exact tie), errors (e), how many there are of each colour from 9 to 0 (c),
+// and the states of all other rows (s). So the server's order is known although values are rounded.
+export function decode(sent, count) {
+  const value = new Float64Array(count).fill(NaN);
+  const error = new Float64Array(count).fill(NaN);
+  const shade = new Int8Array(count).fill(-1);
+  const state = new Int8Array(count).fill(5);
+  const group = new Int32Array(count).fill(-1); // the same for exact ties
+  const order = sent.o;
+  let at = 0;
+  let tie = 0;
+  let colour = 9;
+  let left = sent.c.length ? sent.c[0] : 0;
+  const ties = new Set(sent.t);
+  order.forEach((row, place) => {
+    at = place ? at - sent.v[place] : sent.v[0];
+    value[row] = at / sent.scale;
+    if (sent.e[place] !== null) error[row] = sent.e[place] / sent.scale;
+    if (place && !ties.has(place)) tie += 1;
+    group[row] = tie;
+    state[row] = 0;
+    while (left === 0 && colour > 0) {
+      colour -= 1;
+      left = sent.c[9 - colour];
+    }
+    if (sent.c.length) {
+      shade[row] = colour;
+      left -= 1;
+    }
+  });
+  let rest = 0;
+  for (let row = 0; row < count; row += 1) {
+    if (group[row] < 0) {
+      state[row] = Number(sent.s[rest]);
+      rest += 1;
+    }
+  }
+  return { value, error, shade, state, group, order, unscored: rest };
+}
+
+// Rows (which arrive by name) in the order of a column: what has no value last, ties by name.
+export function sorted(column, count, rising) {
+  if (!column) {
+    const rows = Array.from({ length: count }, (_, row) => row);
+    return rising ? rows.reverse() : rows;
+  }
+  const scored = column.order.slice();
+  if (rising) scored.sort((a, b) => column.group[b] - column.group[a] || a - b);
+  const rest = [];
+  for (let row = 0; row < count; row += 1) if (column.group[row] < 0) rest.push(row);
+  return scored.concat(rest);
+}
+
+// Nodes arrive depth first as {id, title, parent, kind, n, depth}. An open mean is a column of its own below a heading that
+// spans all that is below it; `open` holds places of nodes.
+export function layout(nodes, open) {
+  const children = new Map();
+  nodes.forEach((node, place) => {
+    if (!children.has(node.parent)) children.set(node.parent, []);
+    children.get(node.parent).push(place);
+  });
+  const columns = [];
+  const heads = [];
+  let levels = 1;
+  const walk = (place, level) => {
+    const node = nodes[place];
+    const below = children.get(place) || [];
+    const start = columns.length;
+    levels = Math.max(levels, level + 1);
+    if (below.length && open.has(place)) {
+      const head = { place, start, level, group: true };
+      heads.push(head);
+      levels = Math.max(levels, level + 2);
+      if (node.kind === "mean") {
+        heads.push({ place, start, end: start + 1, level: level + 1, mean: true });
+        columns.push(place);
+      }
+      for (const one of below) walk(one, level + 1);
+      head.end = columns.length;
+    } else {
+      columns.push(place);
+      heads.push({ place, start, end: start + 1, level, closed: below.length > 0 });
+    }
+  };
+  for (const root of children.get(-1) || []) walk(root, 0);
+  for (const head of heads) head.span = head.group ? 1 : levels - head.level;
+  return { columns, heads, levels, children };
+}
+
+// Which header is at a column and a level: it may have begun further up.
+export function headAt(heads, column, level) {
+  return heads.find(
+    (head) => head.start <= column && column < head.end && head.level <= level && level < head.level + head.span,
+  );
+}
+
+export const shown = (value, digits = 3) => {
+  if (Number.isNaN(value)) return "";
+  const text = value.toFixed(digits);
+  return text.replace(/^(-?)0\./, "$1.");
+};

@@ -1,0 +1,180 @@
+"""The documentation and the site's own texts: Markdown files, made into HTML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from django.utils.safestring import SafeString, mark_safe
+
+__all__ = ["Document", "Section", "document", "document_names", "picture", "text_of"]
+
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json"}
+_NAME = re.compile(r"[a-z0-9_]+\Z")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the second level, to be linked to."""
+
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page of text.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without its ending.
+    title : str
+        The first heading.
+    body : SafeString
+        HTML without that heading.
+    sections : tuple of Section
+        In their order.
+    """
+
+    name: str
+    title: str
+    body: SafeString
+    sections: tuple[Section, ...]
+
+
+def document_names() -> tuple[tuple[str, str], ...]:
+    """Names and titles of the documentation's pages, by title; the start page is left out."""
+    found = ((path.stem, _title(path.read_text(encoding="utf-8"))) for path in _folder().glob("*.md"))
+    return tuple(sorted(((name, title) for name, title in found if name != "index"), key=lambda item: item[1].lower()))
+
+
+def document(name: str) -> Document | None:
+    """A page of the documentation; None if there is none of this name."""
+    path = _folder() / f"{name}.md"
+    if not _NAME.match(name) or not path.is_file():
+        return None
+    return _document(name, path, path.stat().st_mtime_ns)
+
+
+def text_of(name: str) -> Document:
+    """One of the site's own texts."""
+    text = resources.files("brainscore_web.pages").joinpath("content", f"{name}.md").read_text(encoding="utf-8")
+    return rendered(name, text)
+
+
+def picture(name: str) -> tuple[Path, str] | None:
+    """A file that a page of the documentation shows or links to, and its type; None if there is none."""
+    folder = _folder().resolve()
+    path = (folder / name).resolve()
+    if path.suffix not in _PICTURES or not path.is_relative_to(folder) or not path.is_file():
+        return None
+    return path, _PICTURES[path.suffix]
+
+
+def rendered(name: str, text: str) -> Document:
+    """Make HTML of Markdown. Raw HTML in it is shown, not used; links between pages become the site's."""
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
+    tokens = made.parse(_COMMENT.sub("", text))
+    sections: list[Section] = []
+    title, kept, used = name, [], set()
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        if token.type == "heading_open":
+            words = tokens[position + 1].content.replace("`", "")
+            if token.tag == "h1":
+                title = words
+                position += 3
+                continue
+            anchor = _anchor(words, used)
+            token.attrSet("id", anchor)
+            if token.tag == "h2":
+                sections.append(Section(anchor, words))
+        if token.type in ("table_open", "table_close"):
+            kept.append(_scrolling(token))
+            if token.type == "table_open":
+                kept.append(token)
+            else:
+                kept.insert(-1, token)
+            position += 1
+            continue
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("href", _address(str(child.attrs["href"])))
+            elif child.type == "image":
+                child.attrSet("src", _address(str(child.attrs["src"])))
+        for cell in ("style",):  # alignment of table cells; the security policy allows no style attributes
+            if token.type in ("th_open", "td_open") and cell in token.attrs:
+                token.attrSet("class", f"to-{str(token.attrs.pop(cell)).rpartition(':')[2]}")
+        kept.append(token)
+        position += 1
+    body = made.renderer.render(kept, made.options, {})
+    return Document(name, title, mark_safe(body), tuple(sections))  # noqa: S308 # raw HTML was escaped
+
+
+@lru_cache(maxsize=128)
+def _document(name: str, path: Path, _changed: int) -> Document:
+    return rendered(name, path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    """The documentation: packed with the site, or in the checkout that it runs from."""
+    packed = Path(str(resources.files("brainscore_web"))) / "docs"
+    return packed if packed.is_dir() else packed.parent.parent / "docs"
+
+
+def _title(text: str) -> str:
+    return next((line[2:].strip() for line in text.splitlines() if line.startswith("# ")), "")
+
+
+def _anchor(words: str, used: set[str]) -> str:
+    made = re.sub(r"[^\w]+", "-", words.lower()).strip("-") or "section"
+    number, first = 1, made
+    while made in used:
+        number += 1
+        made = f"{first}-{number}"
+    used.add(made)
+    return made
+
+
+def _address(target: str) -> str:
+    if "://" in target or target.startswith(("#", "/", "mailto:")):
+        return target
+    page, _, part = target.partition("#")
+    part = f"#{part}" if part else ""
+    if page.endswith(".md"):
+        name = page.removesuffix(".md")
+        return f"/tutorials/{part}" if name == "index" else f"/tutorials/{name}/{part}"
+    return f"/tutorials/files/{page}{part}"
+
+
+def _scrolling(of: object) -> object:
+    """A frame in which a wide table scrolls."""
+    from markdown_it.token import Token
+
+    opening = getattr(of, "type", "") == "table_open"
+    frame = Token("frame_open" if opening else "frame_close", "div", 1 if opening else -1, block=True)
+    if opening:
+        frame.attrs = {"class": "wide", "tabindex": "0", "role": "region", "aria-label": "Table"}
+    return frame
+
+
+def _highlighted(code: str, language: str, _attributes: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language or "text")
+    except ClassNotFound:
+        return ""
+    return highlight(code, lexer, HtmlFormatter(nowrap=True))

@@ -1,0 +1,160 @@
+"""Make a site ready on this machine and run it: what ``brainscore serve`` does."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_web._environment import site_folder
+
+__all__ = ["has_database", "listen", "prepare", "serve", "use_demonstration"]
+
+Say = Callable[[str], None]
+
+
+def use_demonstration() -> None:
+    """Let the site live in a folder and database of its own, apart from real results. Before anything else."""
+    os.environ["BRAINSCORE_SITE_HOME"] = str(site_folder().with_name("site-demonstration"))
+    os.environ.pop("DATABASE_URL", None)
+
+
+def has_database() -> bool:
+    """Whether there is a site on this machine already."""
+    return bool(os.environ.get("DATABASE_URL")) or (site_folder() / "site.sqlite3").exists()
+
+
+def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> int:
+    """Bring the database up to date and read what is new.
+
+    Parameters
+    ----------
+    results : str or None
+        Where receipts are: a folder or ``s3://…``; None: nothing is read.
+    demonstration : bool
+        Fill an empty site with simulated scores.
+    say : callable
+        Told what happens, a line at a time.
+
+    Returns
+    -------
+    int
+        How many scores the site has.
+    """
+    _set_up()
+    from django.core.management import call_command
+
+    from brainscore_web.leaderboard.ingest import ingest_store, sync_catalogue
+    from brainscore_web.leaderboard.models import Score
+    from brainscore_web.leaderboard.simulated import fill
+
+    call_command("migrate", verbosity=0)
+    _collect_static()
+    if demonstration and not Score.objects.exists():
+        fill(models=40, benchmarks=60, versions=2, private=0)
+    if demonstration or results is None:
+        return Score.objects.count()
+    sync_catalogue()
+    report = ingest_store(results)
+    say(f"Read {report.added} new receipts from {results}; {report.known} were known.")
+    for problem in report.problems[:10]:
+        say(f"Not read: {problem}")
+    if len(report.problems) > 10:
+        say(f"… and {len(report.problems) - 10} more")
+    return Score.objects.count()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port.
+
+    Raises
+    ------
+    UserError
+        If it is taken, or the host is no address of this machine.
+    """
+    if host not in ("127.0.0.1", "localhost", "::1") and not os.environ.get("BRAINSCORE_SITE_HOSTS"):
+        raise UserError(
+            f"others could reach the site at {host}, and no name is set by which they may",
+            remedy="set BRAINSCORE_SITE_HOSTS to the names of this machine, separated by commas",
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        raise UserError(
+            f"cannot listen at {host}:{port}: {error.strerror}", remedy="choose another port with --port"
+        ) from error
+    made.listen(128)
+    return made
+
+
+def serve(taken: socket.socket, *, workers: int) -> None:
+    """Answer requests until interrupted; does not return."""
+    from gunicorn.app.base import BaseApplication
+
+    class Server(BaseApplication):
+        """gunicorn with this site."""
+
+        def load_config(self) -> None:
+            """Set what differs from gunicorn's own settings."""
+            chosen: dict[str, Any] = {
+                "bind": [f"fd://{taken.fileno()}"],
+                "workers": workers,
+                "worker_class": "gthread",
+                "threads": 4,
+                "timeout": 120,
+                "loglevel": "warning",
+                "worker_tmp_dir": "/dev/shm" if Path("/dev/shm").is_dir() else None,  # noqa: S108 # heartbeats, as gunicorn advises
+                "control_socket_disable": True,
+            }
+            for name, value in chosen.items():
+                if name in self.cfg.settings:
+                    self.cfg.set(name, value)
+
+        def load(self) -> Any:
+            """Make the application."""
+            from brainscore_web.wsgi import application
+
+            return application
+
+    sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
+    Server().run()
+
+
+def _set_up() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
+    import django
+
+    site_folder().mkdir(parents=True, exist_ok=True)
+    django.setup()
+
+
+def _collect_static() -> None:
+    """Pack the files that browsers ask for, if any has changed since the last time."""
+    from django.conf import settings
+    from django.contrib.staticfiles.finders import get_finders
+    from django.core.management import call_command
+
+    state = hash_of_files(
+        Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list(["CVS", ".*", "*~"])
+    )
+    marker = Path(settings.STATIC_ROOT) / ".collected"
+    if marker.exists() and marker.read_text(encoding="ascii") == state:
+        return
+    call_command("collectstatic", interactive=False, verbosity=0, clear=True)
+    marker.write_text(state, encoding="ascii")
+
+
+def hash_of_files(paths: Any) -> str:
+    """One text for names, sizes and times of files."""
+    from hashlib import sha256
+
+    known = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
+    return sha256(repr(known).encode()).hexdigest()

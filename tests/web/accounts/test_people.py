@@ -1,0 +1,118 @@
+"""People and their tokens."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from brainscore_web.accounts.models import ApiToken, User
+
+PASSWORD = "correct horse battery"
+
+
+def test_people_log_in_with_their_address_whatever_its_case(member):
+    assert authenticate(username="Member@EXAMPLE.org", password=PASSWORD) == member
+    assert authenticate(username="member@example.org", password="wrong") is None
+
+
+def test_an_address_is_taken_whatever_its_case(member):
+    with pytest.raises(ValidationError, match="email"):
+        User.objects.create_user("MEMBER@example.org", PASSWORD)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User(email="MEMBER@example.org").save()
+
+
+def test_an_address_is_needed(db):
+    with pytest.raises(ValueError, match="e-mail"):
+        User.objects.create_user("")
+    with pytest.raises(ValidationError, match="valid email"):
+        User.objects.create_user("no address")
+
+
+def test_others_never_see_the_address(member, owner):
+    assert owner.public_name == "Olga Owner"
+    assert "@" not in str(member)
+
+
+def test_a_token_is_kept_as_a_hash(member):
+    token, text = ApiToken.issue(member, "laptop", ["read"])
+    assert text.startswith("bs_")
+    assert text not in str(token.__dict__)
+    assert ApiToken.find(text) == token
+    assert ApiToken.find(text[:-1]) is None
+    assert ApiToken.find("") is None
+
+
+@pytest.mark.parametrize("change", ["revoked", "expired", "left"])
+def test_a_token_ends(member, change):
+    token, text = ApiToken.issue(member, "laptop", ["read"], expires=timezone.now() + timedelta(hours=1))
+    assert ApiToken.find(text)
+    if change == "revoked":
+        token.revoked = True
+    elif change == "expired":
+        token.expires = timezone.now() - timedelta(seconds=1)
+    else:
+        member.is_active = False
+        member.save()
+    token.save()
+    assert ApiToken.find(text) is None
+
+
+@pytest.mark.parametrize("scopes", [[], ["everything"], "read", ["read", "admin"]])
+def test_unknown_scopes_are_refused(member, scopes):
+    with pytest.raises(ValidationError, match="Scopes|scopes"):
+        ApiToken.issue(member, "laptop", scopes)
+
+
+def test_a_token_from_the_administration_is_shown_once(client, staff, member):
+    client.force_login(staff)
+    data = {"user": member.pk, "name": "laptop", "scopes": ["read"], "expires_0": "", "expires_1": ""}
+    answer = client.post("/admin/accounts/apitoken/add/", data, follow=True)
+    (note,) = [str(message) for message in answer.context["messages"] if "not shown again" in str(message)]
+    text = next(word for word in note.split() if word.startswith("bs_")).rstrip(".")
+    token = ApiToken.find(text)
+    assert token.user == member
+    assert token.scopes == ["read"]
+    again = client.get(f"/admin/accounts/apitoken/{token.pk}/change/")
+    assert again.status_code == 200
+    assert text not in again.content.decode()
+    assert ApiToken.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "accounts/user/", "accounts/user/add/", "accounts/apitoken/", "leaderboard/visionmodel/",
+        "leaderboard/benchmark/", "leaderboard/score/", "leaderboard/ingestion/", "leaderboard/layerprofile/", "",
+    ],
+)  # fmt: skip
+def test_the_administration_is_for_staff_alone(client, board, staff, member, address):
+    assert client.get(f"/admin/{address}").status_code == 302
+    client.force_login(member)
+    assert client.get(f"/admin/{address}").status_code == 302
+    client.force_login(staff)
+    assert client.get(f"/admin/{address}").status_code == 200
+
+
+def test_visibility_changes_in_bulk_at_once(client, board, staff, member):
+    from brainscore_web.leaderboard import revision
+    from brainscore_web.leaderboard.models import VisionModel
+
+    client.force_login(staff)
+    before = revision.current()
+    keys = VisionModel.objects.values_list("pk", flat=True)[:3]
+    client.post("/admin/leaderboard/visionmodel/", {"action": "withdraw", "_selected_action": [str(pk) for pk in keys]})
+    assert VisionModel.objects.visible_to(member).count() == 8
+    assert revision.current() > before
+
+
+def test_a_person_is_made_in_the_administration(client, staff):
+    client.force_login(staff)
+    data = {"email": "new@example.org", "display_name": "New", "usable_password": "true",
+            "password1": PASSWORD, "password2": PASSWORD}  # fmt: skip
+    answer = client.post("/admin/accounts/user/add/", data)
+    assert answer.status_code == 302, answer.context["adminform"].errors
+    assert authenticate(username="new@example.org", password=PASSWORD)

@@ -1,0 +1,85 @@
+"""Markdown made into HTML."""
+
+from pathlib import Path
+
+import pytest
+
+from brainscore_web.pages.documents import document, document_names, picture, rendered, text_of
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_every_page_of_the_documentation_is_found():
+    names = {name for name, _ in document_names()}
+    assert names == {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    assert all(title for _, title in document_names())
+
+
+def test_links_between_pages_become_the_sites():
+    addresses = {
+        "receipts.md#fields": "/tutorials/receipts/#fields",
+        "index.md": "/tutorials/",
+        "https://example.org": "https://example.org",
+        "schemas/x.json": "/tutorials/files/schemas/x.json",
+        "#f": "#f",
+    }
+    made = rendered("x", "# X\n\n" + " ".join(f"[a]({address})" for address in addresses))
+    for address in addresses.values():
+        assert f'href="{address}"' in made.body
+
+
+def test_every_link_leads_somewhere(client, db):
+    import re
+
+    for name, _ in document_names():
+        for address in re.findall(r'(?:href|src)="(/tutorials/[^"]*)"', document(name).body):
+            page, _, part = address.partition("#")
+            answer = client.get(page)
+            assert answer.status_code == 200, f"{name}: {address}"
+            if part:
+                assert f'id="{part}"' in answer.content.decode(), f"{name}: {address}"
+
+
+def test_raw_html_is_shown_and_not_used():
+    made = rendered("x", "# X\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n\n<!-- hidden -->")
+    assert "<script" not in made.body
+    assert "javascript:" not in made.body.replace("[x](javascript:alert(1))", "")
+    assert "hidden" not in made.body
+
+
+def test_nothing_is_styled_inline():
+    for name, _ in document_names():
+        assert "style=" not in document(name).body
+
+
+def test_headings_that_are_equal_have_different_anchors():
+    made = rendered("x", "# X\n\n## A\n\n## A\n\n## `b` c")
+    assert [section.anchor for section in made.sections] == ["a", "a-2", "b-c"]
+    assert made.title == "X"
+
+
+def test_code_is_highlighted():
+    assert '<span class="kn">import</span>' in rendered("x", "```python\nimport os\n```").body
+    assert "<b>" not in rendered("x", "```unknown\n<b>\n```").body
+
+
+@pytest.mark.parametrize("name", ["../README", "nothing", "a/b", "", "index.md"])
+def test_other_files_are_no_pages(name):
+    assert document(name) is None
+
+
+@pytest.mark.parametrize("name", ["../README.md", "../docs/result.png/..", "conftest.py", "receipts.md", "/etc/passwd"])
+def test_other_files_are_no_pictures(name):
+    assert picture(name) is None
+
+
+def test_pictures(client, db):
+    answer = client.get("/tutorials/files/result.png")
+    assert answer.status_code == 200
+    assert b"".join(answer.streaming_content)[:4] == b"\x89PNG"
+    assert client.get("/tutorials/files/..%2FREADME.md").status_code == 404
+
+
+def test_own_texts():
+    for name in ("about", "citation"):
+        assert text_of(name).title

@@ -1,0 +1,92 @@
+"""Home, texts, competitions."""
+
+import pytest
+from django.urls import reverse
+
+ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/competitions/"]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_pages_answer_under_a_strict_policy(client, db, address):
+    answer = client.get(address)
+    assert answer.status_code == 200
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["X-Frame-Options"] == "DENY"
+    assert client.post(address).status_code in (403, 405)
+
+
+def test_home_counts_what_the_visitor_may_see(client, board, owner):
+    hidden = board.models[-1]
+    assert client.get("/").context["front"].models == 11
+    assert hidden not in client.get("/").content.decode()
+    client.force_login(owner)
+    assert client.get("/").context["front"].models == 12
+
+
+def test_home_says_that_simulated_is_simulated(client, board):
+    assert "simulated" in client.get("/").content.decode()
+
+
+def test_home_ranks_as_the_leaderboard_does(client, board):
+    from brainscore_web.leaderboard.board import board_of
+    from brainscore_web.leaderboard.state import BoardState
+    from django.contrib.auth.models import AnonymousUser
+
+    from brainscore_web.leaderboard.snapshot import snapshot_for
+
+    first = board_of(snapshot_for(AnonymousUser()), BoardState()).models[0].identifier
+    leaders = client.get("/").context["front"].leaders
+    assert leaders[0].identifier == first
+    assert [one.rank for one in leaders] == sorted(one.rank for one in leaders)
+    assert leaders[0].rank == 1
+
+
+def test_home_of_an_empty_site(client, db):
+    assert "no scores yet" in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize("address", ["/nothing/", "/tutorials/nothing/", "/vision/nothing/"])
+def test_what_is_not_there(client, db, address):
+    answer = client.get(address)
+    assert answer.status_code == 404
+    assert "Not found" in answer.content.decode()
+
+
+def test_competitions_name_what_is_not_scored_here(client, db):
+    text = client.get(reverse("competitions:overview")).content.decode()
+    assert "<del>June 30, 2024</del>" in text
+    assert "July 8, 2024" in text
+    assert "hmax <small>(not scored here)</small>" in text
+
+
+def test_competitions_link_to_what_is_scored_here(client, db):
+    from brainscore_web.leaderboard.models import Benchmark, VisionModel
+
+    VisionModel.objects.create(identifier="alexnet")
+    VisionModel.objects.create(identifier="hmax", visibility="private")
+    Benchmark.objects.create(identifier="tong.Coggan2024_fMRI.V1-rdm")
+    text = client.get(reverse("competitions:overview")).content.decode()
+    assert '/vision/model/alexnet/"' in text
+    assert "hmax <small>(not scored here)</small>" in text
+    assert "/vision/benchmark/tong.Coggan2024_fMRI.V1-rdm/" in text
+
+
+def test_the_competitions_entries_are_benchmarks_here():
+    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_web.competitions.programme import COMPETITIONS
+
+    known = set(leaderboard_tree().benchmarks)
+    names = {n for one in COMPETITIONS for track in one.tracks for entry in track.winners for n in entry.benchmarks}
+    assert len(names) == 11
+    assert names <= known
+
+
+def test_every_head_link_is_a_page(client, db):
+    from brainscore_web.pages.context import site
+
+    request = client.get("/").wsgi_request
+    for _, href, _ in site(request)["head_links"]:
+        assert client.get(href).status_code == 200, href
