@@ -16,6 +16,7 @@ help: ## list the commands
 
 demo: $(VENV)/.installed ## score three models, print the table, write an HTML report
 	$(BIN)/brainscore demo --output demo
+	@echo "Here: make serve"
 
 serve: $(VENV)/.web ## start the website with the results of `make demo`, or simulated ones
 	$(BIN)/brainscore serve $(if $(wildcard demo/results),--results demo/results)

@@ -142,3 +142,4 @@ def _print_end(console: Console, result: DemoResult, report: Path, plot: Path, a
     console.print("Controls are simulated. simulated-truth, which made them, should reach 1; pixels should not.")
     for name, path in (("Report", report), ("Plot", plot), ("Receipts", address)):
         console.print(f"{name:9}{path}", markup=False)
+    console.print(f"Website  brainscore serve --results {address}", markup=False)

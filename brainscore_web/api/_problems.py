@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, Throttled, ValidationError
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UnknownIdentifier, UserError
 
 __all__ = ["PROBLEM_JSON", "Problem", "answer_problems", "problem"]
 
@@ -78,7 +78,7 @@ def _raised(request: HttpRequest, error: Problem) -> HttpResponse:
 
 
 def _user_error(request: HttpRequest, error: UserError) -> HttpResponse:
-    return problem(400, error.message, error.remedy)
+    return problem(404 if isinstance(error, UnknownIdentifier) else 400, error.message, error.remedy)
 
 
 def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
@@ -94,7 +94,7 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    errors = [{"where": _where(one["loc"]), "message": one["msg"]} for one in error.errors]
+    errors = [{"where": _where(one["loc"]), "message": one["msg"].removeprefix("Value error, ")} for one in error.errors]
     named = ", ".join(dict.fromkeys(one["where"] for one in errors))
     return problem(400, f"invalid: {named}", "see /api/v1/docs", errors=errors)
 

@@ -12,6 +12,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 __all__ = [
     "BenchmarkCard",
     "BenchmarkEntry",
+    "BoardAnswer",
+    "BoardColumn",
     "Ceiling",
     "Fault",
     "Finite",
@@ -22,6 +24,8 @@ __all__ = [
     "Posted",
     "ProblemAnswer",
     "Profile",
+    "RankedModel",
+    "Refused",
     "ScoreEntry",
     "ScorePage",
     "TokenAnswer",
@@ -142,7 +146,9 @@ class BenchmarkEntry(Strict):
     version: str = Field(description="The version whose scores count; empty: any.")
     control: bool = Field(description="Checks the method; counts in no mean.")
     in_tree: bool = Field(description="Whether it counts in means.")
-    access: Literal["public", "private"] = Field(description="Who may have the stimuli and measurements.")
+    access: Literal["public", "private"] | None = Field(
+        description="Who may have the stimuli and measurements; null of a mean."
+    )
     region: str
     species: str
     task: str
@@ -239,3 +245,56 @@ class Me(Strict):
     kind: Literal["token", "session"] = Field(description="How the site knows.")
     token: TokenAnswer | None
     may_post_receipts: bool
+
+
+class RankedModel(Strict):
+    """A model on the leaderboard, ranked by the first mean."""
+
+    identifier: str
+    title: str
+    private: bool = Field(description="Others do not see it.")
+    architecture: str
+    family: str
+    parameters: int | None = Field(description="How many parameters.")
+    training_data: str
+    runnable: bool = Field(description="Whether it can be loaded with what is published.")
+    size_mb: Finite = Field(description="Size of the weights in MB.")
+    rank: int | None = Field(description="Null where there is no score.")
+    best: int | None = Field(description="Best rank in the rank's interval.")
+    worst: int | None = Field(description="Worst rank in the rank's interval.")
+    groups: str = Field(description="Models that share a letter are not told apart.")
+
+
+class BoardColumn(Strict):
+    """A node of the leaderboard's tree: a mean or a benchmark."""
+
+    identifier: str
+    title: str
+    parent: str | None = Field(description="Identifier of the mean above.")
+    depth: int
+    kind: Literal["mean", "benchmark"]
+    n_benchmarks: int = Field(description="Benchmarks here and below that pass the filters.")
+    version: str | None = Field(description="Of a benchmark: the version whose scores count; empty: any.")
+    shown: bool = Field(description="Whether the page shows it.")
+    best: Finite = Field(description="The highest value of the models that pass the filters.")
+    median: Finite = Field(description="Their median.")
+    ceiling: Finite = Field(description="On the scale of raw scores.")
+
+
+class BoardAnswer(Strict):
+    """The leaderboard: matrices have a row a model and a column a node."""
+
+    query: str = Field(description="What was asked for, in its one fixed form.")
+    total: int = Field(description="How many models pass the filters.")
+    limit: int = Field(description="How many of them at most are here.")
+    offset: int = Field(description="How many precede these.")
+    state_names: list[str] = Field(description="What the numbers in `state` mean: places in this list.")
+    models: list[RankedModel] = Field(description="In the order asked for.")
+    nodes: list[BoardColumn] = Field(description="Depth first; what counts in no mean last.")
+    value: list[list[float | None]] = Field(description="Scores, and means of scores.")
+    error: list[list[float | None]] = Field(description="Their standard errors.")
+    low: list[list[float | None]] = Field(description="Lower ends of their intervals; of means 1.96 errors away.")
+    high: list[list[float | None]] = Field(description="Upper ends of their intervals; of means 1.96 errors away.")
+    state: list[list[int]] = Field(description="What came of scoring: see `state_names`.")
+    n_scored: list[list[int]] = Field(description="How many benchmarks here and below have a score.")
+    notes: list[str] = Field(description="What is shown, and what it rests on.")

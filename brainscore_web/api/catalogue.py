@@ -111,7 +111,7 @@ def _wanted(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
         (not text or text in row["identifier"].casefold() or text in row["title"].casefold())
         and (asked.kind == "all" or row["is_mean"] == (asked.kind == "mean"))
         and all(not getattr(asked, name) or row[name] in getattr(asked, name) for name in ("region", "species", "metric"))
-        and (asked.access is None or (row["access"] == asked.access and not row["is_mean"]))
+        and asked.access in (None, row["access"])
     )
 
 
@@ -121,6 +121,7 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
     columns = Benchmark.objects.order_by("order", "identifier").values(*_NODE, "parent__identifier")
     for row in columns:
         row["parent"] = row.pop("parent__identifier")
+        row["access"] = None if row["is_mean"] else row["access"]
         children[row["parent"]].append(row)
     children[None].sort(key=lambda row: (row["control"], not row["in_tree"]))  # stable
 

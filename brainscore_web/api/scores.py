@@ -27,8 +27,10 @@ MOST_RECEIPTS = 1000
 
 _RECEIPT = {
     "type": "object",
-    "description": "A receipt: the schema is at https://www.brain-score.org/schemas/receipt-2.json",
-    "required": ["schema_version", "id", "created", "model", "benchmark", "state"],
+    "description": (
+        "A receipt: see https://www.brain-score.org/schemas/receipt-2.json. One that breaks that schema is among the "
+        "problems of the answer; the others are taken."
+    ),
 }
 _BODY = {
     "required": True,
@@ -131,7 +133,7 @@ def _documents(request: HttpRequest) -> list[Any]:
         raise Problem(400, f"the body is no JSON: {str(error)[:200]}", "send a receipt, or a list of them") from error
     documents = content if isinstance(content, list) else [content]
     if len(documents) > MOST_RECEIPTS:
-        raise Problem(413, f"{len(documents):,} receipts at a time", f"send at most {MOST_RECEIPTS:,}")
+        raise Problem(400, f"{len(documents):,} receipts at a time", f"send at most {MOST_RECEIPTS:,}")
     if not all(isinstance(document, dict) for document in documents):
         raise Problem(400, "the body is no receipt", "send a receipt (a JSON object), or a list of them")
     return documents

@@ -2,14 +2,14 @@
 
 from django.urls import URLPattern, path, re_path
 
-from brainscore_web.api import catalogue, documentation, scores
+from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores
 from brainscore_web.api._answers import decorated
 from brainscore_web.api._site_api import SiteAPI
 
 app_name = "api"
 
 api = SiteAPI()
-for router in (catalogue.router, scores.router):
+for router in (catalogue.router, scores.router, leaderboard.router, exports.router):
     api.add_router("", router)
 
 urlpatterns: list[URLPattern] = [

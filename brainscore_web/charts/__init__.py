@@ -5,12 +5,13 @@ Colours are classes (``site/charts.css``, light and dark); nothing is styled inl
 
 from brainscore_web.charts._dots import Dots, DotsRow, Mark, dots_with_intervals
 from brainscore_web.charts._lines import Lines, Series, lines
-from brainscore_web.charts._matrix import Matrix, MatrixGroup, matrix
+from brainscore_web.charts._matrix import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
 from brainscore_web.charts._scatter import Point, Scatter, scatter
 from brainscore_web.charts._standalone import standalone
 from brainscore_web.charts._ticks import nice_range, nice_ticks, tick_texts
 
 __all__ = [
+    "CELLS_WITH_TEXT",
     "Dots",
     "DotsRow",
     "Lines",

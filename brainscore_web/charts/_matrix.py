@@ -83,7 +83,19 @@ def matrix(chart: Matrix) -> SafeString:
     n = len(chart.labels)
     if values.shape != (n, n):
         raise ValueError(f"{n} labels, but values of the shape {values.shape}")
-    size = 34.0 if n <= 8 else 22.0 if n <= 16 else 15.0 if n <= CELLS_WITH_TEXT else 12.0 if n <= _LABELS else 4.0 if n <= 200 else 3.0
+    size = (
+        34.0
+        if n <= 8
+        else 22.0
+        if n <= 16
+        else 15.0
+        if n <= CELLS_WITH_TEXT
+        else 12.0
+        if n <= _LABELS
+        else 4.0
+        if n <= 200
+        else 3.0
+    )
     named = n <= _LABELS
     names = list(chart.labels) if named else [group.title for group in chart.groups]
     room = min(max((text_width(name, 11.5) for name in names), default=0.0), 170.0) + 10

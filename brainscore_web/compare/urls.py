@@ -1,6 +1,12 @@
 """Addresses of this part."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from brainscore_web.compare import views
 
 app_name = "compare"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.page, name="page"),
+    path("compare.svg", views.svg, name="svg"),
+    path("compare.csv", views.csv, name="csv"),
+]

@@ -64,7 +64,12 @@ class Cache(Generic[K, V]):
                     self._made.popitem(last=False)
             return value
 
+    def drop(self, which: Callable[[K], bool]) -> None:
+        """Forget the values of some keys."""
+        with self._lock:
+            for key in [key for key in self._made if which(key)]:
+                del self._made[key]
+
     def clear(self) -> None:
         """Forget everything."""
-        with self._lock:
-            self._made.clear()
+        self.drop(lambda key: True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.db import connections
 from numpy.typing import NDArray
 
 from brainscore_core.scoring.aggregates import LEAF_STATES, Tree, TreeNode
@@ -26,6 +27,7 @@ __all__ = ["NUMBERS", "Scores", "Structure", "load_models", "load_scores", "load
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
 """Columns of scores that hold numbers."""
 
+_CHUNK = 2000  # rows: what they are made into stays small, and the collector of garbage idle
 _STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
 
 
@@ -37,14 +39,15 @@ class Structure(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Columns, one row a receipt, the oldest first."""
+    """Columns, one row a receipt, the oldest first; `numbers` are (:data:`NUMBERS`, receipts)."""
 
     pk: NDArray[np.int64]
     model: NDArray[np.int64]
     benchmark: NDArray[np.int64]
     version: NDArray[np.object_]
     state: NDArray[np.int8]
-    numbers: dict[str, NDArray[np.float64]]
+    created: NDArray[np.datetime64]
+    numbers: NDArray[np.float64]
 
 
 def load_models(visitor: Visitor, *, all_seen: bool) -> list[ModelRow]:
@@ -115,42 +118,58 @@ def load_structure(until: datetime | None) -> Structure:
     return Structure(tree, (*(made[name] for name in tree.benchmarks), *apart))
 
 
-def load_scores(visitor: Visitor, until: datetime | None) -> Scores:
-    """Scores of models that the visitor may see, those of now or up to a moment."""
-    query = Score.objects.visible_to(visitor)
-    if until is not None:
-        query = query.filter(created__lte=until)
-    query = query.order_by("created", "pk")
-    rows = query.values_list("pk", "model_id", "benchmark_id", "version", "state", *NUMBERS)
-    return _columns(rows.iterator(chunk_size=20_000))
+def load_scores() -> Scores:
+    """All scores, whoever may see them: who shows them picks those of models that its visitor may see."""
+    query = Score.objects.order_by().values_list(
+        "pk", "model_id", "benchmark_id", "version", "state", "created", *NUMBERS
+    )
+    sql, parameters = query.query.sql_with_params()
+    parts: list[Scores] = []
+    versions: dict[str, str] = {}  # one text of each, however many rows have it
+    with connections[query.db].cursor() as cursor:  # past the ORM's conversions, which take longer than all else
+        cursor.execute(sql, parameters)
+        while rows := cursor.fetchmany(_CHUNK):
+            parts.append(_columns(rows, versions))
+    found = Scores(*(np.concatenate(column, axis=-1) for column in zip(*(parts or [_columns([], {})]), strict=True)))
+    order = np.lexsort((found.pk, found.created))
+    return Scores(*(column[..., order] for column in found))
 
 
-def _columns(rows: Iterable[tuple[Any, ...]]) -> Scores:
-    columns = list(zip(*rows, strict=True)) or [()] * (5 + len(NUMBERS))
-    pk, model, benchmark = (np.array(column, dtype=np.int64) for column in columns[:3])
-    state = np.fromiter((_STATE_CODES[one] for one in columns[4]), dtype=np.int8, count=len(columns[4]))
-    numbers = {name: np.array(column, dtype=np.float64) for name, column in zip(NUMBERS, columns[5:], strict=True)}
-    return Scores(pk, model, benchmark, np.array(columns[3], dtype=object), state, numbers)
+def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Scores:
+    columns = list(zip(*rows, strict=True)) or [()] * (6 + len(NUMBERS))
+    version, state, created = columns[3:6]
+    moments = [one.replace(tzinfo=None) for one in created] if created and created[0].tzinfo else created
+    texts = np.empty(len(rows), dtype=object)
+    texts[:] = [versions.setdefault(one, one) for one in version]
+    return Scores(
+        *(np.array(column, dtype=np.int64) for column in columns[:3]),
+        version=texts,
+        state=np.array([_STATE_CODES[one] for one in state], dtype=np.int8),
+        created=np.array(moments, dtype="datetime64[us]"),
+        numbers=np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows)),
+    )
 
 
-def _versions(rows: list[dict[str, Any]], until: datetime | None) -> dict[int, tuple[str, dict[str, Any]]]:
+def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[int, tuple[str, dict[str, Any]]]:
     """Of each benchmark that is there, the version that counts and its ceiling."""
     known: dict[int, list[dict[str, Any]]] = {}
     fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
-    query = BenchmarkVersion.objects.order_by("-since", "-version")
+    query = BenchmarkVersion.objects.order_by("since", "version")
     for one in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
         one.update({name: math.nan if one[name] is None else one[name] for name in fields})
         known.setdefault(one["benchmark_id"], []).append(one)
     none = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
     found = {}
     for row in rows:
-        all_of_it, counts = known.get(row["pk"], []), row["version"]
+        versions, counts = known.get(row["pk"], []), row["version"]
+        if all(one["version"].isascii() and one["version"].isdigit() for one in versions):
+            versions.sort(key=lambda one: int(one["version"]))
         if until is not None:
-            if min([row["created"], *(one["since"] for one in all_of_it)]) > until:
+            if min([row["created"], *(one["since"] for one in versions)]) > until:
                 continue
-            current = next((place for place, one in enumerate(all_of_it) if one["version"] == counts), 0)
-            all_of_it = [one for one in all_of_it[current:] if one["since"] <= until]
-            counts = counts and (all_of_it[0]["version"] if all_of_it else counts)
-        of = next((one for one in all_of_it if one["version"] == counts or not counts), none)
+            place = next((place for place, one in enumerate(versions) if one["version"] == counts), len(versions))
+            versions = [one for one in versions[: place + 1] if one["since"] <= until]
+            counts = versions[-1]["version"] if counts and versions else counts
+        of = next((one for one in reversed(versions) if one["version"] == counts or not counts), none)
         found[row["pk"]] = counts, {name: of[name] for name in none}
     return found

@@ -92,7 +92,7 @@ def nodes_of(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tupl
 
 
 def start_of(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """What is open at first: means of several other means and nothing else, and headings of a few benchmarks."""
+    """What is open at first: means of other means and nothing else, and headings of a few benchmarks."""
     kinds: dict[int, list[str]] = {}
     for node in nodes:
         kinds.setdefault(node.parent, []).append(node.kind)
@@ -100,8 +100,7 @@ def start_of(nodes: Sequence[BoardNode]) -> frozenset[str]:
     def opens(place: int, node: BoardNode) -> bool:
         if node.kind == "heading":
             return node.n_benchmarks <= _FEW
-        below = kinds.get(place, [])
-        return len(below) > 1 and set(below) == {"mean"}
+        return set(kinds.get(place, [])) == {"mean"}
 
     return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))
 

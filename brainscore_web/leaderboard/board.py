@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.ranks_from_errors import ranks_from_errors
+from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, ranks_from_errors
 from brainscore_core.scoring.aggregates import averages
-from brainscore_web.leaderboard import _notes
 from brainscore_web.leaderboard._cache import Cache
-from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models
+from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models, close_to
 from brainscore_web.leaderboard._nodes import BoardNode, nodes_of, opened, start_of
+from brainscore_web.leaderboard._notes import Told, notes
 from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey
 from brainscore_web.leaderboard.state import BoardState
 
@@ -22,9 +23,11 @@ __all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "f
 SHADES = 10
 """Classes of colours."""
 
-_SCORED, _MISSING = STATES.index("scored"), STATES.index("missing")
+_SCORED, _UNDEFINED, _MISSING = (STATES.index(state) for state in ("scored", "undefined", "missing"))
 _WIDE = 1.959963984540054  # standard errors on either side that hold 95 %
+_NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +50,8 @@ class Board:
         Scores of benchmarks and means of them, with standard errors and limits of intervals; NaN where there is none.
         Limits of a mean are 1.96 standard errors away.
     states : array (models, nodes) of int8
-        Places in :data:`STATES`. Of a mean: scored if it has a value, else that of all benchmarks below if it is the
-        same, else missing.
+        Places in :data:`STATES`. Of a mean: scored if it has a value, else that of all benchmarks below if they have
+        the same, else missing; the latter also of headings.
     n_scored, n_all : array (models, nodes) of int
         Benchmarks here and below: scored ones, and all that passed the filters.
     shade : array (models, nodes) of int8
@@ -57,10 +60,12 @@ class Board:
     rank, best, worst : array (models,) of int
         Rank by the mean of the first root and the limits of its interval; 0 where there is none.
     groups : tuple of str
-        Letters of the groups of models that were not told apart; empty where there is no rank.
-    node_best, node_median, node_ceiling : array (nodes,)
-        Over the models shown that have a value. The ceiling is that of the benchmark, on the scale of raw scores, or,
-        if raw values are shown, the mean of those below; NaN where there is none.
+        Letters of the groups of models that were not told apart, such as ``'ab'`` or ``'c–h'``; empty where there is
+        no rank, and for all models if there are too many groups.
+    node_best, node_median : array (nodes,)
+        Over the models shown that have a value.
+    node_ceiling : array (nodes,)
+        Of benchmarks, on the ceiling's own scale, also where ceiled values are shown; NaN where there is none.
     notes : tuple of str
         Sentences on what is shown and what it rests on.
     """
@@ -75,12 +80,12 @@ class Board:
     low: Floats
     high: Floats
     states: NDArray[np.int8]
-    n_scored: NDArray[np.int64]
-    n_all: NDArray[np.int64]
+    n_scored: Counts
+    n_all: Counts
     shade: NDArray[np.int8]
-    rank: NDArray[np.int64]
-    best: NDArray[np.int64]
-    worst: NDArray[np.int64]
+    rank: Counts
+    best: Counts
+    worst: Counts
     groups: tuple[str, ...]
     node_best: Floats
     node_median: Floats
@@ -88,13 +93,22 @@ class Board:
     notes: tuple[str, ...]
     _places: dict[str, int] = field(default_factory=dict, repr=False)
 
+    @property
+    def root(self) -> int:
+        """Place of the mean that models are ranked by; -1 if there is no mean."""
+        return 0 if self.nodes and self.nodes[0].kind == "mean" else -1
+
     def place(self, identifier: str) -> int:
         """Place of a node; -1 if it is not on this board."""
         return self._places.get(identifier, -1)
 
-    def rank_of(self, place: int) -> NDArray[np.int64]:
+    def rank_of(self, place: int) -> Counts:
         """Ranks by any node, in the order of `models`; equal values share the best, 0 where there is no value."""
-        return _ranked(self.values[:, place])
+        values = self.values[:, place]
+        known = np.isfinite(values)
+        ranks = np.zeros(len(values), dtype=np.int64)
+        ranks[known] = 1 + np.searchsorted(np.sort(-values[known]), -values[known], side="left")
+        return ranks
 
     def toggled(self, place: int) -> BoardState:
         """The state in which a node is open if it is not here, and the other way round."""
@@ -102,14 +116,18 @@ class Board:
         return self.state.changed(open=tuple(names), page=self.state.page)
 
 
-_boards: Cache[tuple[SnapshotKey, str], Board] = Cache(most=24)
+_boards: Cache[tuple[SnapshotKey, BoardState], Board] = Cache(most=16)
 
 
 def board_for(snapshot: Snapshot, state: BoardState) -> Board:
     """:func:`board_of`, kept for who asks the same next."""
-    plain = state.changed(open=None, page=1)
-    board = _boards.get((snapshot.key, plain.query()), lambda: board_of(snapshot, plain))
-    return board if state == plain else _shown(board, state)
+    content = state.content
+
+    def make() -> Board:
+        _boards.drop(lambda key: key[0].revision < snapshot.revision)
+        return board_of(snapshot, content)
+
+    return _shown(_boards.get((snapshot.key, content), make), state)
 
 
 def forget() -> None:
@@ -120,95 +138,134 @@ def forget() -> None:
 def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     """Filter, average, rank and order.
 
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What the visitor may see.
+    state : BoardState
+        What he asks for.
+
     Raises
     ------
     UserError
         If `state` names a benchmark or node that there is not.
+
+    Notes
+    -----
+    Means are those of :func:`brainscore_core.scoring.aggregates.averages` over the tree of the benchmarks that pass,
+    ranks those of :func:`brainscore_core.numerics.ranks_from_errors.ranks_from_errors`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
     columns = chosen_benchmarks(snapshot, state)
-    in_tree = [column for column in columns if snapshot.benchmarks[column].in_tree]
-    apart = [column for column in columns if not snapshot.benchmarks[column].in_tree]
-    tree = snapshot.tree.pruned(snapshot.benchmarks[column].identifier for column in in_tree)
-    nodes = nodes_of(tree, [(column, snapshot.benchmarks[column]) for column in columns])
-    place = {node.identifier: at for at, node in enumerate(nodes)}
-
-    prefix = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
-    of_leaf = [getattr(snapshot, name)[rows] for name in prefix[state.values]]
-    shape = len(rows), len(nodes)
-    values, errors, low, high = (np.full(shape, np.nan) for _ in range(4))
-    states = np.full(shape, _MISSING, dtype=np.int8)
-    n_scored, n_all = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-
-    made = averages(tree, of_leaf[0][:, in_tree], of_leaf[1][:, in_tree], over=state.over)
-    means = [place[name] for name in made.nodes]
-    values[:, means], errors[:, means] = made.values, made.errors
-    low[:, means], high[:, means] = made.values - _WIDE * made.errors, made.values + _WIDE * made.errors
-    n_scored[:, means], n_all[:, means] = made.n_scored, made.n_all
-    at = [place[snapshot.benchmarks[column].identifier] for column in columns]
-    for array, found in zip((values, errors, low, high), of_leaf, strict=True):
-        array[:, at] = found[:, columns]
-    states[:, at] = snapshot.state[np.ix_(rows, columns)]
-    n_all[:, at], n_scored[:, at] = 1, np.isfinite(values[:, at])
-    for number in range(len(nodes) - 1, -1, -1):
-        node = nodes[number]
-        if node.kind == "heading":
-            below = [place[snapshot.benchmarks[column].identifier] for column in apart]
-            below = [one for one in below if nodes[one].parent == number]
-            n_all[:, number], n_scored[:, number] = len(below), n_scored[:, below].sum(axis=1)
-        elif node.kind == "mean":
-            below = [one for one in range(number + 1, len(nodes)) if nodes[one].parent == number]
-            first = states[:, below[0]]
-            same = (states[:, below] == first[:, None]).all(axis=1) & (first != _SCORED)
-            states[:, number] = np.where(
-                np.isfinite(values[:, number]), _SCORED, np.where(same, first, _MISSING)
-            )
-
-    root = next((at for at, node in enumerate(nodes) if node.kind == "mean"), None)
-    absent = np.full(len(rows), np.nan)
-    ranks = ranks_from_errors(*((absent, absent) if root is None else (values[:, root], errors[:, root])))
-    rank, best, worst = (np.maximum(one, 0) for one in (ranks.rank, ranks.best, ranks.worst))
-    letters = [_letters(one) for one in ranks.letters]
-    order = _order(snapshot, state, rows, nodes, values, rank)
-
-    with np.errstate(all="ignore"):
-        ceilings = np.array([one.ceiling for one in snapshot.benchmarks])
-        node_ceiling = np.full(len(nodes), np.nan)
-        if state.values == "raw":
-            node_ceiling[means] = averages(tree, ceilings[None, in_tree], ceilings[None, in_tree]).values[0]
-        node_ceiling[at] = ceilings[columns]
-    has = np.isfinite(values).any(axis=0)
-    node_best, node_median = np.full(len(nodes), np.nan), np.full(len(nodes), np.nan)
+    made = _Made(snapshot, state, rows, columns)
+    ranks = made.ranks()
+    sort_by = _sort_node(snapshot, state, made.nodes)
+    order = _order(state, made.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
+    has = np.isfinite(made.values).any(axis=0)
+    node_best, node_median = (np.full(len(made.nodes), np.nan) for _ in range(2))
     if has.any():
-        node_best[has], node_median[has] = np.nanmax(values[:, has], axis=0), np.nanmedian(values[:, has], axis=0)
+        node_best[has] = np.nanmax(made.values[:, has], axis=0)
+        node_median[has] = np.nanmedian(made.values[:, has], axis=0)
+    told = Told(
+        rows=rows,
+        columns=columns,
+        ranked_by=made.nodes[0].title if made.has_mean else "",
+        n_ranked=int((ranks.rank > 0).sum()),
+        n_sure=int(np.isfinite(made.errors[:, 0]).sum()) if made.has_mean else 0,
+        too_many_groups=ranks.too_many_groups,
+        n_without_raw=made.n_without_raw,
+        is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in ("rank", "model"),
+    )
     board = Board(
         state=state,
         snapshot=snapshot,
         models=tuple(snapshot.models[row] for row in rows[order].tolist()),
         rows=rows[order],
-        nodes=nodes,
-        values=values[order],
-        errors=errors[order],
-        low=low[order],
-        high=high[order],
-        states=states[order],
-        n_scored=n_scored[order],
-        n_all=n_all,
-        shade=_shades(values)[order],
-        rank=rank[order],
-        best=best[order],
-        worst=worst[order],
-        groups=tuple(letters[row] for row in order.tolist()),
+        nodes=made.nodes,
+        values=made.values[order],
+        errors=made.errors[order],
+        low=made.low[order],
+        high=made.high[order],
+        states=made.states[order],
+        n_scored=made.n_scored[order],
+        n_all=np.broadcast_to(made.n_all, made.values.shape),
+        shade=_shades(made.values)[order],
+        rank=np.maximum(ranks.rank, 0)[order],
+        best=np.maximum(ranks.best, 0)[order],
+        worst=np.maximum(ranks.worst, 0)[order],
+        groups=tuple(_letters(ranks.letters[row], len(ranks.groups)) for row in order.tolist()),
         node_best=node_best,
         node_median=node_median,
-        node_ceiling=node_ceiling,
-        notes=_notes.notes(snapshot, state, rows, columns, root, values, errors, ranks.too_many_groups),
-        _places=place,
+        node_ceiling=made.ceilings(),
+        notes=notes(snapshot, state, told),
+        _places=made.place,
     )
     for array in vars(board).values():
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return _shown(board, state)
+
+
+class _Made:
+    """Arrays of models × nodes, the models still by name."""
+
+    def __init__(self, snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: Sequence[int]) -> None:
+        self.snapshot, self.columns = snapshot, columns
+        benchmarks = [snapshot.benchmarks[column] for column in columns]
+        tree = snapshot.tree.pruned(one.identifier for one in benchmarks if one.in_tree)
+        self.nodes = nodes_of(tree, list(zip(columns, benchmarks, strict=True)))
+        self.place = {node.identifier: place for place, node in enumerate(self.nodes) if node.kind != "heading"}
+        self.has_mean = bool(len(tree))
+
+        self.at = [self.place[one.identifier] for one in benchmarks]
+        arrays = [getattr(snapshot, name)[np.ix_(rows, columns)] for name in _NAMES[state.values]]
+        leaf_states = snapshot.state[np.ix_(rows, columns)]
+        without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
+        leaf_states[without], self.n_without_raw = _UNDEFINED, int(without.sum())
+
+        shape = len(rows), len(self.nodes)
+        self.values, self.errors, self.low, self.high = (np.full(shape, np.nan) for _ in range(4))
+        self.states = np.full(shape, _MISSING, dtype=np.int8)
+        self.n_scored, self.n_all = np.zeros(shape, dtype=np.int64), np.zeros(len(self.nodes), dtype=np.int64)
+        for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
+            array[:, self.at] = of_leaves
+        self.states[:, self.at] = leaf_states
+        self.n_scored[:, self.at], self.n_all[self.at] = leaf_states == _SCORED, 1
+        if self.has_mean:
+            in_tree = [number for number, one in enumerate(benchmarks) if one.in_tree]  # in the tree's order
+            means = averages(tree, arrays[0][:, in_tree], arrays[1][:, in_tree], over=state.over)
+            at = [self.place[identifier] for identifier in means.nodes]
+            self.values[:, at], self.errors[:, at] = means.values, means.errors
+            self.n_scored[:, at], self.n_all[at] = means.n_scored, means.n_all
+        self._fill_means()
+
+    def _fill_means(self) -> None:
+        below: dict[int, list[int]] = {}
+        for place, node in enumerate(self.nodes):
+            below.setdefault(node.parent, []).append(place)
+        for place in range(len(self.nodes) - 1, -1, -1):  # what is below comes first
+            node = self.nodes[place]
+            if node.kind == "mean":
+                value, spread = self.values[:, place], _WIDE * self.errors[:, place]
+                self.low[:, place], self.high[:, place] = value - spread, value + spread
+                states = self.states[:, below[place]]
+                same = (states == states[:, :1]).all(axis=1)
+                without = np.where(same & (states[:, 0] != _SCORED), states[:, 0], _MISSING)
+                self.states[:, place] = np.where(np.isfinite(value), _SCORED, without)
+            elif node.kind == "heading":
+                self.n_scored[:, place] = self.n_scored[:, below[place]].sum(axis=1)
+                self.n_all[place] = len(below[place])
+
+    def ranks(self) -> RanksFromErrors:
+        if self.has_mean:
+            return ranks_from_errors(self.values[:, 0], self.errors[:, 0])
+        absent = np.full(len(self.values), np.nan)
+        return ranks_from_errors(absent, absent)
+
+    def ceilings(self) -> Floats:
+        found = np.full(len(self.nodes), np.nan)
+        found[self.at] = [self.snapshot.benchmarks[column].ceiling for column in self.columns]
+        return found
 
 
 def _shown(board: Board, state: BoardState) -> Board:
@@ -217,37 +274,27 @@ def _shown(board: Board, state: BoardState) -> Board:
     return replace(board, state=state, nodes=opened(board.nodes, names))
 
 
-def _order(
-    snapshot: Snapshot,
-    state: BoardState,
-    rows: NDArray[np.intp],
-    nodes: tuple[BoardNode, ...],
-    values: Floats,
-    rank: NDArray[np.int64],
-) -> NDArray[np.intp]:
+def _sort_node(snapshot: Snapshot, state: BoardState, nodes: Sequence[BoardNode]) -> int:
+    """Place of the node to sort by; -1 if it is none, or does not pass the filters."""
+    name = state.sort.removeprefix("-")
+    if name in ("rank", "model"):
+        return -1
+    if name not in snapshot.tree and name not in snapshot.benchmark_index:
+        raise UserError(
+            f"sort: there is no benchmark or node {name[:80]!r}",
+            remedy=close_to(name, snapshot) or "sort by 'rank' or 'model'",
+        )
+    return next((place for place, node in enumerate(nodes) if node.identifier == name), -1)
+
+
+def _order(state: BoardState, values: Floats | None, ranks: Counts) -> NDArray[np.intp]:
     """Places of the models as they are shown: what has no value comes last, ties by name."""
-    name, backwards = state.sort.removeprefix("-"), state.sort.startswith("-")
-    if name == "model":
-        order = np.arange(len(rows))
+    backwards = state.sort.startswith("-")
+    if state.sort.removeprefix("-") == "model":
+        order = np.arange(len(ranks))
         return order[::-1] if backwards else order
-    at = next((at for at, node in enumerate(nodes) if node.identifier == name and node.kind != "heading"), None)
-    if name == "rank":
-        key = np.where(rank > 0, rank, np.nan).astype(np.float64)
-    elif at is not None:
-        key = -values[:, at]
-    elif name in snapshot.tree or name in snapshot.benchmark_index:
-        key = np.where(rank > 0, rank, np.nan).astype(np.float64)
-    else:
-        raise UserError(f"sort: there is no benchmark or node {name[:80]!r}", remedy="sort by 'rank' or 'model'")
+    key = -values if values is not None else np.where(ranks > 0, ranks.astype(np.float64), np.nan)
     return np.argsort(-key if backwards else key, kind="stable")  # NaN comes last
-
-
-def _ranked(values: Floats) -> NDArray[np.int64]:
-    known = np.isfinite(values)
-    ranks = np.zeros(len(values), dtype=np.int64)
-    ordered = np.sort(-values[known])
-    ranks[known] = 1 + np.searchsorted(ordered, -values[known], side="left")
-    return ranks
 
 
 def _shades(values: Floats) -> NDArray[np.int8]:
@@ -255,10 +302,12 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     lowest = np.min(values, axis=0, where=known, initial=np.inf)
     highest = np.max(values, axis=0, where=known, initial=-np.inf)
     with np.errstate(all="ignore"):
-        share = (values - lowest) / (highest - lowest)
-    share[:, highest == lowest] = 0.5
+        share = np.where(highest > lowest, (values - lowest) / (highest - lowest), 0.5)
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 
-def _letters(names: tuple[str, ...]) -> str:
-    return ("" if all(len(name) == 1 for name in names) else " ").join(names)
+def _letters(names: tuple[str, ...], n_groups: int) -> str:
+    """Letters side by side; three and more in a row as a range. ``names`` are in the order of the groups."""
+    if not names:
+        return ""
+    return ("" if n_groups <= 26 else " ").join(names)

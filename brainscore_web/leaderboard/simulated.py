@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import transaction
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.scores import insert_scores
 
 __all__ = ["Simulated", "fill"]
 
@@ -21,6 +25,16 @@ _TRAINING = ("ImageNet", "Places", "none", "video")
 _SPECIES = ("macaque", "human")
 _METRICS = ("pls", "ridge", "rdm", "cka")
 _STIMULI = ("natural images", "objects", "textures", "gratings")
+_MISSING, _OUTDATED = 0.04, 0.07
+_LIMITS = (0.94, 0.97, 0.99)
+_STATES = tuple(map(str, (Score.State.SCORED, Score.State.FAILED, Score.State.NOT_APPLICABLE, Score.State.UNDEFINED)))
+"""Between those limits of chance; below the two before, scores are missing or outdated."""
+_NO_SIGNS = str.maketrans("", "", "-:.")
+_REASONS = {
+    Score.State.FAILED: "ValueError: simulated failure",
+    Score.State.NOT_APPLICABLE: "the model answers no such task (simulated)",
+    Score.State.UNDEFINED: "the score is NaN (simulated)",
+}
 
 
 class Simulated(NamedTuple):
@@ -73,8 +87,8 @@ def fill(*, models: int = 12, benchmarks: int = 24, versions: int = 1, private: 
         BenchmarkVersion.objects.bulk_create(all_versions)
         made = list(_models(models, private, rng))
         VisionModel.objects.bulk_create(made)
-        ceilings = {(one.benchmark_id, one.version): one.ceiling for one in all_versions}
-        Score.objects.bulk_create(_scores(made, leaves, versions, ceilings, rng), batch_size=500)
+        ceilings = np.array([one.ceiling for one in all_versions]).reshape(len(leaves), versions)
+        insert_scores(_scores(made, leaves, versions, ceilings, rng))
         revision.bump()
     return Simulated([one.identifier for one in made], [one.identifier for one in leaves])
 
@@ -127,7 +141,7 @@ def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[
         )
 
 
-def _models(count: int, private: int, rng: np.random.Generator) -> Iterator[VisionModel]:
+def _models(count: int, private: int, rng: Generator) -> Iterator[VisionModel]:
     for number in range(count):
         family, architecture = _FAMILIES[number % len(_FAMILIES)]
         parameters = int(10 ** rng.uniform(5.5, 8.7))
@@ -146,69 +160,56 @@ def _models(count: int, private: int, rng: np.random.Generator) -> Iterator[Visi
 
 
 def _scores(
-    models: list[VisionModel],
-    leaves: list[Benchmark],
-    versions: int,
-    ceilings: dict[tuple[int, str], float],
-    rng: np.random.Generator,
-) -> Iterator[Score]:
-    skill = rng.normal(0, 0.12, len(models))
-    ease = rng.normal(0, 0.12, len(leaves))
-    for m, model in enumerate(models):
-        for b, leaf in enumerate(leaves):
-            chance = rng.random()
-            if chance < 0.04:
-                continue  # missing
-            last = versions - 1 if chance < 0.07 and versions > 1 else versions
-            state = Score.State.SCORED
-            if chance > 0.99:
-                state = Score.State.UNDEFINED
-            elif chance > 0.97:
-                state = Score.State.NOT_APPLICABLE
-            elif chance > 0.94:
-                state = Score.State.FAILED
-            for version in range(1, last + 1):
-                created = _since(version) + timedelta(days=1 + float(rng.uniform(0, 150)))
-                ceiling = ceilings[leaf.pk, str(version)]
-                yield _score(model, leaf, str(version), state, created, 0.45 + skill[m] + ease[b], ceiling, rng)
+    models: list[VisionModel], leaves: list[Benchmark], versions: int, ceilings: NDArray[np.float64], rng: Generator
+) -> Iterator[tuple[Any, ...]]:
+    """Rows as `insert_scores` takes them.
+
+    `ceilings` are those of (benchmarks, versions).
+    """
+    shape = len(models), len(leaves)
+    centre = 0.45 + rng.normal(0, 0.12, shape[0])[:, None] + rng.normal(0, 0.12, shape[1])
+    chance = rng.random(shape)
+    states = np.array([_STATES[np.searchsorted(_LIMITS, one, side="right")] for one in chance.ravel()]).reshape(shape)
+    last = np.where(chance < _MISSING, 0, np.where(chance < _OUTDATED, max(versions - 1, 1), versions))
+    for version in range(1, versions + 1):
+        m, b = np.nonzero(last >= version)
+        n = len(m)
+        state, ceiling = states[m, b], ceilings[b, version - 1]
+        after = rng.uniform(1, 151, n) * 86_400e6  # microseconds
+        created = np.datetime64(_since(version).replace(tzinfo=None), "us") + after.astype("timedelta64[us]")
+        scored = state == Score.State.SCORED
+        bare = scored & (rng.random(n) < 0.05)  # without error and interval
+        value = np.where(scored, np.clip(centre[m, b] + rng.normal(0, 0.06, n), 0, 1), np.nan)
+        error = np.where(scored & ~bare, rng.uniform(0.005, 0.03, n), np.nan)
+        low, high = np.maximum(value - 2 * error, 0), value + 2 * error
+        yield from zip(
+            _receipts(created, rng),
+            repeat(str(version)),
+            state.tolist(),
+            [_REASONS.get(one, "") for one in state.tolist()],
+            *(_numbers(column) for column in (value, error, low, high, np.where(np.isnan(error), np.nan, 0.95))),
+            ["simulated" if one else "" for one in (scored & ~bare).tolist()],
+            ["a single subject (simulated)" if one else "" for one in bare.tolist()],
+            repeat("ceiled"),
+            repeat(None),
+            *(_numbers(column * ceiling) for column in (value, error, low, high)),
+            ceiling.tolist(),
+            rng.uniform(1, 900, n).tolist(),
+            [models[one].pk for one in m],
+            [leaves[one].pk for one in b],
+            [one.replace(tzinfo=UTC) for one in created.tolist()],
+            repeat(None),
+            strict=False,
+        )
 
 
-def _score(
-    model: VisionModel,
-    leaf: Benchmark,
-    version: str,
-    state: str,
-    created: datetime,
-    centre: float,
-    ceiling: float,
-    rng: np.random.Generator,
-) -> Score:
-    score = Score(
-        receipt=f"{created:%Y%m%dT%H%M%S%fZ}-{rng.integers(16**12):012x}",
-        model=model,
-        benchmark=leaf,
-        version=version,
-        state=state,
-        created=created,
-        scale="ceiled",
-        ceiling=ceiling,
-        seconds=float(rng.uniform(1, 900)),
-    )
-    if state != Score.State.SCORED:
-        score.reason = {
-            "failed": "ValueError: simulated failure",
-            "not applicable": "the model answers no such task (simulated)",
-            "undefined": "the score is NaN (simulated)",
-        }[state]
-        return score
-    error = float(rng.uniform(0.005, 0.03))
-    value = float(np.clip(centre + rng.normal(0, 0.06), 0, 1))
-    score.value, score.error, score.low, score.high = value, error, max(value - 2 * error, 0), value + 2 * error
-    score.level, score.estimates = 0.95, "simulated"
-    score.raw, score.raw_error = value * ceiling, error * ceiling
-    score.raw_low, score.raw_high = score.low * ceiling, score.high * ceiling
-    if rng.random() < 0.05:
-        score.error = score.low = score.high = score.level = score.raw_error = None
-        score.raw_low = score.raw_high = None
-        score.error_reason = "a single subject (simulated)"
-    return score
+def _receipts(created: NDArray[np.datetime64], rng: Generator) -> list[str]:
+    stamps = np.datetime_as_string(created).tolist()
+    hashes = rng.integers(16**12, size=len(created))
+    return [
+        f"{stamp.translate(_NO_SIGNS)}Z-{number:012x}" for stamp, number in zip(stamps, hashes.tolist(), strict=True)
+    ]
+
+
+def _numbers(column: NDArray[np.float64]) -> list[float | None]:
+    return [None if value != value else value for value in column.tolist()]

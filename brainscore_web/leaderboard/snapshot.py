@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -82,13 +83,25 @@ class Snapshot:
     model_index: dict[str, int] = field(repr=False)
     benchmark_index: dict[str, int] = field(repr=False)
 
+    @cached_property
+    def digest(self) -> str:
+        """Of everything in it but the revision: the same as long as this audience sees the same."""
+        made = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
+        for identifier in self.tree:
+            made.update(repr(self.tree[identifier]).encode())
+        for name in ("state", "score", *_loading.NUMBERS):
+            made.update(getattr(self, name).tobytes())
+        return made.hexdigest()[:32]
+
     @property
     def key(self) -> SnapshotKey:
         """What it differs from others by."""
         return SnapshotKey(self.revision, self.audience, self.at)
 
 
+_scores: Cache[int, _loading.Scores] = Cache(most=2)
 _snapshots: Cache[SnapshotKey, Snapshot] = Cache(most=8)
+_earlier: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # looking back does not displace what is shown to most
 
 
 def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
@@ -103,14 +116,15 @@ def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
         versions of then. Who may see what, and the tree, are those of today.
     """
     key = SnapshotKey(revision.current(), _audience(visitor), at)
-    return _snapshots.get(key, lambda: _load(visitor, key))
+    return (_snapshots if at is None else _earlier).get(key, lambda: _load(visitor, key))
 
 
 def forget() -> None:
     """Empty the caches of this process."""
     from brainscore_web.leaderboard import board
 
-    _snapshots.clear()
+    for cache in (_scores, _snapshots, _earlier):
+        cache.clear()
     board.forget()
 
 
@@ -128,10 +142,12 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     until = None if key.at is None else datetime.combine(key.at, time.max, UTC)
     models = _loading.load_models(visitor, all_seen=key.audience == "all")
     tree, benchmarks = _loading.load_structure(until)
-    scores = _loading.load_scores(visitor, until)
+    scores = _scores.get(key.revision, _loading.load_scores)
+    numbers = dict(zip(_loading.NUMBERS, scores.numbers, strict=True))
+    n_made = len(scores.pk) if until is None else int(np.searchsorted(scores.created, _moment(until), side="right"))
 
-    of_model = _places(scores.model, [model.pk for model in models])
-    of_benchmark = _places(scores.benchmark, [one.pk for one in benchmarks])
+    of_model = _places(scores.model[:n_made], [model.pk for model in models])
+    of_benchmark = _places(scores.benchmark[:n_made], [one.pk for one in benchmarks])
     has_receipt = np.zeros(len(models), dtype=bool)
     has_receipt[of_model[of_model >= 0]] = True
     models = [model for model, shown in zip(models, has_receipt.tolist(), strict=True) if shown]
@@ -152,14 +168,14 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         versions=scores.version[known],
         states=scores.state[known],
         created=known,  # the oldest first
-        scores=scores.numbers["value"][known],
-        errors=scores.numbers["error"][known],
+        scores=numbers["value"][known],
+        errors=numbers["error"][known],
     )
     there, counts = found.rows >= 0, found.states == _SCORED
     arrays: dict[str, NDArray[np.float64]] = {}
     for name in _loading.NUMBERS:
         arrays[name] = np.full(found.rows.shape, np.nan)
-        arrays[name][counts] = scores.numbers[name][known[found.rows[counts]]]
+        arrays[name][counts] = numbers[name][known[found.rows[counts]]]
     score = np.full(found.rows.shape, -1, dtype=np.int64)
     score[there] = scores.pk[known[found.rows[there]]]
     for array in (*arrays.values(), score, found.states):
@@ -187,3 +203,7 @@ def _places(wanted: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
     order = np.argsort(keys)
     at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
     return np.where(keys[order][at] == wanted, order[at], -1).astype(np.intp)
+
+
+def _moment(moment: datetime) -> np.datetime64:
+    return np.datetime64(moment.astimezone(UTC).replace(tzinfo=None), "us")

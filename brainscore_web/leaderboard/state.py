@@ -56,6 +56,8 @@ class BoardState:
         A node, ``'rank'`` or ``'model'``; the best, or A, first. With ``'-'`` before it the other way round.
     open : tuple of str or None
         Nodes whose children are shown; None: as they are at first.
+    errors : bool
+        Whether standard errors are shown in the cells.
     page : int
         From 1; only where there is no JavaScript.
     """
@@ -83,6 +85,7 @@ class BoardState:
     at: date | None = None
     sort: str = "rank"
     open: tuple[str, ...] | None = None
+    errors: bool = False
     page: int = 1
 
     def __post_init__(self) -> None:
@@ -158,6 +161,11 @@ class BoardState:
                 pairs.append((one.name, _text(value)))
         return urlencode(pairs, quote_via=quote, safe="")
 
+    @property
+    def content(self) -> BoardState:
+        """What the numbers depend on: without what is open, whether errors are shown, and the page."""
+        return replace(self, open=None, errors=False, page=1)
+
     def changed(self, **changes: Any) -> BoardState:
         """Make a state that differs in these; of it the first page, unless `page` is given."""
         return replace(self, **{"page": 1, **changes})
@@ -180,7 +188,7 @@ def _single(name: str, values: Sequence[str]) -> Any:
     value = values[0].strip()
     if name in _NUMBERS:
         return _number(name, value)
-    if name == "runnable":
+    if name in ("runnable", "errors"):
         if value not in ("0", "1"):
             raise _wrong(name, value, "1, or leave it out")
         return value == "1"

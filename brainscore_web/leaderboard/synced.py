@@ -1,4 +1,4 @@
-"""Keeps apart what programs wrote and what people edited: a program changes only what it wrote itself, or what is empty.
+"""Keeps apart what programs wrote and what people edited: a program changes what it wrote itself, or what is empty.
 
 What a program wrote last is kept beside the row, in `synced`.
 """

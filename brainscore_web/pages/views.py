@@ -6,7 +6,11 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.documents import document, document_names, picture, text_of
+from brainscore_web.pages.front import front_of
 
 __all__ = ["file", "home", "text", "tutorial", "tutorials"]
 
@@ -14,13 +18,8 @@ __all__ = ["file", "home", "text", "tutorial", "tutorials"]
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What this is, who leads, and what to do next."""
-    from brainscore_web.leaderboard.board import board_of
-    from brainscore_web.leaderboard.snapshot import snapshot_for
-    from brainscore_web.leaderboard.state import BoardState
-    from brainscore_web.pages.front import front_of
-
     snapshot = snapshot_for(request.user)
-    front = front_of(board_of(snapshot, BoardState()))
+    front = front_of(board_for(snapshot, BoardState()))
     return render(request, "pages/home.html", {"front": front})
 
 

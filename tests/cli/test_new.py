@@ -79,7 +79,7 @@ def test_a_benchmark_of_data_that_are_there(cli, shell, here):
     os.environ["BRAINSCORE_PLUGINS"] = str(here / "lab")
     result = cli("new", "benchmark", "Smith2026-accuracy")
     assert result.exit_code == 0, result.output
-    assert "data" not in result.output
+    assert "data_packaging" not in result.output
     assert (here / "lab" / "benchmarks" / "smith2026" / "test.py").is_file()  # the first of the user's own folders
     assert "export" not in result.output
 

@@ -17,7 +17,7 @@ _NEURONS = {"V1": 102, "V2": 103}
 
 def _metadata(region: str, access: Literal["public", "private"], stimuli: int | None) -> BenchmarkMetadata:
     return BenchmarkMetadata(
-        title=f"Textures in {region}",
+        title=f"Textures in {region}{', public' * (access == 'public')}",
         description=(
             "How well do a model's responses to naturalistic textures, and to their noise counterparts, predict those "
             f"of neurons in {region}?"

@@ -38,7 +38,6 @@ class Bin(NamedTuple):
     high: float
     count: int
     share: float
-    here: bool
 
 
 def axis_of(*values: ArrayLike) -> Axis:
@@ -108,24 +107,22 @@ def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, 
     return _svg(parts, width, height)
 
 
-def bins(values: ArrayLike, *, here: float | None = None, number: int = 20) -> tuple[Bin, ...]:
-    """Count values in intervals of equal width, over the range of :func:`axis_of`.
+def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tuple[Bin, ...]:
+    """Count values in intervals of equal width, over the range of an axis.
 
     Examples
     --------
-    >>> [one.count for one in bins([0.1, 0.1, 0.95, float("nan")], number=5)]
+    >>> [one.count for one in bins([0.1, 0.1, 0.95, float("nan")], axis=Axis(0.0, 1.0), number=5)]
     [2, 0, 0, 0, 1]
     """
     array = np.asarray(values, dtype=np.float64)
     array = array[np.isfinite(array)]
-    counts, edges = np.histogram(array, bins=number, range=axis_of(array))
+    counts, edges = np.histogram(array, bins=number, range=axis or axis_of(array))
     highest = max(int(counts.max(initial=0)), 1)
-    at = known(here)
-    found = []
-    for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
-        within = at is not None and (low <= at < high or (high == edges[-1] and at >= high))
-        found.append(Bin(float(low), float(high), int(count), int(count) / highest, within))
-    return tuple(found)
+    return tuple(
+        Bin(float(low), float(high), int(count), int(count) / highest)
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
 
 
 def _y(axis: Axis, value: float | None) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 from django.utils.safestring import SafeString
 
@@ -15,7 +16,7 @@ from brainscore_web.leaderboard.cards._standing import Standing, has_ceiling, no
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
-__all__ = ["ScoreLine", "ScoreRow", "default_open", "score_rows", "upper"]
+__all__ = ["ScoreLine", "ScoreRow", "default_open", "reason_of", "score_rows", "upper"]
 
 _ALL_OPEN = 40  # rows: a tree that is not larger is shown whole
 
@@ -29,7 +30,6 @@ class ScoreLine(NamedTuple):
     state: str
     reason: str
     error_reason: str
-    estimates: str
     value: float | None
     error: float | None
 
@@ -66,8 +66,8 @@ class ScoreRow:
         Whether its benchmark's data are withheld.
     open, shown : bool
         Whether what is below is shown, and whether it itself is.
-    below : bool
-        Whether there is something below it.
+    toggle : str
+        Query that opens or closes it; empty of a benchmark.
     value, low, high : float or None
         Numbers, as drawn.
     """
@@ -95,7 +95,7 @@ class ScoreRow:
     private: bool
     open: bool
     shown: bool
-    below: bool
+    toggle: str
     value: float | None
     low: float | None
     high: float | None
@@ -164,7 +164,7 @@ def score_rows(
                 raw=estimate(raw[node.column], raw_error[node.column]) if leaf and known(raw[node.column]) is not None else "",
                 best=number(best[at]) if drawn else "",
                 median=number(median[at]) if drawn else "",
-                reason=_reason(name, line, values[at], errors[at]),
+                reason=reason_of(name, line, values[at], errors[at]),
                 standing=standing[at],
                 places=places,
                 group=group,
@@ -179,13 +179,18 @@ def score_rows(
                 private=leaf and board.snapshot.benchmarks[node.column].access != "public",
                 open=node.identifier in opened,
                 shown=shown[at],
-                below=not leaf,
+                toggle="" if leaf else _toggled(opened, node.identifier),
                 value=values[at],
                 low=low[at],
                 high=high[at],
             )
         )  # fmt: skip
     return tuple(rows)
+
+
+def _toggled(opened: Collection[str], identifier: str) -> str:
+    names = sorted(set(opened) ^ {identifier})
+    return urlencode([("open", name) for name in names or [""]], quote_via=quote, safe="")
 
 
 def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
@@ -196,7 +201,8 @@ def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
     return (f"{best}–{worst}" if best != worst else f"{best}", group) if best > 0 else ("", "")
 
 
-def _reason(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:
+def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:
+    """Why there is no score, or no error; nothing where there are both."""
     if line is None:
         return ""
     if name == "outdated":

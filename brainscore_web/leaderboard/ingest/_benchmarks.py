@@ -40,7 +40,7 @@ def benchmarks_of(rows: Sequence[Row]) -> dict[str, Benchmark]:
 
 
 def keep_versions(benchmarks: Mapping[str, Benchmark], rows: Iterable[Row]) -> None:
-    """Keep what receipts say of versions: since when there is one, and its ceiling, which is that of the newest receipt.
+    """Keep what receipts say of versions: since when there is one, and the ceiling of the newest receipt.
 
     Of benchmarks that the installed package does not know, the newest version counts from now on.
     """

@@ -1,4 +1,4 @@
-"""Brings what others wrote to what every database takes: no NUL, no half characters, no infinities, no overlong text."""
+"""Brings what others wrote to what every database takes: no NUL, no half characters, no infinities, no long texts."""
 
 from __future__ import annotations
 
@@ -9,27 +9,41 @@ from typing import Any
 
 from django.utils import timezone
 
-__all__ = ["FUTURE", "LONGEST_TEXT", "check_identifier", "check_receipt", "json_value", "moment", "number", "text"]
+__all__ = [
+    "FUTURE",
+    "LONGEST_TEXT",
+    "REPLACEMENT",
+    "check_identifier",
+    "check_receipt",
+    "json_value",
+    "moment",
+    "number",
+    "text",
+]
 
 LONGEST_TEXT = 20_000
 """Characters of texts that have no limit of their own."""
 
+REPLACEMENT = "\ufffd"
+"""Stands for what no database takes; no name has it."""
+
+_IMPOSSIBLE = re.compile("[\0\ud800-\udfff]")
 _RECEIPT = re.compile(r"[0-9]{8}T[0-9]{12}Z-[0-9a-f]{12}")
 FUTURE = timedelta(days=1)
 """How far clocks may differ."""
 
 
 def text(value: object, limit: int | None = None) -> str:
-    """Text that fits: without NUL and half characters, cut to `limit` characters; empty for None.
+    r"""Text that fits: NUL and half characters replaced, cut to `limit` characters; empty for None.
 
     Examples
     --------
-    >>> text("a\\x00b"), text("abcdef", 4), text(None)
-    ('ab', 'abc…', '')
+    >>> text("a\x00b"), text("abcdef", 4), text(None)
+    ('a\ufffdb', 'abc…', '')
     """
     if value is None:
         return ""
-    clean = str(value).replace("\0", "").encode("utf-8", "replace").decode()
+    clean = _IMPOSSIBLE.sub(REPLACEMENT, str(value))
     limit = limit or LONGEST_TEXT
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
@@ -52,15 +66,15 @@ def number(value: object) -> float | None:
 
 
 def json_value(value: Any) -> Any:
-    """Plain JSON without NUL, half characters and numbers that are not finite, which become null.
+    r"""Plain JSON in which NUL and half characters are replaced, and numbers that are not finite are null.
 
     Examples
     --------
-    >>> json_value({"a\\x00": [float("nan"), "b\\x00", 1]})
-    {'a': [None, 'b', 1]}
+    >>> json_value({"a": [float("nan"), "b\x00", 1]})
+    {'a': [None, 'b\ufffd', 1]}
     """
     if isinstance(value, str):
-        return value.replace("\0", "").encode("utf-8", "replace").decode()
+        return _IMPOSSIBLE.sub(REPLACEMENT, value)
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):

@@ -7,7 +7,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from brainscore_core.scoring import Receipt
+from django.db.models import Model
+
+from brainscore_core.scoring import CeilingEstimate, Receipt
 from brainscore_web.leaderboard.ingest._clean import (
     LONGEST_TEXT,
     check_identifier,
@@ -20,6 +22,9 @@ from brainscore_web.leaderboard.ingest._clean import (
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 
 __all__ = ["Row", "limits", "row_of"]
+
+
+_NONE = CeilingEstimate(value=None)
 
 
 class Row(NamedTuple):
@@ -66,7 +71,7 @@ class Row(NamedTuple):
 @lru_cache(maxsize=1)
 def limits() -> dict[str, int | None]:
     """Characters that columns take, by attribute of `Row`."""
-    fields = {
+    fields: dict[str, tuple[type[Model], str]] = {
         **{name: (Score, name) for name in ("version", "estimates", "error_reason", "scale")},
         **{name: (BenchmarkVersion, name) for name in ("ceiling_meaning", "ceiling_estimates", "ceiling_reason")},
         "model": (VisionModel, "identifier"),
@@ -92,50 +97,50 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     """
     plain = json_value(document.to_dict() if isinstance(document, Receipt) else document)
     receipt = Receipt.from_dict(plain)
-    limits = limits()
+    at_most = limits()
     version = "" if receipt.benchmark.version is None else str(receipt.benchmark.version)
     if version:
-        check_identifier(version, "the version", limits["version"] or 0)
-    score, raw, ceiling = receipt.score, receipt.raw, receipt.ceiling
-    low, high = (score and score.ci) or (None, None)
-    raw_low, raw_high = (raw and raw.ci) or (None, None)
-    ceiling_low, ceiling_high = (ceiling and ceiling.ci) or (None, None)
+        check_identifier(version, "the version", at_most["version"] or 0)
+    score, raw, ceiling = receipt.score or _NONE, receipt.raw or _NONE, receipt.ceiling or _NONE
+    low, high = score.ci or (None, None)
+    raw_low, raw_high = raw.ci or (None, None)
+    ceiling_low, ceiling_high = ceiling.ci or (None, None)
     model, benchmark = receipt.model, receipt.benchmark
     return Row(
         receipt=check_receipt(receipt.id),
         created=moment(receipt.created),
-        model=check_identifier(model.identifier, "the model", limits["model"] or 0),
-        benchmark=check_identifier(benchmark.identifier, "the benchmark", limits["benchmark"] or 0),
+        model=check_identifier(model.identifier, "the model", at_most["model"] or 0),
+        benchmark=check_identifier(benchmark.identifier, "the benchmark", at_most["benchmark"] or 0),
         version=version,
         parent=benchmark.parent,
         control=benchmark.control,
         state=receipt.state,
         reason=text(receipt.reason),
-        value=score and number(score.value),
-        error=score and number(score.error),
+        value=number(score.value),
+        error=number(score.error),
         low=number(low),
         high=number(high),
-        level=score and number(score.ci_level),
-        estimates=text(score and score.ci_estimates, limits["estimates"]),
-        error_reason=text(score and (score.error_reason or score.ci_reason), limits["error_reason"]),
-        scale=text(score and score.scale, limits["scale"]),
-        unclamped=score and number(score.unclamped),
-        raw=raw and number(raw.value),
-        raw_error=raw and number(raw.error),
+        level=number(score.ci_level),
+        estimates=text(score.ci_estimates, at_most["estimates"]),
+        error_reason=text(score.error_reason or score.ci_reason, at_most["error_reason"]),
+        scale=text(score.scale, at_most["scale"]),
+        unclamped=number(score.unclamped),
+        raw=number(raw.value),
+        raw_error=number(raw.error),
         raw_low=number(raw_low),
         raw_high=number(raw_high),
-        ceiling=ceiling and number(ceiling.value),
-        ceiling_error=ceiling and number(ceiling.error),
+        ceiling=number(ceiling.value),
+        ceiling_error=number(ceiling.error),
         ceiling_low=number(ceiling_low),
         ceiling_high=number(ceiling_high),
-        ceiling_level=ceiling and number(ceiling.ci_level),
-        ceiling_meaning=text(ceiling and ceiling.meaning, limits["ceiling_meaning"]),
-        ceiling_estimates=text(ceiling and ceiling.ci_estimates, limits["ceiling_estimates"]),
-        ceiling_reason=text(ceiling and (ceiling.error_reason or ceiling.ci_reason), limits["ceiling_reason"]),
-        lower_bound=ceiling and number(ceiling.lower_bound),
+        ceiling_level=number(ceiling.ci_level),
+        ceiling_meaning=text(ceiling.meaning, at_most["ceiling_meaning"]),
+        ceiling_estimates=text(ceiling.ci_estimates, at_most["ceiling_estimates"]),
+        ceiling_reason=text(ceiling.error_reason or ceiling.ci_reason, at_most["ceiling_reason"]),
+        lower_bound=number(ceiling.lower_bound),
         seconds=number(receipt.timings.total),
-        model_plugin=text(model.plugin and model.plugin.name, limits["model_plugin"]),
-        benchmark_plugin=text(benchmark.plugin and benchmark.plugin.name, limits["benchmark_plugin"]),
+        model_plugin=text(model.plugin and model.plugin.name, at_most["model_plugin"]),
+        benchmark_plugin=text(benchmark.plugin and benchmark.plugin.name, at_most["benchmark_plugin"]),
         bibtex=text(benchmark.bibtex) if len(benchmark.bibtex or "") < LONGEST_TEXT else "",
         document=plain,
     )

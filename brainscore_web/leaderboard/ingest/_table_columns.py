@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import EXPORT_COLUMNS, State
-from brainscore_web.leaderboard.ingest._clean import FUTURE, LONGEST_TEXT, check_identifier, check_receipt
+from brainscore_web.leaderboard.ingest._clean import FUTURE, LONGEST_TEXT, REPLACEMENT, check_identifier, check_receipt
 from brainscore_web.leaderboard.ingest._report import Tally
 from brainscore_web.leaderboard.ingest._rows import Row, limits
 
@@ -154,7 +154,7 @@ def _texts(column: Any, limit: int | None) -> Any:
     if limit is None:
         return column
     if compute.any(compute.match_substring(column, "\0")).as_py():
-        column = compute.replace_substring(column, "\0", "")
+        column = compute.replace_substring(column, "\0", REPLACEMENT)
     if (compute.max(compute.utf8_length(column)).as_py() or 0) > limit:
         short = compute.binary_join_element_wise(compute.utf8_slice_codeunits(column, 0, limit - 1), "…", "")
         column = compute.if_else(compute.greater(compute.utf8_length(column), limit), short, column)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.db import DataError, IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
 from brainscore_web.leaderboard import revision
@@ -18,6 +18,7 @@ from brainscore_web.leaderboard.ingest._models import chunks, model_ids
 from brainscore_web.leaderboard.ingest._report import Tally
 from brainscore_web.leaderboard.ingest._rows import Row
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Score
+from brainscore_web.leaderboard.scores import COLUMNS, insert_scores
 from brainscore_web.leaderboard.writing import writing_alone
 
 if TYPE_CHECKING:
@@ -25,11 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer", "known_receipts"]
 
-_AS_THEY_ARE = (
-    *("receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates"),
-    *("error_reason", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds"),
-)
-_COLUMNS = (*_AS_THEY_ARE, "model", "benchmark", "created", "document")
+_AS_THEY_ARE = itemgetter(*(Row._fields.index(name) for name in COLUMNS[: COLUMNS.index("model")]))
 
 
 def known_receipts(ids: Collection[str]) -> set[str]:
@@ -95,39 +92,16 @@ class Writer:
 
     def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
         """Insert scores; one that the database refuses is named, the others go in. Gives what went in."""
-        moment, document = connection.ops.adapt_datetimefield_value, Score._meta.get_field("document").get_db_prep_save
         values = [
-            (
-                *_as_they_are(row),
-                models[row.model],
-                benchmarks[row.benchmark].pk,
-                moment(row.created),
-                document(row.document, connection),
-            )
+            (*_AS_THEY_ARE(row), models[row.model], benchmarks[row.benchmark].pk, row.created, row.document)
             for row in rows
         ]
         try:
             with transaction.atomic():
-                _execute(values)
+                insert_scores(values)
         except (DataError, IntegrityError) as error:
             if len(rows) == 1:
                 self.tally.wrong(rows[0].receipt, f"the database refuses it: {error}")
                 return []
             return [row for row in rows if self._insert([row], models, benchmarks)]
         return rows
-
-
-_as_they_are = itemgetter(*(Row._fields.index(name) for name in _AS_THEY_ARE))
-
-
-def _execute(values: Sequence[tuple[Any, ...]]) -> None:
-    # several times as fast as bulk_create, which makes an object of each row; both databases know this SQL
-    quote = connection.ops.quote_name
-    columns = ", ".join(quote(Score._meta.get_field(name).column) for name in _COLUMNS)
-    places = ", ".join(["%s"] * len(_COLUMNS))
-    table = quote(Score._meta.db_table)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT (receipt) DO NOTHING",  # noqa: S608
-            values,
-        )

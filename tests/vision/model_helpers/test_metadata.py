@@ -25,6 +25,16 @@ GOOD = {
         ({"source": "github.com/a"}, "is no URL"),
         ({"bibtex": "A. Author, 2020"}, "is no entry"),
         ({"bibtex": "@misc{a, title = {A}"}, "is no entry"),
+        ({"parameters": True}, "parameters is True"),
+        ({"total_parameters": 2}, "total_parameters is 2, of which 3 are trained"),
+        ({"size_mb": 0.0}, "size_mb is 0.0"),
+        ({"size_mb": float("nan")}, "size_mb is nan"),
+        ({"image_size": 224.5}, "image_size is 224.5"),
+        ({"image_size": 0}, "image_size is 0"),
+        ({"family": "ResNet"}, "family is 'ResNet', not one word of lower case"),
+        ({"notes": "one text"}, "notes is 'one text', not a tuple"),
+        ({"runnable": False}, "notes do not say what is missing"),
+        ({"architecture": 3}, "architecture is 3, not a text"),
     ],
 )
 def test_malformed_metadata_are_refused(change, message):
@@ -38,15 +48,27 @@ def plugin_of(identifier):
     return importlib.import_module(f"brainscore_vision.models.{folder.name}")
 
 
+def test_what_is_not_known_is_none():
+    unknown = dict.fromkeys(GOOD)
+    assert ModelMetadata(**unknown).parameters is None
+    assert ModelMetadata(**unknown, runnable=False, notes=("No weights are public.",)).runnable is False
+
+
 def test_metadata_of_all_models():
-    described = set()
     for identifier in model_registry:
-        metadata = getattr(plugin_of(identifier), "METADATA", None)
-        if metadata is not None:
-            assert isinstance(metadata[identifier], ModelMetadata), identifier
-            assert set(metadata) <= set(model_registry), identifier
-            described.add(identifier)
-    assert {
-        *("CORnet-S", "ViT_L_32_imagenet1k", "custom_model_cv_18_dagger_408", "grcnn_robust_v1", "hmax"),
-        *("resnet18-local_aggregation", "voneresnet-50-non_stochastic"),
-    } <= described
+        described = plugin_of(identifier).METADATA
+        metadata = described[identifier]
+        assert isinstance(metadata, ModelMetadata), identifier
+        assert set(described) <= set(model_registry), identifier
+        assert metadata.family, identifier
+        assert metadata.architecture, identifier
+        assert metadata.size_mb is None or metadata.size_mb >= 4e-6 * metadata.parameters - 0.05
+
+
+def test_models_without_public_weights_are_not_runnable():
+    metadata = {identifier: plugin_of(identifier).METADATA[identifier] for identifier in model_registry}
+    lacking = {name for name, about in metadata.items() if not about.runnable}
+    assert lacking == {"grcnn_robust_v1", "resnet18-local_aggregation"}
+    assert all("No public weights" in metadata[name].notes[0] for name in lacking)
+    twins = {name: about.twin_of for name, about in metadata.items() if name.endswith("-untrained")}
+    assert all(name == f"{trained}-untrained" and trained in metadata for name, trained in twins.items())

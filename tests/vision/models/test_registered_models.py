@@ -72,19 +72,38 @@ def test_metadata_and_citation(identifier):
         assert metadata.training_data or any("not published" in note for note in metadata.notes)
 
 
+def need_library(model):
+    if "mobilenet" in model:
+        pytest.importorskip("transformers")
+    elif model.startswith(("clip", "dinov2", "custom_model", "vit_base", "convnext_tiny:")):
+        pytest.importorskip("timm")
+
+
+def on_no_device(model):
+    with torch.device("meta"):
+        return model.build()
+
+
+def check_size(network, model, metadata):
+    """Compare what was counted by hand: parameters, megabytes of the weights, pixels of an image."""
+    parameters = [(parameter.numel(), parameter.requires_grad) for parameter in network.parameters()]
+    total = sum(number for number, _ in parameters)
+    # HMAX trains nothing
+    assert metadata.parameters == (sum(number for number, trained in parameters if trained) or total)
+    assert metadata.total_parameters == total
+    weights = network.state_dict().values()
+    assert metadata.size_mb == round(sum(value.numel() * value.element_size() for value in weights) / 1e6, 1)
+    side = model.preprocessing.crop or model.preprocessing.resize
+    assert metadata.image_size in (side if isinstance(side, tuple) else (side,))
+
+
 @pytest.mark.parametrize("trained", sorted(TRAINED))
 def test_size_and_layers(trained, torchvision):
-    if trained.startswith("mobilenet"):
-        pytest.importorskip("transformers")
-    elif trained in ("clip", "dinov2", "custom_model_cv_18_dagger_408"):
-        pytest.importorskip("timm")
+    need_library(trained)
     model = import_module(f"brainscore_vision.models.{TRAINED[trained]}.model").MODEL
-    with torch.device("meta"):
-        network = model.build()
+    network = on_no_device(model)
     folder = model_registry.location(trained).folder
-    trainable = [parameter.numel() for parameter in network.parameters() if parameter.requires_grad]
-    counted = sum(trainable) or sum(parameter.numel() for parameter in network.parameters())  # HMAX trains nothing
-    assert counted == import_module(f"brainscore_vision.models.{folder.name}").METADATA[trained].parameters
+    check_size(network, model, import_module(f"brainscore_vision.models.{folder.name}").METADATA[trained])
     layers = list(model.layers)
     names = LayerNames(network)
     assert names.resolve(layers) == layers
@@ -92,7 +111,31 @@ def test_size_and_layers(trained, torchvision):
         regions = load_region_layer_map(file)
         assert list(regions) == ["V1", "V2", "V4", "IT"]
         if file.stem == trained:
-            assert set(regions.values()) <= set(layers)
+            used = [layer for one in regions.values() for layer in ([one] if isinstance(one, str) else one)]
+            assert set(used) <= set(layers)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "plugin", "name"),
+    [
+        ("vit_base_patch16_clip_224:openai_ft_in1k", "clip", "FINE_TUNED"),
+        ("convnext_tiny:in12k_ft_in1k", "convnext", "IN12K"),
+    ],
+)
+def test_size_of_fine_tuned_models(identifier, plugin, name, torchvision):
+    need_library(identifier)
+    model = getattr(import_module(f"brainscore_vision.models.{plugin}.model"), name)
+    check_size(on_no_device(model), model, import_module(f"brainscore_vision.models.{plugin}").METADATA[identifier])
+
+
+def test_images_of_models_without_networks():
+    from brainscore_vision.data.simulated2026.stimuli import IMAGE_SIZE
+    from brainscore_vision.models import gabor, pixels, simulated_truth
+    from brainscore_vision.models.gabor.model import _SIZE
+
+    assert gabor.METADATA["gabor"].image_size == _SIZE
+    assert pixels.METADATA["pixels"].image_size == 256
+    assert simulated_truth.METADATA["simulated-truth"].image_size == IMAGE_SIZE
 
 
 @pytest.mark.parametrize("identifier", sorted(PUBLISHED_REGIONS))

@@ -4,7 +4,7 @@ import { Grid } from "./grid.js";
 import { listen } from "./keys.js";
 import { element, painter } from "./paint.js";
 import { Inspector } from "./inspector.js";
-import { decode, headAt, layout, sorted } from "./table.js";
+import { byColumn, byName, byRank, decode, headAt, layout } from "./table.js";
 
 const root = document.getElementById("leaderboard");
 const form = document.getElementById("ask");
@@ -28,6 +28,7 @@ const view = {
   decoded: new Map(),
   open: new Set(),
   private: new Set(),
+  mine: new Set(),
   sort: { key: "rank", reversed: false },
   errors: params.has("errors"),
   card: (kind, identifier) => address[kind].replace("IDENTIFIER", encodeURIComponent(identifier).replaceAll("%2F", "/")),
@@ -93,6 +94,7 @@ function apply(data) {
   view.data = data;
   view.decoded.clear();
   view.private = new Set(data.models.private);
+  view.mine = new Set(data.models.mine);
   view.open = new Set(data.nodes.flatMap((node, place) => (node.open ? [place] : [])));
   view.errors = params.has("errors");
   view.sort = { key: data.sort.replace(/^-/, ""), reversed: data.sort.startsWith("-") };
@@ -113,9 +115,12 @@ function apply(data) {
 function show() {
   const { key, reversed } = view.sort;
   const count = view.data.models.id.length;
-  const by = key === "model" ? null : key === "rank" ? view.data.root : key;
-  const column = by === null ? null : view.columns(by);
-  grid.set(sorted(column, count, reversed), layout(view.data.nodes, view.open));
+  const column = key === "model" || key === "rank" ? null : view.columns(key);
+  let rows;
+  if (key === "model") rows = byName(count, reversed);
+  else if (column) rows = byColumn(column, count, reversed);
+  else rows = byRank(view.data.models.rank, reversed); // also where the column has been filtered out
+  grid.set(rows, layout(view.data.nodes, view.open));
 }
 
 function takeOver() {
@@ -237,8 +242,8 @@ function sortBy(key) {
   links();
   show();
   const name = node ? node.title : key;
-  const way = key === "model" || key === "rank" ? (reversed ? "last" : "first") : reversed ? "lowest" : "highest";
-  says.textContent = `Sorted by ${name}, ${way} first`.replace("first first", "first first".slice(0, 5));
+  const ways = key === "model" ? ["from A", "from Z"] : key === "rank" ? ["best first", "worst first"] : ["highest first", "lowest first"];
+  says.textContent = `Sorted by ${name}, ${ways[Number(reversed)]}`;
 }
 
 function toggle(place) {
@@ -290,7 +295,9 @@ for (const [type, wait] of [["focusin", 60], ["pointerover", 250]]) {
 }
 
 for (const [id, all] of [["open-all", true], ["close-all", false]]) {
-  document.getElementById(id).addEventListener("click", () => {
+  document.getElementById(id).addEventListener("click", (event) => {
+    event.preventDefault();
+    if (!view.data) return;
     const { children } = layout(view.data.nodes, view.open);
     view.open = new Set(all ? [...children.keys()].filter((place) => place >= 0) : []);
     opened();

@@ -19,14 +19,13 @@ function breakable(text) {
 
 // `view` holds what is shown: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
 export function painter(view) {
-  const turned = (key) => (view.sort.key !== key ? null : view.sort.reversed ? "up" : "down");
-  const arrow = (key) => element("span", { class: `arrow ${turned(key) || ""}`, "aria-hidden": "true" });
-  // values fall when they are sorted as they come: the best first; names rise
+  // the best, or A, stands first: values fall, names and ranks rise
   const said = (key) => {
-    const way = turned(key);
-    if (!way) return "none";
-    return (way === "down") === (key === "model" || key === "rank") ? "ascending" : "descending";
+    if (view.sort.key !== key) return "none";
+    return (key === "model" || key === "rank") === view.sort.reversed ? "descending" : "ascending";
   };
+  const arrow = (key) =>
+    element("span", { class: `arrow ${{ ascending: "up", descending: "down" }[said(key)] || ""}`, "aria-hidden": "true" });
 
   return {
     corner(cell, key) {
@@ -101,12 +100,12 @@ export function painter(view) {
     },
 
     model(cell, row) {
-      const { id, title, mine } = view.data.models;
+      const { id, title } = view.data.models;
       const name = title[row] || id[row];
       const link = element("a", { href: view.card("model", id[row]), tabindex: "-1", title: name }, ...breakable(name));
       cell.replaceChildren(link);
       if (view.private.has(row)) {
-        cell.append(element("span", { class: "private", title: mine ? "Only you see it" : "Not public" }, "private"));
+        cell.append(element("span", { class: "private", title: view.mine.has(row) ? "Only you see it" : "Not public" }, "private"));
       }
     },
 

@@ -44,12 +44,20 @@ export function decode(sent, count) {
   return { value, error, shade, state, group, order, unscored: rest };
 }
 
-// Rows (which arrive by name) in the order of a column: what has no value last, ties by name.
-export function sorted(column, count, rising) {
-  if (!column) {
-    const rows = Array.from({ length: count }, (_, row) => row);
-    return rising ? rows.reverse() : rows;
-  }
+// Rows, which arrive by name.
+export function byName(count, reversed) {
+  const rows = Array.from({ length: count }, (_, row) => row);
+  return reversed ? rows.reverse() : rows;
+}
+
+// Rows by rank, without one (0) last, ties by name.
+export function byRank(rank, reversed) {
+  const way = reversed ? -1 : 1;
+  return byName(rank.length).sort((a, b) => !rank[a] - !rank[b] || way * (rank[a] - rank[b]) || a - b);
+}
+
+// Rows by a column: what has no value last, ties by name.
+export function byColumn(column, count, rising) {
   const scored = column.order.slice();
   if (rising) scored.sort((a, b) => column.group[b] - column.group[a] || a - b);
   const rest = [];

@@ -1,0 +1,104 @@
+"""The leaderboard and the scores as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from brainscore_web.api._answers import refuse_others
+from brainscore_web.api._board_asked import BoardAsked, state_of
+from brainscore_web.api._callers import caller_of
+from brainscore_web.api._score_queries import ScoresAsked, scores
+from brainscore_web.api._score_tables import write_scores
+from brainscore_web.api._site_api import problems
+from brainscore_web.leaderboard import export, http
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.snapshot import snapshot_for
+
+__all__ = ["MEDIA_TYPES", "router"]
+
+router = Router()
+
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "bib": "application/x-bibtex; charset=utf-8",
+}
+"""Of each form of file."""
+
+
+class FormAsked(Schema):
+    """How a table is laid out."""
+
+    form: str = Field(
+        "",
+        description="wide: a row a model (the default); long: a row a model and node.",
+        json_schema_extra={"enum": ["", *export.FORMS]},
+    )
+
+
+def _files(*forms: str) -> dict[str, list[str]]:
+    return {"x-media-types": [MEDIA_TYPES[form] for form in forms]}
+
+
+@router.get(
+    "exports/leaderboard.{format}",
+    response={200: bytes, **problems(404)},
+    tags=["exports"],
+    summary="Leaderboard as a file",
+    openapi_extra=_files("csv", "parquet", "bib"),
+)
+def export_leaderboard(
+    request: HttpRequest,
+    format: Literal["csv", "parquet", "bib"],  # noqa: A002 (what it is)
+    asked: Query[BoardAsked],
+    laid_out: Query[FormAsked],
+) -> HttpResponse:
+    """Write the leaderboard as a table, or the citations of what is on it as BibTeX.
+
+    The parameters are those of the page.
+    """
+    state = state_of(request, FormAsked)
+    form: export.Form = laid_out.form or "wide"  # type: ignore[assignment] # checked by whoever writes it
+    snapshot = snapshot_for(caller_of(request).visitor, at=state.at)
+    board = board_for(snapshot, state)
+    write: dict[str, Callable[[], bytes]] = {
+        "csv": lambda: export.csv(board, form=form),
+        "parquet": lambda: export.parquet(board, form=form),
+        "bib": lambda: export.bibtex(board).encode(),
+    }
+
+    def make() -> HttpResponse:
+        return HttpResponse(write[format](), content_type=MEDIA_TYPES[format], headers=_named("leaderboard", format))
+
+    if format == "bib":  # citations are no part of the snapshot
+        return make()
+    return http.answer(request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make)
+
+
+@router.get(
+    "exports/scores.{format}",
+    response={200: bytes, **problems(404)},
+    tags=["exports"],
+    summary="Scores as a file",
+    openapi_extra=_files("csv", "parquet"),
+)
+def export_scores(
+    request: HttpRequest,
+    format: Literal["csv", "parquet"],  # noqa: A002 (what it is)
+    asked: Query[ScoresAsked],
+) -> HttpResponseBase:
+    """Write the scores that count, or with `history` all, as a table; the filters are those of `scores`."""
+    refuse_others(request, ScoresAsked)
+    file, digest = write_scores(scores(caller_of(request).visitor, asked), format)
+    headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}
+    return FileResponse(file, content_type=MEDIA_TYPES[format], headers=headers)
+
+
+def _named(what: str, form: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="brain-score-{what}.{form}"'}

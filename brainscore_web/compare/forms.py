@@ -1,0 +1,126 @@
+"""What can be chosen: names to type ahead, filters, and links that change one thing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from brainscore_web.compare._names import node_names
+from brainscore_web.compare.benchmarks import TwoBenchmarks
+from brainscore_web.compare.found import Found
+from brainscore_web.compare.models import TwoModels
+from brainscore_web.compare.question import MODES, Question
+from brainscore_web.leaderboard._facets import Facet, benchmark_facets, model_facets
+from brainscore_web.leaderboard.snapshot import Snapshot
+
+__all__ = ["Chip", "Form", "form_of", "names_of"]
+
+_LABELS = {
+    "q": "search",
+    "parameters_min": "parameters from",
+    "parameters_max": "parameters to",
+    "size_min": "size in MB from",
+    "size_max": "size in MB to",
+    "ceiling_min": "ceiling from",
+    "include": "only",
+    "exclude": "without",
+    "access": "data",
+    "over": "means over",
+    "at": "as of",
+    "training": "training data",
+}
+_OF_MODELS = frozenset(
+    {"q", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min", "size_max", "runnable"}
+)
+_SHOWN_AS_FIELDS = frozenset({"values"})
+_OWN = {
+    "benchmarks": ("x", "y", "colour", "values"),
+    "models": ("a", "b", "values"),
+    "matrix": ("level", "method", "least", "values"),
+}
+
+
+class Chip(NamedTuple):
+    """A filter that is set, and the query without it."""
+
+    text: str
+    query: str
+
+
+class Form(NamedTuple):
+    """All that the forms of the page need.
+
+    Attributes
+    ----------
+    modes : list of (str, str, bool)
+        Title, query, whether it is the one shown.
+    nodes, models : list of (str, str)
+        Identifiers and titles, to choose from; empty where the mode does not ask for them.
+    hidden, hidden_of_filters : list of (str, str)
+        What the form of the mode, and that of the filters, carry along.
+    facets : tuple of Facet
+        Filters.
+    chips : list of Chip
+        Filters that are set.
+    board_query, query : str
+        Of the leaderboard with the same filters; of this page.
+    """
+
+    modes: list[tuple[str, str, bool]]
+    nodes: list[tuple[str, str]]
+    models: list[tuple[str, str]]
+    hidden: list[tuple[str, str]]
+    hidden_of_filters: list[tuple[str, str]]
+    facets: tuple[Facet, ...]
+    chips: list[Chip]
+    board_query: str
+    query: str
+
+
+def form_of(snapshot: Snapshot, question: Question) -> Form:
+    """Make the forms' content from what the visitor sees."""
+    facets = benchmark_facets(snapshot, question.board)
+    if question.mode != "models":
+        facets = (*model_facets(snapshot, question.board), *facets)
+    facets = tuple(facet for facet in facets if len(facet.options) > 1 or any(one.chosen for one in facet.options))
+    of_filters = {facet.name for facet in facets} | {"q", "over", "at"}
+    pairs = question.pairs()
+    return Form(
+        modes=[(title, question.changed(mode=mode).query(), mode == question.mode) for mode, title in MODES.items()],
+        nodes=list(node_names(snapshot).items()) if question.mode == "benchmarks" else [],
+        models=[(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
+        hidden=[pair for pair in pairs if pair[0] not in _OWN[question.mode]],
+        hidden_of_filters=[pair for pair in pairs if pair[0] not in of_filters],
+        facets=facets,
+        chips=_chips(question),
+        board_query=question.board.query(),
+        query=question.query(),
+    )
+
+
+def names_of(found: Found) -> tuple[str, str]:
+    """Identifiers of the two that are compared; of a matrix none."""
+    if isinstance(found, TwoBenchmarks):
+        return found.x.identifier, found.y.identifier
+    if isinstance(found, TwoModels):
+        return found.first.identifier, found.second.identifier
+    return "", ""
+
+
+def _chips(question: Question) -> list[Chip]:
+    chips = []
+    usual = type(question.board)()
+    for name in type(question.board).__dataclass_fields__:
+        value = getattr(question.board, name)
+        if value == getattr(usual, name) or name in _SHOWN_AS_FIELDS:
+            continue
+        if question.mode == "models" and name in _OF_MODELS:
+            continue  # the two are named: filters on models have no effect
+        for one in value if isinstance(value, tuple) else (value,):
+            rest = tuple(other for other in value if other != one) if isinstance(value, tuple) else getattr(usual, name)
+            text = "can be run" if name == "runnable" else f"{_LABELS.get(name, name)}: {_plain(one)}"
+            chips.append(Chip(text, question.changed(**{name: rest}).query()))
+    return chips
+
+
+def _plain(value: object) -> str:
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)

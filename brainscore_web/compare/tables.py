@@ -1,0 +1,94 @@
+"""Comparisons as CSV: UTF-8, names first, an empty cell where there is no value, full precision."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from brainscore_web.compare.benchmarks import TwoBenchmarks
+from brainscore_web.compare.correlations import Correlations
+from brainscore_web.compare.models import TwoModels
+from brainscore_web.leaderboard.snapshot import STATES
+
+__all__ = ["csv_of"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a text that starts so is a formula to spreadsheets
+
+
+def csv_of(found: TwoBenchmarks | TwoModels | Correlations) -> str:
+    """Write what came of a comparison.
+
+    Two benchmarks: one row a model, also those that lack a value. Two models: one row a benchmark, likewise. Matrix:
+    one row a pair, with both coefficients and the number of models.
+    """
+    if isinstance(found, TwoBenchmarks):
+        return _written(*_benchmarks(found))
+    return _written(*(_models(found) if isinstance(found, TwoModels) else _correlations(found)))
+
+
+def _benchmarks(found: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence[object]]]:
+    names = ["model", "architecture", "family", "training_data"]
+    for one in (found.x, found.y):
+        names += [one.identifier, *(f"{one.identifier}:{part}" for part in ("error", "low", "high", "state"))]
+
+    def rows() -> Iterable[Sequence[object]]:
+        for place, model in enumerate(found.models):
+            row: list[object] = [model.identifier, model.architecture, model.family, model.training_data]
+            for one in (found.x, found.y):
+                row += [float(array[place]) for array in (one.values, one.errors, one.low, one.high)]
+                row.append(STATES[one.states[place]])
+            yield row
+
+    return names, rows()
+
+
+def _models(found: TwoModels) -> tuple[list[str], Iterable[Sequence[object]]]:
+    first, second = found.first.identifier, found.second.identifier
+    names = [
+        "benchmark", "version", "group", first, f"{first}:error", second, f"{second}:error", "difference", "error", "low",
+        "high", "outcome",
+    ]  # fmt: skip
+
+    def rows() -> Iterable[Sequence[object]]:
+        for group in (("", found.means), *((one.title, one.differences) for one in found.groups)):
+            for one in group[1]:
+                version = one.benchmark.version if one.benchmark else ""
+                scores = one.first, one.first_error, one.second, one.second_error
+                test = one.difference, one.error, one.low, one.high, one.outcome
+                yield one.identifier, version, group[0] if one.benchmark else "mean", *scores, *test
+        for absent in found.absent:
+            scores = absent.first_value, math.nan, absent.second_value, math.nan
+            yield absent.identifier, absent.version, absent.group, *scores, *[math.nan] * 4, absent.why
+
+    return names, rows()
+
+
+def _correlations(found: Correlations) -> tuple[list[str], Iterable[Sequence[object]]]:
+    names = ["first", "second", "pearson", "spearman", "n"]
+
+    def rows() -> Iterable[Sequence[object]]:
+        first, second = np.triu_indices(len(found.nodes), 1)
+        for i, j in zip(first.tolist(), second.tolist(), strict=True):
+            values = float(found.pearson[i, j]), float(found.spearman[i, j]), int(found.n[i, j])
+            yield found.nodes[i].identifier, found.nodes[j].identifier, *values
+
+    return names, rows()
+
+
+def _written(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow([_cell(name) for name in names])
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return file.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else ""
+    text = str(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text

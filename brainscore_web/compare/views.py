@@ -1,0 +1,87 @@
+"""The page that compares, and its files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
+
+from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_web.charts import standalone
+from brainscore_web.compare import found as comparing
+from brainscore_web.compare import forms
+from brainscore_web.compare.question import Question
+from brainscore_web.compare.tables import csv_of
+from brainscore_web.leaderboard.http import answer, conditional, user_errors
+from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
+
+__all__ = ["csv", "page", "svg"]
+
+
+@require_safe
+@user_errors
+def page(request: HttpRequest) -> HttpResponse:
+    """Two benchmarks, two models, or all benchmarks; what cannot be compared is said on the page, among its forms."""
+    question, snapshot = _asked(request)
+    return answer(request, _tag(snapshot, question, "page"), lambda: _page(request, snapshot, question))
+
+
+@require_safe
+@user_errors
+def svg(request: HttpRequest) -> HttpResponse:
+    """The chart as a file."""
+    question, snapshot = _asked(request)
+
+    def make() -> HttpResponse:
+        drawn = standalone(comparing.found_for(snapshot, question).svg())
+        return _file(drawn, "image/svg+xml", question, "svg")
+
+    return answer(request, _tag(snapshot, question, "svg"), make)
+
+
+@require_safe
+@user_errors
+def csv(request: HttpRequest) -> HttpResponse:
+    """The numbers as a file."""
+    question, snapshot = _asked(request)
+
+    def make() -> HttpResponse:
+        written = csv_of(comparing.found_for(snapshot, question))
+        return _file(written, "text/csv", question, "csv")
+
+    return answer(request, _tag(snapshot, question, "csv"), make)
+
+
+def _asked(request: HttpRequest) -> tuple[Question, Snapshot]:
+    question = Question.from_query(request.GET)
+    return question, snapshot_for(request.user, at=question.board.at)
+
+
+def _tag(snapshot: Snapshot, question: Question, what: str) -> str:
+    return conditional(snapshot, "compare", what, question.query(), only_snapshot=True)
+
+
+def _file(content: str, kind: str, question: Question, ending: str) -> HttpResponse:
+    response = HttpResponse(content, content_type=f"{kind}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="brain-score-{question.mode}.{ending}"'
+    return response
+
+
+def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpResponse:
+    shown: dict[str, Any] = {"question": question, "form": forms.form_of(snapshot, question)}
+    status = 200
+    try:
+        found = comparing.found_for(snapshot, question)
+    except UserError as error:
+        status = 404 if isinstance(error, UnknownIdentifier) else 400
+        shown |= {"message": error.message, "remedy": error.remedy}
+    else:
+        shown |= {"found": found, "svg": found.svg(), "names": forms.names_of(found)}
+    response = render(request, "compare/compare.html", shown, status=status)
+    if status != 200:
+        response["Cache-Control"] = "no-store"
+        patch_vary_headers(response, ("Cookie", "Accept-Encoding"))
+    return response

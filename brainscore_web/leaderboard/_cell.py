@@ -1,0 +1,91 @@
+"""What is known of one cell, in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from brainscore_web.leaderboard.board import STATES, Board
+from brainscore_web.leaderboard.models import Score, Visitor
+
+__all__ = ["cell_facts"]
+
+_FIELDS = ("version", "created", "level", "reason", "error_reason", "value", "error")
+
+
+def cell_facts(board: Board, row: int, place: int, visitor: Visitor) -> tuple[str, list[str]]:
+    """A title and some facts of a model (its row on the board) at a node.
+
+    Asks the database once, for the receipt of a benchmark's score.
+    """
+    model, node = board.models[row], board.nodes[place]
+    title = f"{model.title} · {node.title}"
+    if node.kind == "mean":
+        return title, _of_mean(board, row, place)
+    if node.kind == "heading":
+        return title, []
+    return title, _of_benchmark(board, row, place, visitor)
+
+
+def _of_mean(board: Board, row: int, place: int) -> list[str]:
+    n_scored, n_all = int(board.n_scored[row, place]), int(board.n_all[row, place])
+    gaps = "count as 0" if board.state.over == "all" else "are left out"
+    rest = "" if n_scored == n_all else f"; the others {gaps}"
+    scored = f"mean of {n_all} benchmarks, {n_scored} of them scored{rest}" if n_all > 1 else f"{n_scored} of 1 scored"
+    if not math.isfinite(board.values[row, place]):
+        return ["no value", scored]
+    return [_value(board, row, place), *_interval(board, row, place, 0.95), scored, *_rank(board, row, place)]
+
+
+def _of_benchmark(board: Board, row: int, place: int, visitor: Visitor) -> list[str]:
+    snapshot = board.snapshot
+    at = int(board.rows[row]), board.nodes[place].column
+    benchmark = snapshot.benchmarks[at[1]]
+    state = STATES[board.states[row, place]]
+    score: dict[str, Any] = {}
+    if snapshot.score[at] >= 0:
+        score = Score.objects.visible_to(visitor).filter(pk=int(snapshot.score[at])).values(*_FIELDS).first() or {}
+    version = f" {score['version']}" if score.get("version") else " unknown"
+    when = f"version{version} of the benchmark, {score['created']:%Y-%m-%d}" if score else ""
+    counts = "" if not benchmark.in_tree or board.state.over == "scored" else "; counts as 0 in means"
+    if state == "scored":
+        found = [_value(board, row, place)]
+        if math.isnan(board.errors[row, place]):
+            found.append(f"no standard error: {score.get('error_reason') or 'not given'}")
+        found += _interval(board, row, place, score.get("level"))
+        raw, ceiled = snapshot.raw[at], snapshot.value[at]
+        other, name = (raw, "raw") if board.state.values == "ceiled" else (ceiled, "ceiled")
+        if math.isfinite(other):
+            found.append(f"{name} {other:.4f}")
+        if math.isfinite(benchmark.ceiling):
+            meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
+            found.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
+        return [*found, *_rank(board, row, place), *filter(None, [when])]
+    if state == "missing":
+        return [f"missing: never scored{counts}"]
+    if state == "outdated":
+        number = score.get("value")
+        what = "" if number is None else f", {number:.3f}" + (f" ± {score['error']:.3f}" if score["error"] else "")
+        return [f"outdated: only {when or 'another version'}{what}; version {benchmark.version} counts{counts}"]
+    reason = (score.get("reason") or "").strip().splitlines()
+    return [f"{state}{counts}", *(line[:300] for line in reason[:1]), *filter(None, [when])]
+
+
+def _value(board: Board, row: int, place: int) -> str:
+    value, error = board.values[row, place], board.errors[row, place]
+    kind = "raw" if board.state.values == "raw" else "ceiled"
+    return f"{kind} {value:.4f}" + (f" ± {error:.4f} (standard error)" if math.isfinite(error) else "")
+
+
+def _interval(board: Board, row: int, place: int, level: float | None) -> list[str]:
+    low, high = board.low[row, place], board.high[row, place]
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return []
+    return [f"{f'{100 * level:g} % ' if level else ''}interval {low:.3f} to {high:.3f}"]
+
+
+def _rank(board: Board, row: int, place: int) -> list[str]:
+    ranks = board.rank_of(place)
+    if not ranks[row]:
+        return []
+    return [f"rank {ranks[row]} of {int((ranks > 0).sum())} here"]

@@ -1,0 +1,16 @@
+"""Cards of models and benchmarks, receipts, and lists of both: what is shown is made by pure functions."""
+
+from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, BenchmarkData, benchmark_card
+from brainscore_web.leaderboard.cards._model import ModelCard, ModelData, model_card
+from brainscore_web.leaderboard.cards._receipt import ReceiptCard, receipt_card
+
+__all__ = [
+    "BenchmarkCard",
+    "BenchmarkData",
+    "ModelCard",
+    "ModelData",
+    "ReceiptCard",
+    "benchmark_card",
+    "model_card",
+    "receipt_card",
+]

@@ -1,0 +1,376 @@
+"""The card of a benchmark, or of a mean of benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from django.utils.safestring import SafeString
+
+from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.cards._bars import Axis, Bin, axis_of, bar, bins
+from brainscore_web.leaderboard.cards._facts import Fact, benchmark_facts, notes_of
+from brainscore_web.leaderboard.cards._scores import ScoreLine, reason_of
+from brainscore_web.leaderboard.cards._snippets import Citation, Code, benchmark_code, citation_of
+from brainscore_web.leaderboard.cards._standing import has_ceiling, node_ranks
+from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
+from brainscore_web.leaderboard.snapshot import STATES as NAMES
+
+__all__ = [
+    "BenchmarkCard",
+    "BenchmarkData",
+    "CeilingView",
+    "ChildLine",
+    "ModelLine",
+    "Sample",
+    "UnscoredModels",
+    "VersionLine",
+    "benchmark_card",
+]
+
+_MEANINGS = {
+    "reliability": (
+        "How well the measurements agree with themselves when they are repeated. A model cannot be expected to predict "
+        "more than what is reliable."
+    ),
+    "upper bound": "An upper bound: what the best possible model would reach, given how much subjects differ.",
+    "human-human": "How well people agree with each other. A model that reaches it is as alike to people as they are.",
+    "none": "There is no ceiling; scores are as measured.",
+}
+
+
+class Sample(NamedTuple):
+    """A stimulus to show."""
+
+    pk: int
+    name: str
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkData:
+    """What the database says about a benchmark, besides its row and the snapshot.
+
+    Attributes
+    ----------
+    scores : mapping of int to (model, ScoreLine)
+        Of all models that the visitor sees, by primary key.
+    versions : sequence of BenchmarkVersion
+        Newest first.
+    samples : sequence of Sample
+        Empty where the visitor may not see them.
+    shows_data : bool
+        Whether the visitor may see stimuli and measurements.
+    packaged : bool
+        Whether the benchmark comes with the package.
+    """
+
+    scores: Mapping[int, tuple[str, ScoreLine]]
+    versions: Sequence[BenchmarkVersion]
+    samples: Sequence[Sample] = ()
+    shows_data: bool = False
+    packaged: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingView:
+    """A ceiling, its interval, and what it means."""
+
+    text: str
+    interval: str
+    level: str
+    meaning: str
+    words: str
+    estimates: str
+    reason: str
+    lower_bound: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionLine:
+    """A version: since when, its ceiling, what changed, and how many models have a score of it."""
+
+    version: str
+    since: str
+    ceiling: str
+    interval: str
+    changes: str
+    n_models: int
+    current: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelLine:
+    """A model with a score here."""
+
+    identifier: str
+    title: str
+    private: bool
+    rank: str
+    places: str
+    group: str
+    score: str
+    interval: str
+    raw: str
+    coverage: str
+    bar: SafeString
+    version: str
+    created: str
+    receipt: str
+    reason: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnscoredModels:
+    """Models without a score here, for the same kind of reason: identifier, title, reason."""
+
+    state: StateText
+    models: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChildLine:
+    """What is directly below a mean."""
+
+    identifier: str
+    title: str
+    kind: str
+    n_benchmarks: int
+    best: str
+    median: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkCard:
+    """Everything that is shown of a benchmark or a mean.
+
+    Attributes
+    ----------
+    identifier, title, description, credit, owner, source : str
+        `credit` names who contributed it, `owner` whose it is on this site, `source` where the data are from.
+    is_mean, control, in_tree : bool
+        A mean has no ceiling, samples, versions and code.
+    path : tuple of (identifier, title)
+        From the root to the node above.
+    facts, notes
+        What is known of it.
+    withheld : bool
+        Whether stimuli and measurements are.
+    shows_data : bool
+        Whether the visitor sees them.
+    samples : tuple of Sample
+        Stimuli to show.
+    ceiling : CeilingView or None
+        Of the version that counts.
+    children : tuple of ChildLine
+        Of a mean.
+    models : tuple of ModelLine
+        Those with a score, the highest first; all of them.
+    unscored : tuple of UnscoredModels
+        The others.
+    axis : Axis
+        Of bars and histogram.
+    bins : tuple of Bin
+        Distribution of the scores.
+    best, median : str
+        Over the models.
+    versions : tuple of VersionLine
+        Newest first.
+    code, citation
+        How to run and cite it.
+    """
+
+    identifier: str
+    title: str
+    description: str
+    credit: str
+    owner: str
+    source: str
+    is_mean: bool
+    control: bool
+    in_tree: bool
+    path: tuple[tuple[str, str], ...]
+    facts: tuple[Fact, ...]
+    notes: tuple[str, ...]
+    withheld: bool
+    shows_data: bool
+    samples: tuple[Sample, ...]
+    ceiling: CeilingView | None
+    children: tuple[ChildLine, ...]
+    models: tuple[ModelLine, ...]
+    unscored: tuple[UnscoredModels, ...]
+    axis: Axis
+    bins: tuple[Bin, ...]
+    best: str
+    median: str
+    versions: tuple[VersionLine, ...]
+    code: Code | None
+    citation: Citation | None
+
+
+def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> BenchmarkCard:
+    """Make the card of a benchmark or a mean.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        With its owner.
+    board : Board
+        Of all models and benchmarks that the visitor sees.
+    data : BenchmarkData
+        Of this benchmark.
+    """
+    place = board.place(benchmark.identifier)
+    mean = benchmark.is_mean
+    values = board.values[:, place] if place >= 0 else np.array([])
+    axis = axis_of(values, board.low[:, place], board.high[:, place]) if place >= 0 else Axis(0.0, 1.0)
+    return BenchmarkCard(
+        identifier=benchmark.identifier,
+        title=str(benchmark),
+        description=benchmark.description,
+        credit=benchmark.credit,
+        owner=benchmark.owner.public_name if benchmark.owner else "",
+        source=benchmark.source,
+        is_mean=mean,
+        control=benchmark.control,
+        in_tree=mean or place < 0 or board.snapshot.benchmarks[board.nodes[place].column].in_tree,
+        path=_path(board, benchmark, place),
+        facts=() if mean else benchmark_facts(benchmark),
+        notes=notes_of(benchmark.details),
+        withheld=not mean and benchmark.access != "public",
+        shows_data=data.shows_data,
+        samples=tuple(data.samples) if data.shows_data else (),
+        ceiling=None if mean else _ceiling(benchmark, data.versions),
+        children=tuple(_children(board, place)),
+        models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
+        unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
+        axis=axis,
+        bins=bins(values, axis=axis) if place >= 0 and np.isfinite(values).any() else (),
+        best=number(float(board.node_best[place])) if place >= 0 else "",
+        median=number(float(board.node_median[place])) if place >= 0 else "",
+        versions=() if mean else tuple(_versions(benchmark, data)),
+        code=None
+        if mean
+        else benchmark_code(benchmark.identifier, public=benchmark.access == "public", packaged=data.packaged),
+        citation=citation_of(benchmark.bibtex, benchmark.identifier, benchmark.source),
+    )
+
+
+def _path(board: Board, benchmark: Benchmark, place: int) -> tuple[tuple[str, str], ...]:
+    tree = board.snapshot.tree
+    if benchmark.identifier in tree:
+        above = tree.ancestors(benchmark.identifier)
+        return tuple((name, tree[name].title or name) for name in reversed(above))
+    return ()
+
+
+def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> CeilingView | None:
+    of = next((one for one in versions if one.version == benchmark.version or not benchmark.version), None)
+    if of is None or (of.ceiling is None and of.ceiling_meaning in ("", "none")):
+        return None
+    return CeilingView(
+        text=estimate(of.ceiling, of.ceiling_error),
+        interval=interval(of.ceiling_low, of.ceiling_high),
+        level="" if of.ceiling_level is None else f"{of.ceiling_level:.0%}",
+        meaning=of.ceiling_meaning,
+        words=_MEANINGS.get(of.ceiling_meaning, ""),
+        estimates=of.ceiling_estimates,
+        reason=of.ceiling_reason,
+        lower_bound="" if of.lower_bound is None else number(of.lower_bound),
+    )
+
+
+def _children(board: Board, place: int) -> Iterable[ChildLine]:
+    for at, node in enumerate(board.nodes):
+        if place >= 0 and node.parent == place:
+            yield ChildLine(
+                identifier=node.identifier,
+                title=node.title,
+                kind=node.kind,
+                n_benchmarks=node.n_benchmarks,
+                best=number(float(board.node_best[at])),
+                median=number(float(board.node_median[at])),
+            )
+
+
+def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterable[ModelLine]:
+    node = board.nodes[place]
+    ranks = node_ranks(board, place)
+    values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
+    median, ceiling = known(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
+    ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
+    order = sorted(np.flatnonzero(np.isfinite(values)).tolist(), key=lambda row: (-values[row], board.models[row].identifier))
+    for row in order:
+        model, snapshot_row = board.models[row], int(board.rows[row])
+        rank, best, worst = (int(part[row]) for part in (ranks.rank, ranks.best, ranks.worst))
+        letters = ranks.letters[row]
+        line, raw = None, ""
+        if node.column >= 0:
+            line = data.scores.get(int(board.snapshot.score[snapshot_row, node.column]), ("", None))[1]
+            measured = board.snapshot.raw[snapshot_row, node.column], board.snapshot.raw_error[snapshot_row, node.column]
+            raw = estimate(*measured) if known(measured[0]) is not None else ""
+        value, error = float(values[row]), known(float(errors[row]))
+        start, end = known(float(low[row])), known(float(high[row]))
+        yield ModelLine(
+            identifier=model.identifier,
+            title=model.title,
+            private=model.private,
+            rank=f"{rank}{'=' if rank in ties else ''}",
+            places=f"{best}–{worst}" if best != worst else f"{best}",
+            group=("" if all(len(name) == 1 for name in letters) else " ").join(letters),
+            score=estimate(value, error),
+            interval=interval(start, end),
+            raw=raw,
+            coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
+            bar=bar(axis, value, start, end, median=median, ceiling=ceiling),
+            version=line.version if line else "",
+            created=f"{line.created:%Y-%m-%d}" if line else "",
+            receipt=line.receipt if line else "",
+            reason=line.error_reason if line and error is None else "",
+            value=value,
+            low=start,
+            high=end,
+        )
+
+
+def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[UnscoredModels]:
+    column = board.nodes[place].column
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for row in np.flatnonzero(~np.isfinite(board.values[:, place])).tolist():
+        model = board.models[row]
+        line = None
+        if column >= 0:
+            line = data.scores.get(int(board.snapshot.score[int(board.rows[row]), column]), ("", None))[1]
+        state = NAMES[int(board.states[row, place])]
+        groups.setdefault(state, []).append((model.identifier, model.title, reason_of(state, line, None, None)))
+    for state in STATES:
+        if state in groups:
+            yield UnscoredModels(state=STATES[state], models=tuple(sorted(groups[state])))
+
+
+def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[VersionLine]:
+    scored: dict[str, set[str]] = {}
+    for model, line in data.scores.values():
+        if line.state == "scored":
+            scored.setdefault(line.version, set()).add(model)
+    for one in data.versions:
+        yield VersionLine(
+            version=one.version,
+            since=_day(one.since),
+            ceiling=estimate(one.ceiling, one.ceiling_error),
+            interval=interval(one.ceiling_low, one.ceiling_high),
+            changes=one.changes,
+            n_models=len(scored.get(one.version, ())),
+            current=one.version == benchmark.version,
+        )
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"

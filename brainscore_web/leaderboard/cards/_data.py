@@ -1,0 +1,105 @@
+"""What cards read from the database: each a fixed number of queries, and only what the visitor may see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brainscore_core.plugins import nearest
+from brainscore_web.leaderboard.cards._benchmark import BenchmarkData, Sample
+from brainscore_web.leaderboard.cards._history import ScorePoint, VersionSince
+from brainscore_web.leaderboard.cards._model import ModelData
+from brainscore_web.leaderboard.cards._scores import ScoreLine
+from brainscore_web.leaderboard.models import (
+    Benchmark,
+    BenchmarkVersion,
+    LayerProfile,
+    Score,
+    StimulusSample,
+    VisionModel,
+    Visitor,
+)
+
+__all__ = ["benchmark_data", "find_benchmark", "find_model", "model_data", "near_benchmarks", "near_models"]
+
+_LINE = ("receipt", "version", "created", "state", "reason", "error_reason", "value", "error", "low", "high")
+
+
+def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
+    """The model, if there is one that the visitor may see."""
+    return VisionModel.objects.visible_to(visitor).select_related("owner").filter(identifier=identifier).first()
+
+
+def find_benchmark(identifier: str) -> Benchmark | None:
+    """The benchmark or mean; all of them are public."""
+    return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
+
+
+def near_models(identifier: str, visitor: Visitor) -> list[str]:
+    """Models that may have been meant, of those that the visitor may see."""
+    return nearest(identifier, VisionModel.objects.visible_to(visitor).values_list("identifier", flat=True))
+
+
+def near_benchmarks(identifier: str) -> list[str]:
+    """Benchmarks that may have been meant."""
+    return nearest(identifier, Benchmark.objects.values_list("identifier", flat=True))
+
+
+def model_data(model: VisionModel) -> ModelData:
+    """What is known of a model that the visitor may see; four queries."""
+    rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
+    benchmarks = {pk: identifier for pk, identifier, _ in rows}
+    scores = {}
+    for row in Score.objects.filter(model=model).order_by("created", "pk").values("pk", "benchmark_id", *_LINE):
+        if row["benchmark_id"] in benchmarks:
+            scores[row["pk"]] = _point(benchmarks[row["benchmark_id"]], row), _line(row)
+    versions = BenchmarkVersion.objects.order_by().values_list("benchmark_id", "version", "since")
+    profiles = LayerProfile.objects.filter(model=model).values_list("region", "benchmark", "document")
+    return ModelData(
+        scores=scores,
+        versions=[VersionSince(benchmarks[pk], version, since) for pk, version, since in versions if pk in benchmarks],
+        there={identifier: created for _, identifier, created in rows},
+        profiles=list(profiles),
+        packaged=_packaged("model", model.identifier),
+    )
+
+
+def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
+    """What is known of a benchmark; three queries, none of scores and samples of a mean."""
+    shows_data = not benchmark.is_mean and benchmark.shows_data_to(visitor)
+    if benchmark.is_mean:
+        return BenchmarkData(scores={}, versions=())
+    rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "pk")
+    samples = StimulusSample.objects.filter(benchmark=benchmark) if shows_data else ()
+    return BenchmarkData(
+        scores={row["pk"]: (row["model__identifier"], _line(row)) for row in rows.values("pk", "model__identifier", *_LINE)},
+        versions=list(benchmark.versions.all()),
+        samples=[Sample(one.pk, one.image.name.rsplit("/", 1)[-1], one.caption) for one in samples],
+        shows_data=shows_data,
+        packaged=_packaged("benchmark", benchmark.identifier),
+    )
+
+
+def _point(benchmark: str, row: dict[str, Any]) -> ScorePoint:
+    return ScorePoint(
+        benchmark=benchmark,
+        version=row["version"],
+        state=row["state"],
+        value=row["value"],
+        error=row["error"],
+        created=row["created"],
+        receipt=row["receipt"],
+        reason=row["reason"],
+        low=row["low"],
+        high=row["high"],
+    )
+
+
+def _line(row: dict[str, Any]) -> ScoreLine:
+    return ScoreLine(*(row[name] for name in ScoreLine._fields))
+
+
+def _packaged(kind: str, identifier: str) -> bool:
+    """Whether what is installed registers it; nothing is imported or loaded for that."""
+    import brainscore_vision
+
+    return identifier in getattr(brainscore_vision, f"{kind}_registry")

@@ -1,0 +1,126 @@
+"""Charts of the cards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from brainscore_web.charts import Dots, DotsRow, Lines, Mark, Series, dots_with_intervals, lines
+from brainscore_web.leaderboard.cards._bars import axis_of, spark
+from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard
+from brainscore_web.leaderboard.cards._history import Rescored
+from brainscore_web.leaderboard.cards._model import MeanHistory
+from brainscore_web.leaderboard.cards._profiles import ProfileView
+from brainscore_web.leaderboard.cards._texts import estimate, known
+
+__all__ = ["history_spark", "means_chart", "models_chart", "profile_chart"]
+
+
+def means_chart(histories: Sequence[MeanHistory]) -> SafeString:
+    """Means over time; nothing where there is no more than one day."""
+    series = [
+        Series(
+            name=one.title,
+            x=[point.day for point in one.points],
+            y=[_nan(point.value) for point in one.points],
+            low=[_nan(point.value) - 1.96 * _nan(point.error) for point in one.points],
+            high=[_nan(point.value) + 1.96 * _nan(point.error) for point in one.points],
+            labels=[
+                f"{one.title}, {point.day}: {estimate(point.value, point.error)}, "
+                f"{point.n_scored} of {point.n_all} benchmarks"
+                for point in one.points
+            ],
+        )
+        for one in histories
+        if len(one.points) > 1
+    ]
+    if not series:
+        return SafeString("")
+    return lines(
+        Lines(
+            series=series,
+            title="Means over time",
+            description="Each mean on the days on which it can have changed; the table below has the numbers.",
+            x_title="date",
+            y_title="mean score",
+            width=640,
+            height=300,
+        )
+    )
+
+
+def profile_chart(profile: ProfileView) -> SafeString:
+    """Scores of the layers, in the network's order; a chosen layer is ringed, the best of those that are chosen."""
+    points = profile.points
+    chosen = [number for number, point in enumerate(points) if point.chosen and point.score is not None]
+    best = max(chosen, key=lambda number: points[number].score or 0.0, default=None)
+    return lines(
+        Lines(
+            series=[
+                Series(
+                    name=profile.region,
+                    x=[point.layer for point in points],
+                    y=[_nan(point.score) for point in points],
+                    low=[_nan(point.low) for point in points],
+                    high=[_nan(point.high) for point in points],
+                    labels=[point.layer for point in points],
+                )
+            ]
+            if len({point.layer for point in points}) == len(points)
+            else [Series(name=profile.region, x=list(range(len(points))), y=[_nan(point.score) for point in points])],
+            title=f"Layers on {profile.benchmark}",
+            description=f"Score of each layer for {profile.region}; the table below has the numbers.",
+            x_title="layer, in the network's order",
+            y_title="score",
+            highlight=None if best is None else (0, best),
+            width=480,
+            height=300,
+        )
+    )
+
+
+def models_chart(card: BenchmarkCard, most: int | None = None) -> SafeString:
+    """Models on a benchmark, the highest first, with intervals."""
+    median = known(_number(card.median))
+    marks = () if median is None else (Mark(value=median, kind="median"),)
+    rows = [
+        DotsRow(
+            label=model.title,
+            value=model.value,
+            low=_nan(model.low),
+            high=_nan(model.high),
+            href=reverse("cards:model", args=[model.identifier]),
+            marks=marks,
+            text=model.score,
+        )
+        for model in card.models[:most]
+    ]
+    return dots_with_intervals(
+        Dots(rows=rows, title=f"Models on {card.title}", x_title="score", width=640, identifier="models-chart")
+    )
+
+
+def history_spark(one: Rescored) -> SafeString:
+    """Results on one benchmark over time; those of other versions are hollow."""
+    values = [_nan(value) for point in one.points for value in (point.value, point.low, point.high)]
+    return spark(
+        axis_of(values),
+        [
+            (point.created.timestamp(), point.value, point.low, point.high, point.version == one.current)
+            for point in one.points
+        ],
+    )
+
+
+def _nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace("−", "-"))
+    except ValueError:
+        return None

@@ -1,0 +1,248 @@
+"""Lists of all benchmarks, as the tree, and of all models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+
+from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.cards._texts import count, estimate, megabytes, number
+from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
+from brainscore_web.leaderboard.state import BoardState
+
+__all__ = [
+    "PAGE",
+    "BenchmarkLine",
+    "Chip",
+    "Facet",
+    "ListedModel",
+    "ModelList",
+    "benchmark_facets",
+    "benchmark_lines",
+    "chips",
+    "model_facets",
+    "model_list",
+    "sorts",
+]
+
+PAGE = 50
+"""Models on one page."""
+
+_TEXTS = ("identifier", "title", "region", "species", "task", "stimuli", "metric")
+_NAMES = {
+    "q": "search",
+    "training": "training data",
+    "parameters_min": "parameters from",
+    "parameters_max": "parameters to",
+    "size_min": "MB from",
+    "size_max": "MB to",
+    "runnable": "can be run",
+    "ceiling_min": "ceiling from",
+    "access": "data",
+    "at": "as of",
+    "values": "values",
+    "over": "means over",
+}
+
+
+class Facet(NamedTuple):
+    """A filter: its parameter, its name, what it can be with how many there are, and what it is."""
+
+    parameter: str
+    name: str
+    choices: tuple[tuple[str, int], ...]
+    chosen: tuple[str, ...]
+
+
+class Chip(NamedTuple):
+    """A filter in force, and the query without it."""
+
+    name: str
+    value: str
+    without: str
+
+
+class BenchmarkLine(NamedTuple):
+    """A node of the list of benchmarks; `about` is None but of a benchmark."""
+
+    identifier: str
+    title: str
+    kind: str
+    depth: int
+    n_benchmarks: int
+    n_models: int
+    best: str
+    median: str
+    ceiling: str
+    about: BenchmarkRow | None
+
+
+class ListedModel(NamedTuple):
+    """A model of the list."""
+
+    model: ModelRow
+    parameters: str
+    size: str
+    rank: str
+    scores: tuple[str, ...]
+    coverage: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelList:
+    """A page of the list of models.
+
+    Attributes
+    ----------
+    models : tuple of ListedModel
+        Of this page.
+    columns : tuple of (identifier, title)
+        Means that are shown.
+    total, page, pages : int
+        How many models pass, which page this is, of how many.
+    """
+
+    models: tuple[ListedModel, ...]
+    columns: tuple[tuple[str, str], ...]
+    total: int
+    page: int
+    pages: int
+
+
+def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
+    """Nodes of a board whose benchmarks hold all words of a text, and those above them."""
+    words = text.casefold().split()
+    kept: set[int] = set()
+    for at, node in enumerate(board.nodes):
+        if node.kind == "benchmark" and _holds(board.snapshot.benchmarks[node.column], words):
+            up = at
+            while up >= 0 and up not in kept:
+                kept.add(up)
+                up = board.nodes[up].parent
+    below = Counter(_ancestors(board, kept))
+    scored = np.isfinite(board.values).sum(axis=0).tolist()
+    return tuple(
+        BenchmarkLine(
+            identifier=node.identifier,
+            title=node.title,
+            kind=node.kind,
+            depth=node.depth,
+            n_benchmarks=below[at],
+            n_models=scored[at],
+            best="" if node.kind == "heading" else number(float(board.node_best[at])),
+            median="" if node.kind == "heading" else number(float(board.node_median[at])),
+            ceiling="" if about is None else estimate(about.ceiling, about.ceiling_error),
+            about=about,
+        )
+        for at, node in enumerate(board.nodes)
+        if at in kept
+        for about in (board.snapshot.benchmarks[node.column] if node.column >= 0 else None,)
+    )
+
+
+def benchmark_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
+    """Filters of benchmarks, with how many benchmarks there are of each kind."""
+    return tuple(
+        Facet(name, name, _counted(getattr(row, name) for row in snapshot.benchmarks), getattr(state, name))
+        for name in ("region", "species", "task", "stimuli", "metric")
+    )
+
+
+def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
+    """Filters of models, with how many models there are of each kind."""
+    return tuple(
+        Facet(parameter, name, _counted(getattr(row, field) for row in snapshot.models), getattr(state, parameter))
+        for parameter, name, field in (
+            ("architecture", "architecture", "architecture"),
+            ("family", "family", "family"),
+            ("training", "training data", "training_data"),
+        )
+    )
+
+
+def chips(state: BoardState, text: str = "") -> tuple[Chip, ...]:
+    """Filters in force, each with the query without it; `text` is a search that `state` does not hold."""
+    found = []
+    suffix = f"q={quote(text, safe='')}" if text else ""
+    if text:
+        found.append(Chip("search", text, state.changed().query()))
+    default = BoardState()
+    for name in (one for one in vars(default) if one not in ("sort", "open", "page")):
+        value, none = getattr(state, name), getattr(default, name)
+        if value == none:
+            continue
+        shown = _NAMES.get(name, name)
+        for one in value if isinstance(value, tuple) else (value,):
+            rest: Any = tuple(other for other in value if other != one) if isinstance(value, tuple) else none
+            without = "&".join(filter(None, (state.changed(**{name: rest}).query(), suffix)))
+            found.append(Chip(shown, "" if value is True else _shown(one), without))
+    return tuple(found)
+
+
+def model_list(board: Board, state: BoardState) -> ModelList:
+    """The page of models that is asked for, in the board's order."""
+    roots = [at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth == 0]
+    pages = max(-(-len(board.models) // PAGE), 1)
+    page = min(state.page, pages)
+    models = [
+        ListedModel(
+            model=model,
+            parameters=count(model.parameters),
+            size=megabytes(model.size_mb),
+            rank=str(board.rank[row]) if board.rank[row] else "",
+            scores=tuple(estimate(float(board.values[row, at]), float(board.errors[row, at])) for at in roots),
+            coverage=f"{_sum(board.n_scored[row, roots])} of {_sum(board.n_all[row, roots])}",
+        )
+        for row, model in enumerate(board.models)
+        if (page - 1) * PAGE <= row < page * PAGE
+    ]
+    return ModelList(
+        models=tuple(models),
+        columns=tuple((board.nodes[at].identifier, board.nodes[at].title) for at in roots),
+        total=len(board.models),
+        page=page,
+        pages=pages,
+    )
+
+
+def sorts(state: BoardState, found: ModelList) -> tuple[tuple[str, str, str], ...]:
+    """Columns that models can be sorted by: title, query that sorts by it or turns it round, and how it is sorted."""
+    made = []
+    for key, title in (("model", "Model"), ("rank", "Rank"), *found.columns):
+        now = {key: "ascending", f"-{key}": "descending"}.get(state.sort, "")
+        if key != "model" and now:
+            now = {"ascending": "descending", "descending": "ascending"}[now] if key != "rank" else now
+        made.append((title, state.changed(sort=f"-{key}" if state.sort == key else key).query(), now))
+    return tuple(made)
+
+
+def _holds(benchmark: BenchmarkRow, words: Sequence[str]) -> bool:
+    text = "\n".join(getattr(benchmark, name) for name in _TEXTS).casefold()
+    return all(word in text for word in words)
+
+
+def _ancestors(board: Board, kept: Iterable[int]) -> Iterable[int]:
+    for at in kept:
+        if board.nodes[at].kind == "benchmark":
+            while at >= 0:
+                yield at
+                at = board.nodes[at].parent
+
+
+def _counted(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Values and how often they occur; a list such as ``V1, V2`` is both."""
+    parts = (part.strip() for text in texts for part in text.replace(";", ",").split(","))
+    return tuple(sorted(Counter(part for part in parts if part).items(), key=lambda pair: pair[0].casefold()))
+
+
+def _shown(value: Any) -> str:
+    return count(value) if isinstance(value, float) and value >= 1000 else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _sum(numbers: Any) -> int:
+    return int(np.sum(numbers))

@@ -1,0 +1,237 @@
+"""Views of the cards, of receipts and of lists: each finds what may be seen, and shows what pure functions made."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from brainscore_core.errors import UserError
+from brainscore_web.charts import standalone
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cards import _data, _figures, _lists
+from brainscore_web.leaderboard.cards._benchmark import benchmark_card
+from brainscore_web.leaderboard.cards._model import model_card
+from brainscore_web.leaderboard.cards._receipt import public_document, receipt_card
+from brainscore_web.leaderboard.cards._samples import image_type
+from brainscore_web.leaderboard.cards._snippets import citation_of
+from brainscore_web.leaderboard.http import answer, conditional, user_errors
+from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+__all__ = ["benchmark", "benchmarks", "model", "models", "receipt", "receipt_json", "sample"]
+
+SHOWN = 30
+"""Models that a benchmark's card shows unless all are asked for."""
+
+_EVERYTHING = BoardState()
+
+
+@require_safe
+@user_errors
+def model(request: HttpRequest, identifier: str) -> HttpResponse:
+    """The card of a model."""
+    opened = _read(request, "open", "download")
+    snapshot = snapshot_for(request.user)
+    found = _data.find_model(identifier, request.user)
+    if found is None:
+        return _unknown(request, "model", identifier, _data.near_models(identifier, request.user))
+    if request.GET.get("download") == "bibtex":
+        return _bibtex(request, found.bibtex, identifier)
+    data = _data.model_data(found)
+    shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
+
+    def make() -> HttpResponse:
+        card = model_card(found, board_for(snapshot, _EVERYTHING), data, shown)
+        context = {
+            "card": card,
+            "means_chart": _figures.means_chart(card.means),
+            "profiles": [(profile, _figures.profile_chart(profile)) for profile in card.profiles],
+            "history": [(one, _figures.history_spark(one)) for one in card.rescored],
+            "mine": found.owner_id is not None and found.owner_id == request.user.pk,
+        }
+        return render(request, "cards/model.html", context)
+
+    owner = found.owner.public_name if found.owner else ""
+    tag = conditional(
+        snapshot, "model", _fields(found), owner, data, opened.urlencode(), request.user.pk, only_snapshot=True
+    )
+    return answer(request, tag, make)
+
+
+@require_safe
+@user_errors
+def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
+    """The card of a benchmark or a mean."""
+    query = _read(request, "models", "download")
+    if query.get("models", "") not in ("", "all"):
+        raise UserError(f"models is {query['models'][:50]!r}", remedy="give all, or leave it out")
+    snapshot = snapshot_for(request.user)
+    found = _data.find_benchmark(identifier)
+    if found is None:
+        return _unknown(request, "benchmark", identifier, _data.near_benchmarks(identifier))
+    if query.get("download") == "bibtex":
+        return _bibtex(request, found.bibtex, identifier)
+    data = _data.benchmark_data(found, request.user)
+    most = None if query.get("models") == "all" else SHOWN
+
+    def make() -> HttpResponse:
+        card = benchmark_card(found, board_for(snapshot, _EVERYTHING), data)
+        if query.get("download") == "svg":
+            picture = HttpResponse(standalone(_figures.models_chart(card, most)), content_type="image/svg+xml")
+            picture["Content-Disposition"] = content_disposition_header(True, "models.svg")
+            return picture
+        context = {"card": card, "models": card.models[:most], "hidden": len(card.models) - len(card.models[:most])}
+        return render(request, "cards/benchmark.html", context)
+
+    owner = found.owner.public_name if found.owner else ""
+    versions = [_fields(one) for one in data.versions]
+    parts = (_fields(found), owner, data.scores, versions, data.samples, data.shows_data, data.packaged)
+    tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), request.user.pk, only_snapshot=True)
+    return answer(request, tag, make)
+
+
+@require_safe
+@user_errors
+def benchmarks(request: HttpRequest) -> HttpResponse:
+    """All benchmarks, as the tree, with filters."""
+    state = BoardState.from_query(request.GET, ignoring=("q",))
+    text = " ".join(request.GET.get("q", "").split())
+    snapshot = snapshot_for(request.user, at=state.at)
+
+    def make() -> HttpResponse:
+        lines = _lists.benchmark_lines(board_for(snapshot, state), text)
+        context = {
+            "lines": lines,
+            "n": sum(line.kind == "benchmark" for line in lines),
+            "total": len(snapshot.benchmarks),
+            "text": text,
+            "state": state,
+            "facets": _lists.benchmark_facets(snapshot, state),
+            "chips": _lists.chips(state, text),
+        }
+        return render(request, "cards/benchmarks.html", context)
+
+    tag = conditional(snapshot, "benchmarks", state.query(), text, request.user.pk, only_snapshot=True)
+    return answer(request, tag, make)
+
+
+@require_safe
+@user_errors
+def models(request: HttpRequest) -> HttpResponse:
+    """All models, with search and filters."""
+    state = BoardState.from_query(request.GET)
+    snapshot = snapshot_for(request.user, at=state.at)
+
+    def make() -> HttpResponse:
+        found = _lists.model_list(board_for(snapshot, state.changed(page=1)), state)
+        context = {
+            "list": found,
+            "state": state,
+            "total": len(snapshot.models),
+            "facets": _lists.model_facets(snapshot, state),
+            "chips": _lists.chips(state),
+            "sorts": _lists.sorts(state, found),
+            "pages": [(page, state.changed(page=page).query()) for page in range(1, found.pages + 1)],
+        }
+        return render(request, "cards/models.html", context)
+
+    tag = conditional(snapshot, "models", state.query(), request.user.pk, only_snapshot=True)
+    return answer(request, tag, make)
+
+
+@require_safe
+def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
+    """What a receipt says."""
+    score = _receipt(request, receipt)
+    card = receipt_card(score, shows_data=score.benchmark.shows_data_to(request.user))
+    response = render(request, "cards/receipt.html", {"card": card, "score": score})
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+@require_safe
+def receipt_json(request: HttpRequest, receipt: str) -> HttpResponse:
+    """The receipt itself."""
+    score = _receipt(request, receipt)
+    if not isinstance(score.document, dict):
+        raise Http404("the document of this receipt was not kept")
+    document = public_document(score.document, shows_data=score.benchmark.shows_data_to(request.user))
+    response = HttpResponse(json.dumps(document, indent=2, ensure_ascii=False), content_type="application/json")
+    response["Content-Disposition"] = content_disposition_header(True, f"{score.receipt}.json")
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+@require_safe
+def sample(request: HttpRequest, pk: int, name: str) -> FileResponse:
+    """A stimulus, for those who may see it; its address changes with the file."""
+    found = StimulusSample.objects.select_related("benchmark").filter(pk=pk).first()
+    if found is None or not found.image.name or found.image.name.rsplit("/", 1)[-1] != name:
+        raise Http404("no such stimulus")
+    public = found.benchmark.access == Visibility.PUBLIC
+    if not public and not found.benchmark.shows_data_to(request.user):
+        raise Http404("no such stimulus")
+    try:
+        file = found.image.open("rb")
+    except OSError as error:
+        raise Http404("the file is not there") from error
+    kind = image_type(file)
+    if kind is None:
+        file.close()
+        raise Http404("no image that is shown")
+    response = FileResponse(file, content_type=kind)
+    response["Content-Disposition"] = content_disposition_header(False, name)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "public, max-age=31536000, immutable" if public else "private, no-store"
+    return response
+
+
+def _receipt(request: HttpRequest, identifier: str) -> Score:
+    score = (
+        Score.objects.visible_to(request.user)
+        .select_related("model", "benchmark", "benchmark__owner")
+        .filter(receipt=identifier)
+        .first()
+    )
+    if score is None:
+        raise Http404("no such receipt")
+    return score
+
+
+def _read(request: HttpRequest, *known: str) -> QueryDict:
+    """The query, where it holds nothing else."""
+    for name in request.GET:
+        if name not in known:
+            raise UserError(f"unknown parameter {name[:50]!r}", remedy=f"known are: {', '.join(known)}")
+    if request.GET.get("download", "bibtex") not in ("bibtex", "svg"):
+        raise UserError(f"download is {request.GET['download'][:50]!r}", remedy="give bibtex or svg")
+    return request.GET
+
+
+def _bibtex(request: HttpRequest, bibtex: str, identifier: str) -> HttpResponse:
+    if not bibtex.strip():
+        raise Http404("no citation is known")
+    citation = citation_of(bibtex, identifier)
+    assert citation is not None  # there is a text
+    response = HttpResponse(f"{citation.bibtex}\n", content_type="application/x-bibtex; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(True, citation.filename)
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _unknown(request: HttpRequest, kind: str, identifier: str, near: list[str]) -> HttpResponse:
+    context = {"kind": kind, "identifier": identifier, "near": near}
+    response = render(request, "cards/unknown.html", context, status=404)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _fields(row: Any) -> list[Any]:
+    """What a row of the database holds."""
+    return [getattr(row, field.attname) for field in row._meta.concrete_fields]

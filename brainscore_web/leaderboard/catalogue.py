@@ -1,0 +1,220 @@
+"""Brings models and benchmarks of the installed plugins, and the tree, onto the site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.utils import timezone
+
+from brainscore_vision.leaderboard import listed
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.ingest._clean import check_identifier, json_value, text
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
+from brainscore_web.leaderboard.nodes import nodes, placement
+from brainscore_web.leaderboard.synced import fill_in
+from brainscore_web.leaderboard.writing import writing_alone
+
+if TYPE_CHECKING:
+    from brainscore_vision.catalogue import BenchmarkEntry, Catalogue, ModelEntry
+
+__all__ = ["CatalogueReport", "sync_catalogue"]
+
+Row = TypeVar("Row", VisionModel, Benchmark)
+
+
+@dataclass(frozen=True)
+class CatalogueReport:
+    """What came of it.
+
+    Attributes
+    ----------
+    added, changed : tuple of str
+        Identifiers of models, benchmarks and means of the tree.
+    problems : tuple of str
+        What could not be read or kept.
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass
+class _Tally:
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
+    """Make models and benchmarks of the installed plugins, or bring them up to date.
+
+    What somebody edited on the site stays, and so do visibility and owners. Models and benchmarks that are no longer
+    installed stay as they are.
+
+    Parameters
+    ----------
+    known : Catalogue, optional
+        By default what ``brainscore_vision.catalogue.catalogue()`` gathers.
+
+    Returns
+    -------
+    CatalogueReport
+        The same catalogue again changes nothing.
+    """
+    if known is None:
+        from brainscore_vision.catalogue import catalogue
+
+        known = catalogue()
+    tally = _Tally(problems=[f"{one.plugin or 'plugins'}: {one.message}" for one in known.problems])
+    with writing_alone():
+        tree = nodes()
+        tally.changed += tree.changed
+        _models(known.models, tally)
+        _benchmarks(known.benchmarks, tree.ids, tally)
+        if tally.added or tally.changed:
+            revision.bump()
+    return CatalogueReport(tuple(tally.added), tuple(tally.changed), tuple(tally.problems))
+
+
+def _models(entries: Iterable[ModelEntry], tally: _Tally) -> None:
+    rows = {row.identifier: row for row in VisionModel.objects.all()}
+    new = []
+    for entry in entries:
+        row = _row(VisionModel, entry.identifier, rows, tally)
+        if row is not None and _changed(row, _of_model(entry), tally):
+            new.append(row)
+    VisionModel.objects.bulk_create(new)
+
+
+def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tally: _Tally) -> None:
+    rows = {row.identifier: row for row in Benchmark.objects.all()}
+    versions = {(pk, version) for pk, version in BenchmarkVersion.objects.values_list("benchmark", "version")}
+    new, kept = [], []
+    for entry in entries:
+        row = _row(Benchmark, entry.identifier, rows, tally)
+        if row is None:
+            continue
+        if row.is_mean:
+            tally.problems.append(f"{entry.identifier!r} is a mean of the tree, no benchmark")
+            continue
+        kept.append(row)
+        values = _of_benchmark(entry)
+        if row.pk is None or listed(entry.identifier) is not None:  # else receipts have said where it stands
+            values |= placement(entry.identifier, means)._asdict()
+        if _changed(row, values, tally):
+            new.append(row)
+    Benchmark.objects.bulk_create(new)
+    BenchmarkVersion.objects.bulk_create(
+        BenchmarkVersion(benchmark=row, version=row.version, since=timezone.now())
+        for row in kept
+        if row.version and (row.pk, row.version) not in versions
+    )
+
+
+def _row(model: type[Row], identifier: str, rows: Mapping[str, Row], tally: _Tally) -> Row | None:
+    try:
+        check_identifier(
+            identifier, model._meta.verbose_name or "", model._meta.get_field("identifier").max_length or 0
+        )
+    except ValueError as error:
+        tally.problems.append(str(error))
+        return None
+    return rows.get(identifier) or model(identifier=identifier)
+
+
+def _changed(row: Row, values: Mapping[str, Any], tally: _Tally) -> bool:
+    """Fill a row; one that is there is saved. Whether it is new."""
+    changed = fill_in(row, {name: _fitting(row, name, value) for name, value in values.items()})
+    if row.pk is None:
+        tally.added.append(row.identifier)
+        return True
+    if changed:
+        tally.changed.append(row.identifier)
+        type(row)._default_manager.filter(pk=row.pk).update(**{name: getattr(row, name) for name in changed})
+    return False
+
+
+def _fitting(row: Row, name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        limit = row._meta.get_field(name).max_length
+        if name == "source" and limit and len(value) > limit:
+            return ""  # the beginning of an address leads elsewhere
+        return text(value, limit)
+    return json_value(value)
+
+
+def _of_model(entry: ModelEntry) -> dict[str, Any]:
+    about = entry.metadata
+    values: dict[str, Any] = {
+        "plugin": entry.plugin,
+        "regions": {region: list(layers) for region, layers in (entry.layers or {}).items()},
+        "bibtex": entry.bibtex,
+        "source": entry.source,
+    }
+    details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
+    if about is not None:
+        values |= {
+            "architecture": about.architecture,
+            "family": about.family,
+            "parameters": about.parameters,
+            "size_mb": about.size_mb,
+            "training_data": about.training_data,
+            "runnable": about.runnable,
+        }
+        details |= {
+            "total_parameters": about.total_parameters,
+            "image_size": about.image_size,
+            "code_licence": about.code_licence,
+            "weights_licence": about.weights_licence,
+            "notes": list(about.notes),
+        }
+    return {**values, "details": _known(details)}
+
+
+def _of_benchmark(entry: BenchmarkEntry) -> dict[str, Any]:
+    about = entry.metadata
+    values: dict[str, Any] = {"plugin": entry.plugin, "bibtex": entry.bibtex}
+    details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
+    if about is not None:
+        stimuli, data, metric = about.stimuli, about.data, about.metric
+        values |= {
+            "title": about.title,
+            "description": about.description,
+            "region": ", ".join(data.regions),
+            "species": data.species,
+            "task": data.task,
+            "method": data.method,
+            "n_subjects": data.n_subjects,
+            "n_neuroids": data.n_neuroids,
+            "access": data.access,
+            "stimuli": stimuli.kind,
+            "n_stimuli": stimuli.n,
+            "metric": metric.name,
+            "source": data.source or stimuli.source,
+        }
+        details |= {
+            "kind": data.kind,
+            "hemisphere": data.hemisphere,
+            "duration_ms": data.duration_ms,
+            "preprocessing": data.preprocessing,
+            "data_notes": list(data.notes),
+            "datatype": stimuli.datatype,
+            "visual_degrees": stimuli.visual_degrees,
+            "size_mb": stimuli.size_mb,
+            "stimuli_source": stimuli.source,
+            "stimuli_notes": list(stimuli.notes),
+            "metric_kind": metric.kind,
+            "mapping": metric.mapping,
+            "ceiling": metric.ceiling,
+            "metric_source": metric.source,
+            "metric_notes": list(metric.notes),
+            "notes": list(about.notes),
+        }
+    return {**values, "details": _known(details)}
+
+
+def _known(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in details.items() if value not in (None, "", [])}

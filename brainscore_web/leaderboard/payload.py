@@ -1,0 +1,154 @@
+"""What the leaderboard's page is sent: a board as compact JSON, column by column; pure functions of boards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard._empty import counts_text, n_filters, why_empty
+from brainscore_web.leaderboard.board import SHADES, STATES, Board
+
+__all__ = ["SCALE", "board_data", "column_data", "columns_below", "rounded"]
+
+SCALE = 1000
+"""Values are sent and shown as whole numbers of 1/SCALE."""
+
+_SCORED = STATES.index("scored")
+
+
+def rounded(value: float) -> str:
+    """A value as it is shown, ``'.512'``; empty if there is none. The browser does the same.
+
+    >>> [rounded(value) for value in (0.5119, -0.02, 1.0, -0.0001, float("nan"))]
+    ['.512', '-.020', '1.000', '.000', '']
+    """
+    if not math.isfinite(value):
+        return ""
+    text = f"{round(value * SCALE) / SCALE + 0.0:.3f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def board_data(board: Board) -> dict[str, Any]:
+    """Everything but the columns that are not shown: counts, models by name, nodes, columns that are.
+
+    The models' own order is that of their names; the order shown follows from `sort`.
+    """
+    by_name = np.argsort(board.rows, kind="stable")
+    models = [board.models[row] for row in by_name.tolist()]
+    shown = {at for at, node in enumerate(board.nodes) if node.shown}
+    shown.add(board.place(board.state.sort.removeprefix("-")))
+    plain = board.state.changed(page=1)
+    return {
+        "revision": board.snapshot.revision,
+        "query": plain.query(),
+        "sort": board.state.sort,
+        "counts": counts_text(board),
+        "chosen": n_filters(board.state),
+        "notes": list(board.notes),
+        "empty": why_empty(board),
+        "models": {
+            "id": [model.identifier for model in models],
+            "title": [None if model.title == model.identifier else model.title for model in models],
+            "private": [row for row, model in enumerate(models) if model.private],
+            "mine": [row for row, model in enumerate(models) if model.mine],
+            "rank": board.rank[by_name].tolist(),
+            "best": board.best[by_name].tolist(),
+            "worst": board.worst[by_name].tolist(),
+            "group": [board.groups[row] for row in by_name.tolist()],
+        },
+        "nodes": [
+            {
+                "id": node.identifier,
+                "title": node.title,
+                "parent": node.parent,
+                "kind": node.kind,
+                "n": node.n_benchmarks,
+                **({"open": 1} if node.open else {}),
+            }
+            for node in board.nodes
+        ],
+        "columns": _columns(board, shown, by_name),
+    }
+
+
+def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
+    """The columns directly below some nodes; an empty identifier stands for the roots.
+
+    Raises
+    ------
+    UserError
+        If a node is not on this board.
+    """
+    parents = set()
+    for identifier in identifiers:
+        if identifier and board.place(identifier) < 0:
+            raise UserError(f"node: {identifier[:80]!r} is not on this board", remedy="load the board again")
+        parents.add(board.place(identifier) if identifier else -1)
+    by_name = np.argsort(board.rows, kind="stable")
+    below = {at for at, node in enumerate(board.nodes) if node.parent in parents}
+    return {
+        "revision": board.snapshot.revision,
+        "models": len(board.models),
+        "columns": _columns(board, below, by_name),
+    }
+
+
+def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[str, Any]:
+    return {
+        board.nodes[at].identifier: column_data(
+            board.values[by_name, at], board.errors[by_name, at], board.states[by_name, at], board.shade[by_name, at]
+        )
+        for at in sorted(places)
+        if at >= 0 and board.nodes[at].kind != "heading"
+    }
+
+
+def column_data(
+    values: NDArray[np.float64], errors: NDArray[np.float64], states: NDArray[np.int8], shades: NDArray[np.int8]
+) -> dict[str, Any]:
+    """One column, so that rounding it does not change its order.
+
+    Parameters
+    ----------
+    values, errors, states, shades : array (models,)
+        NaN where there is no value, or no error.
+
+    Returns
+    -------
+    dict
+        ``o``: rows with a value, the highest first, ties as they come; ``v``: the first of these values, then steps
+        down, in 1/:data:`SCALE`; ``t``: places in ``o`` where a value is exactly that of the place before; ``e``:
+        errors in the order of ``o``; ``c``: how many of ``o`` have the shade 9, 8, … 0, empty if they have none;
+        ``s``: codes of the states of the other rows, in their order; ``scale``.
+
+    Examples
+    --------
+    >>> nan = np.nan
+    >>> column_data(np.array([0.2, nan, 0.5, 0.2]), np.array([0.01, nan, nan, 0.02]),
+    ...             np.array([0, 3, 0, 0], dtype=np.int8), np.array([0, -1, 9, 0], dtype=np.int8))
+    {'scale': 1000, 'o': [2, 0, 3], 'v': [500, 300, 0], 't': [2], 'e': [None, 10, 20],
+     'c': [1, 0, 0, 0, 0, 0, 0, 0, 0, 2], 's': '3'}
+    """
+    known = np.flatnonzero(np.isfinite(values))
+    order = known[np.argsort(-values[known], kind="stable")]
+    ordered = values[order]
+    whole = np.rint(ordered * SCALE).astype(np.int64)
+    steps = whole.copy()
+    steps[1:] = whole[:-1] - whole[1:]
+    colours = shades[order]
+    counted = np.bincount(colours, minlength=SHADES)[::-1].tolist() if colours.size and colours.min() >= 0 else []
+    others = np.setdiff1d(np.arange(len(values)), known)
+    return {
+        "scale": SCALE,
+        "o": order.tolist(),
+        "v": steps.tolist(),
+        "t": (1 + np.flatnonzero(ordered[1:] == ordered[:-1])).tolist(),
+        "e": [None if math.isnan(error) else round(error * SCALE) for error in errors[order].tolist()],
+        "c": counted,
+        "s": "".join(map(str, states[others].tolist())),
+    }

@@ -1,0 +1,126 @@
+"""Profiles of layers that `brainscore layers` and the selection of layers left in a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.ingest._clean import json_value
+from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
+from brainscore_web.leaderboard.writing import writing_alone
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
+
+__all__ = ["ProfileReport", "keep_profiles"]
+
+_REGION = re.compile(r"\.(?P<region>[A-Za-z0-9_]+?)(?:-|$)")
+
+
+@dataclass(frozen=True)
+class ProfileReport:
+    """What came of it: how many are new, other than before, as before; and what could not be kept, and why."""
+
+    added: int = 0
+    changed: int = 0
+    known: int = 0
+    problems: tuple[str, ...] = ()
+
+
+def keep_profiles(folder: Path | None = None) -> ProfileReport:
+    """Keep the layer profiles of models that the site knows.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Default: ``$BRAINSCORE_HOME/layers``.
+
+    Returns
+    -------
+    ProfileReport
+        Of several profiles of a model on a benchmark the one with halves counts, then the one of most layers.
+
+    Raises
+    ------
+    UserError
+        If there is no such folder.
+    """
+    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser()
+    folder = folder or home / "layers"
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}", remedy="make profiles with brainscore layers, or name another")
+    found, problems = _found(folder)
+    added = changed = known = 0
+    with writing_alone():
+        models = dict(VisionModel.objects.values_list("identifier", "pk"))
+        regions = dict(Benchmark.objects.exclude(region="").values_list("identifier", "region"))
+        there = {(row.model_id, row.benchmark, row.region): row for row in LayerProfile.objects.all()}
+        for (model, benchmark), (profile, moment) in sorted(found.items()):
+            region = _region(benchmark, regions)
+            if wrong := _wrong(model, benchmark, region, models):
+                problems.append(wrong)
+                continue
+            document = json_value(profile.to_dict())
+            row = there.get((models[model], benchmark, region))
+            if row is None:
+                row = LayerProfile(model_id=models[model], benchmark=benchmark, region=region)
+                added += 1
+            elif row.document != document:
+                changed += 1
+            else:
+                known += 1
+                continue
+            row.document, row.created = document, moment
+            row.save()
+        if added or changed:
+            revision.bump()
+    return ProfileReport(added, changed, known, tuple(problems))
+
+
+def _found(folder: Path) -> tuple[dict[tuple[str, str], tuple[Profile, datetime]], list[str]]:
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
+
+    found: dict[tuple[str, str], tuple[Profile, datetime]] = {}
+    problems = []
+    for file in sorted(folder.glob("*/*.json")):
+        try:
+            profile = Profile.from_dict(json.loads(file.read_text(encoding="utf-8")))
+            moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+            pair = (str(profile.model), str(profile.benchmark))
+            if profile.scores and (pair not in found or _worth(profile) > _worth(found[pair][0])):
+                found[pair] = profile, moment
+        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            problems.append(f"{file} is no layer profile: {type(error).__name__}: {error}")
+    return found, problems
+
+
+def _worth(profile: Profile) -> tuple[bool, int, str]:
+    return (profile.held_out is not None, len(profile.scores), str(profile.version))
+
+
+def _region(benchmark: str, regions: Mapping[str, str]) -> str:
+    """Of the catalogue where it names one, else of the benchmark's name."""
+    known = regions.get(benchmark, "")
+    if known and "," not in known:
+        return known
+    named = _REGION.search(benchmark)
+    return named["region"] if named else known
+
+
+def _wrong(model: str, benchmark: str, region: str, models: Mapping[str, Any]) -> str:
+    if model not in models:
+        return f"the model {model!r} is unknown: ingest its scores or sync the catalogue first"
+    if not region:
+        return f"no region is known of the benchmark {benchmark!r}: set it in the administration"
+    for name, value in (("benchmark", benchmark), ("region", region)):
+        if len(value) > (LayerProfile._meta.get_field(name).max_length or 0):
+            return f"the name {value[:60]!r}… is too long"
+    return ""

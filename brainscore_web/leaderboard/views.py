@@ -1,0 +1,164 @@
+"""The leaderboard: its page, what the page's script asks for, and exports."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard import export as exports
+from brainscore_web.leaderboard._cache import Cache
+from brainscore_web.leaderboard._cell import cell_facts
+from brainscore_web.leaderboard._links import card_links, card_patterns
+from brainscore_web.leaderboard._page import page_context
+from brainscore_web.leaderboard.board import Board, board_for
+from brainscore_web.leaderboard.http import answer, conditional, user_errors
+from brainscore_web.leaderboard.payload import board_data, columns_below
+from brainscore_web.leaderboard.search import SearchError
+from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+__all__ = ["cell", "columns", "data", "export", "page"]
+
+_made: Cache[tuple[Any, ...], bytes] = Cache(most=24)  # answers that many ask for, by everything they depend on
+_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet", "bib": "application/x-bibtex"}
+
+
+class _Asked(NamedTuple):
+    """Who asks sees this, and asks for that."""
+
+    snapshot: Snapshot
+    state: BoardState
+
+    @property
+    def board(self) -> Board:
+        return board_for(self.snapshot, self.state)
+
+
+def _asked(request: HttpRequest, *ignoring: str) -> _Asked:
+    state = BoardState.from_query(request.GET, ignoring=("errors", *ignoring))
+    return _Asked(snapshot_for(request.user, at=state.at), state)
+
+
+def _told(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let a view's UserErrors be JSON that names the field of the form."""
+
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except UserError as error:
+            response = JsonResponse(_problem(request.GET, error), status=400)
+            response["Cache-Control"] = "no-store"
+            return response
+
+    return wrapped
+
+
+def _problem(query: QueryDict, error: UserError) -> dict[str, str]:
+    field = "q" if isinstance(error, SearchError) else error.message.replace(":", " ").split()[0]
+    return {
+        "message": error.message,
+        "remedy": error.remedy or "",
+        "field": field if field in query else "",
+    }
+
+
+def _json(content: Any) -> bytes:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The table as HTML, fifty models a page; a script takes over where there is one."""
+    try:
+        asked = _asked(request)
+        board = asked.board
+    except UserError as error:
+        usual = BoardState()
+        board = board_for(snapshot_for(request.user), usual)
+        context = page_context(board, errors=False, typed=request.GET)
+        context["problem"] = _problem(request.GET, error)
+        response = render(request, "leaderboard/board.html", {**context, **card_patterns()}, status=400)
+        response["Cache-Control"] = "no-store"
+        return response
+    errors = "errors" in request.GET
+    tag = conditional(asked.snapshot, "page", asked.state.query(), errors, getattr(request.user, "pk", None))
+    return answer(
+        request,
+        tag,
+        lambda: render(request, "leaderboard/board.html", {**page_context(board, errors=errors), **card_patterns()}),
+    )
+
+
+@require_safe
+@_told
+def data(request: HttpRequest) -> HttpResponse:
+    """Models, nodes and the columns that are shown."""
+    asked = _asked(request)
+    query = asked.state.changed(page=1).query()
+    tag = conditional(asked.snapshot, "data", query)
+    key = ("data", asked.snapshot.key, query)
+    return answer(request, tag, lambda: _send(_made.get(key, lambda: _json(board_data(asked.board)))))
+
+
+@require_safe
+@_told
+def columns(request: HttpRequest) -> HttpResponse:
+    """The columns directly below the nodes that ``node`` names."""
+    asked = _asked(request, "node")
+    nodes = sorted(set(request.GET.getlist("node")))
+    tag = conditional(asked.snapshot, "columns", asked.state.query(), *nodes)
+    return answer(request, tag, lambda: _send(_json(columns_below(asked.board, nodes))))
+
+
+@require_safe
+@_told
+def cell(request: HttpRequest) -> HttpResponse:
+    """What is known of the cell that ``model`` and ``node`` name."""
+    asked = _asked(request, "model", "node")
+    board = asked.board
+    identifier, node = request.GET.get("model", ""), request.GET.get("node", "")
+    row = next((row for row, model in enumerate(board.models) if model.identifier == identifier), -1)
+    place = board.place(node)
+    if row < 0 or place < 0:
+        name, value = ("model", identifier) if row < 0 else ("node", node)
+        raise UserError(f"{name}: {value[:80]!r} is not on this board", remedy="load the board again")
+    tag = conditional(asked.snapshot, "cell", asked.state.query(), identifier, node)
+
+    def make() -> HttpResponse:
+        title, facts = cell_facts(board, row, place, request.user)
+        return _send(_json({"title": title, "facts": facts, "links": card_links(board, row, place)}))
+
+    return answer(request, tag, make)
+
+
+@require_safe
+@user_errors
+def export(request: HttpRequest, kind: str) -> HttpResponse:
+    """The board as a file: ``csv``, ``parquet`` (both also with ``form=long``) or ``bib``."""
+    asked = _asked(request, "form")
+    form = request.GET.get("form", "wide")
+    tag = conditional(asked.snapshot, "export", kind, form, asked.state.query())
+
+    def make() -> HttpResponse:
+        if kind == "bib":
+            content: bytes | str = exports.bibtex(asked.board)
+        else:
+            content = getattr(exports, kind)(asked.board, form=form)
+        response = HttpResponse(content, content_type=_TYPES[kind])
+        day = f"-{asked.state.at}" if asked.state.at else ""
+        response["Content-Disposition"] = f'attachment; filename="brain-score{day}.{kind}"'
+        return response
+
+    return answer(request, tag, make)
+
+
+def _send(content: bytes) -> HttpResponse:
+    return HttpResponse(content, content_type="application/json")
