@@ -1,6 +1,6 @@
 """What is known of all models and benchmarks, as plain values: for filters, cards and lists.
 
->>> known = catalogue(models=["pixels"], benchmarks=["Simulated2026.V1-pls"])
+>>> known = catalogue(models="pixels", benchmarks="Simulated2026.V1-pls")
 >>> known.models[0].metadata.family, known.benchmarks[0].control
 ('pixels', True)
 """
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import PluginCode
 
 __all__ = ["BenchmarkEntry", "Catalogue", "ModelEntry", "Problem", "catalogue"]
+
+ALL = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +116,7 @@ class Problem:
     plugin : str or None
         Name of the plugin's folder.
     identifiers : tuple of str
-        Which models or benchmarks lack their metadata.
+        Which models or benchmarks it concerns: those without metadata, or registered twice.
     message : str
         What is wrong, and what to do about it.
     """
@@ -144,7 +146,7 @@ class Catalogue:
         }
 
 
-def catalogue(models: Iterable[str] = "all", benchmarks: Iterable[str] = "all") -> Catalogue:
+def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[str] = "all") -> Catalogue:
     """Gather what is known of models and benchmarks.
 
     No weights and no data are loaded, no model and no benchmark is made. Plugins are imported, and beside their
@@ -153,8 +155,8 @@ def catalogue(models: Iterable[str] = "all", benchmarks: Iterable[str] = "all") 
 
     Parameters
     ----------
-    models, benchmarks : iterable of str
-        Identifiers as they are registered; ``'all'``: all of them, controls and untrained twins included.
+    models, benchmarks : str or iterable of str
+        Identifiers as they are registered, or one of them; ``'all'``: all, controls and untrained twins included.
 
     Returns
     -------
@@ -186,8 +188,8 @@ def catalogue(models: Iterable[str] = "all", benchmarks: Iterable[str] = "all") 
         models=tuple(_model(name, plugin, known_models) for name, plugin in found_models.items()),
         benchmarks=tuple(_benchmark(name, plugin) for name, plugin in found_benchmarks.items()),
         problems=(
-            *_problems("models", found_models),
-            *_problems("benchmarks", found_benchmarks),
+            *known_models.problems(found_models),
+            *known_benchmarks.problems(found_benchmarks),
             *(Problem(kind="plugins", plugin=None, message=problem) for problem in plugin_index.problems),
         ),
     )
@@ -228,9 +230,12 @@ class _Plugins:
         self._registry = registry
         self._read: dict[str, _Read] = {}
 
-    def read(self, wanted: Iterable[str]) -> dict[str, _Read]:
+    def read(self, wanted: str | Iterable[str]) -> dict[str, _Read]:
         """Identifier → what its plugin says."""
-        names = list(self._registry) if wanted == "all" else sorted(set(wanted))
+        if wanted == ALL:
+            names = list(self._registry)
+        else:
+            names = sorted({wanted} if isinstance(wanted, str) else set(wanted))
         return {name: self.of(name) for name in names}
 
     def of(self, identifier: str) -> _Read:
@@ -244,6 +249,18 @@ class _Plugins:
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._registry
 
+    def problems(self, found: Mapping[str, _Read]) -> Iterator[Problem]:
+        """What could not be read of these, and which of them are registered twice."""
+        for plugin in dict.fromkeys(found.values()):
+            without = tuple(name for name, other in found.items() if other is plugin and plugin.said.of(name) is None)
+            for message in plugin.said.problems:
+                yield Problem(kind=self._kind, plugin=plugin.name, identifiers=without, message=message)
+        for name, plugin in found.items():
+            places = self._registry.locations(name)
+            if len(places) > 1:
+                message = f"registered in {len(places)} places: {' and '.join(map(str, places))}; it cannot be loaded"
+                yield Problem(kind=self._kind, plugin=plugin.name, identifiers=(name,), message=message)
+
 
 def _read_plugin(kind: str, place: Location) -> _Read:
     from brainscore_core.scoring._plugin_code import describe_plugin
@@ -252,13 +269,6 @@ def _read_plugin(kind: str, place: Location) -> _Read:
     if folder is None:
         return _Read(place, None, said, ())
     return _Read(place, describe_plugin(folder), said, tuple(citations(folder)))
-
-
-def _problems(kind: str, found: Mapping[str, _Read]) -> Iterator[Problem]:
-    for plugin in dict.fromkeys(found.values()):
-        without = tuple(name for name, other in found.items() if other is plugin and plugin.said.of(name) is None)
-        for message in plugin.said.problems:
-            yield Problem(kind=kind, plugin=plugin.name, identifiers=without, message=message)
 
 
 def _name(place: Location) -> str:

@@ -6,10 +6,11 @@ import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from brainscore_core.errors import UserError
 
-__all__ = ["flag", "listed", "number", "secret_key", "site_folder"]
+__all__ = ["flag", "listed", "mail", "number", "secret_key", "site_folder"]
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -55,6 +56,72 @@ def number(name: str, default: int) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
         raise UserError(f"{name} is {text!r}", remedy=f"set {name} to a whole number, at least 1")
     return int(text)
+
+
+_MAIL = "smtp://user:password@host:587?tls=1, smtps://user:password@host, file:///folder, or console:"
+_BACKENDS = "django.core.mail.backends"
+
+
+def mail(address: str) -> dict[str, str | int | bool]:
+    """Read how mail leaves the site.
+
+    Parameters
+    ----------
+    address : str
+        ``smtp://user:password@host:587?tls=1`` (STARTTLS), ``smtps://…`` (TLS from the start, port 465),
+        ``file:///folder`` (a file each), ``console:`` (printed). Special characters in names and passwords are
+        percent-encoded.
+
+    Returns
+    -------
+    dict
+        Django's settings ``EMAIL_…``.
+
+    Raises
+    ------
+    UserError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> mail("smtp://me:p%40ss@mail.example.org:587?tls=1")["EMAIL_HOST_PASSWORD"]
+    'p@ss'
+    """
+
+    def wrong(what: str) -> UserError:  # the value itself holds a password: never shown
+        return UserError(f"BRAINSCORE_SITE_MAIL {what}", remedy=f"set it to {_MAIL}")
+
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise wrong("cannot be read") from None
+    if parts.scheme == "console" and not (parts.netloc or parts.path):
+        return {"EMAIL_BACKEND": f"{_BACKENDS}.console.EmailBackend"}
+    if parts.scheme == "file":
+        if parts.netloc or not parts.path.strip("/"):
+            raise wrong("names no folder of this machine")
+        return {"EMAIL_BACKEND": f"{_BACKENDS}.filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(parts.path)}
+    if parts.scheme not in ("smtp", "smtps"):
+        raise wrong("begins with none of smtp://, smtps://, file://, console:")
+    if not parts.hostname or parts.path.strip("/"):
+        raise wrong("names no host" if not parts.hostname else "has a path")
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    tls = options.pop("tls", "0")
+    if options or tls not in ("0", "1") or (parts.scheme == "smtps" and tls == "1"):
+        raise wrong("may have ?tls=1 after smtp://, and nothing else")
+    if bool(parts.username) != bool(parts.password):
+        raise wrong("has a user without a password, or a password without a user")
+    return {
+        "EMAIL_BACKEND": f"{_BACKENDS}.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port or (465 if parts.scheme == "smtps" else 587 if tls == "1" else 25),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": tls == "1",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_TIMEOUT": 10,
+    }
 
 
 def secret_key() -> str:

@@ -48,7 +48,6 @@ def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> in
     _set_up()
     from django.core.management import call_command
 
-    from brainscore_web.leaderboard.ingest import ingest_store, sync_catalogue
     from brainscore_web.leaderboard.models import Score
     from brainscore_web.leaderboard.simulated import fill
 
@@ -58,6 +57,8 @@ def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> in
         fill(models=40, benchmarks=60, versions=2, private=0)
     if demonstration or results is None:
         return Score.objects.count()
+    from brainscore_web.leaderboard.ingest import ingest_store, sync_catalogue
+
     sync_catalogue()
     report = ingest_store(results)
     say(f"Read {report.added} new receipts from {results}; {report.known} were known.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
 
-from brainscore_web._environment import flag, listed, number, secret_key, site_folder
+from brainscore_web._environment import flag, listed, mail, number, secret_key, site_folder
 
 SITE_HOME = site_folder()
 SECRET_KEY = secret_key()
@@ -31,6 +32,9 @@ INSTALLED_APPS = [
     "brainscore_web.competitions",
     "brainscore_web.pages",
     "brainscore_web.api",
+    "allauth",  # after accounts, whose templates count
+    "allauth.account",
+    "allauth.mfa",
 ]
 
 MIDDLEWARE = [
@@ -43,6 +47,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "brainscore_web.accounts.middleware.NotStored",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -76,10 +82,11 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": "site",
-        "OPTIONS": {"MAX_ENTRIES": 500},
+    "default": {  # what all processes count together: attempts to log in, codes that were used
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "accounts_shared_cache",
+        "KEY_FUNCTION": "brainscore_web.accounts.cache.hidden_key",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "rates": {  # requests of each caller in this minute
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -99,7 +106,43 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-LOGIN_URL = "admin:login"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "accounts:profile"
+LOGOUT_REDIRECT_URL = "/"
+
+SIGNUP_OPEN = flag("BRAINSCORE_SITE_SIGNUP", default=True)
+ACCOUNT_ADAPTER = "brainscore_web.accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser that signed up
+ACCOUNT_CHANGE_EMAIL = True  # one address; a new one counts once it is confirmed
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Brain-Score] "
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_FORMS = {
+    "signup": "brainscore_web.accounts.forms.SignupForm",
+    "login": "brainscore_web.accounts.forms.LoginForm",
+    "add_email": "brainscore_web.accounts.forms.AddEmailForm",
+    "change_password": "brainscore_web.accounts.forms.ChangePasswordForm",
+    "set_password": "brainscore_web.accounts.forms.SetPasswordForm",
+    "reset_password": "brainscore_web.accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "brainscore_web.accounts.forms.ResetPasswordKeyForm",
+    "reauthenticate": "brainscore_web.accounts.forms.ReauthenticateForm",
+}
+MFA_ADAPTER = "brainscore_web.accounts.adapter.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "brainscore_web.accounts.forms.AuthenticateForm",
+    "reauthenticate": "brainscore_web.accounts.forms.ReauthenticateCodeForm",
+    "activate_totp": "brainscore_web.accounts.forms.ActivateTOTPForm",
+    "deactivate_totp": "brainscore_web.accounts.forms.DeactivateTOTPForm",
+    "generate_recovery_codes": "brainscore_web.accounts.forms.GenerateRecoveryCodesForm",
+}
+
+globals().update(mail(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
+DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score <noreply@localhost>"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -136,6 +179,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if PUBLIC else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PUBLIC
 BEHIND_PROXY = flag("BRAINSCORE_SITE_PROXY")  # what X-Forwarded-… say is true
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)
 
 LOGGING = {
     "version": 1,

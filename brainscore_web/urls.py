@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 urlpatterns = [
     path("", include("brainscore_web.pages.urls")),
@@ -10,5 +11,9 @@ urlpatterns = [
     path("vision/compare/", include("brainscore_web.compare.urls")),
     path("competitions/", include("brainscore_web.competitions.urls")),
     path("api/v1/", include("brainscore_web.api.urls")),
+    path("accounts/", include("brainscore_web.accounts.urls")),
+    path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
 ]

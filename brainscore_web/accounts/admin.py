@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from allauth.account.decorators import secure_admin_login
+from allauth.account.models import EmailAddress
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -13,6 +15,8 @@ from django.http import HttpRequest
 from brainscore_web.accounts.models import SCOPES, ApiToken, User
 
 __all__ = ["ApiTokenAdmin", "PersonAdmin"]
+
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, with second factor
 
 
 class _Change(UserChangeForm):
@@ -43,6 +47,11 @@ class PersonAdmin(UserAdmin):
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"fields": ("email", "display_name", "usable_password", "password1", "password2")}),)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Forget addresses that were confirmed before: the new one has to be, at the next log-in."""
+        super().save_model(request, obj, form, change)
+        EmailAddress.objects.filter(user=obj).exclude(email=obj.email).delete()
 
 
 class _TokenForm(forms.ModelForm):

@@ -1,11 +1,34 @@
 """People, and the tokens that their programs use."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class AccountsConfig(AppConfig):
-    """The app's name and label."""
+    """The app's name and label, and what it needs in the database."""
 
     name = "brainscore_web.accounts"
     label = "accounts"
     verbose_name = "People"
+
+    def ready(self) -> None:
+        """Make the group of reviewers once permissions are in the database; look at the settings."""
+        from brainscore_web.accounts import checks  # noqa: F401 # registers them
+
+        post_migrate.connect(_make_reviewers, sender=self, dispatch_uid="accounts-reviewers")
+
+
+def _make_reviewers(*, using: str, **_: Any) -> None:
+    from django.contrib.auth.models import Group, Permission
+
+    from brainscore_web.accounts.models import REVIEWERS
+
+    permission = Permission.objects.using(using).filter(
+        content_type__app_label="accounts", codename="review_submissions"
+    )
+    group, _made = Group.objects.using(using).get_or_create(name=REVIEWERS)
+    group.permissions.add(*permission)

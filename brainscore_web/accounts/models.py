@@ -13,7 +13,10 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-__all__ = ["SCOPES", "ApiToken", "User", "check_scopes"]
+__all__ = ["REVIEWERS", "SCOPES", "ApiToken", "SharedCacheRow", "User", "check_scopes"]
+
+REVIEWERS = "reviewers"
+"""The group of those who review submissions."""
 
 SCOPES = {
     "read": "see what you may see, your private models too",
@@ -27,6 +30,11 @@ class UserManager(BaseUserManager["User"]):
 
     use_in_migrations = True
 
+    @classmethod
+    def normalize_email(cls, email: str | None) -> str:
+        """Bring an address to lower case: providers tell none apart by it, and people do not type it alike."""
+        return super().normalize_email(email).lower()
+
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         """Make a person; without a password nobody can log in as them."""
         if not email:
@@ -38,8 +46,12 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """Make an administrator."""
-        return self.create_user(email, password, **{**fields, "is_staff": True, "is_superuser": True})
+        """Make an administrator; whoever may do this vouches for the address."""
+        from allauth.account.models import EmailAddress
+
+        user = self.create_user(email, password, **{**fields, "is_staff": True, "is_superuser": True})
+        EmailAddress.objects.using(self._db).create(user=user, email=user.email, verified=True, primary=True)
+        return user
 
     def get_by_natural_key(self, username: str | None) -> User:
         """Find a person by address, whatever its case."""
@@ -66,6 +78,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         """Addresses are the same whatever their case."""
 
         constraints = (models.UniqueConstraint(Lower("email"), name="email_whatever_its_case"),)
+        permissions = (("review_submissions", "Can review submissions"),)
 
     def __str__(self) -> str:
         return self.public_name
@@ -79,6 +92,13 @@ class User(AbstractBaseUser, PermissionsMixin):
     def public_name(self) -> str:
         """What others see: never the address."""
         return self.display_name or f"member {self.pk}"
+
+    @property
+    def role(self) -> str:
+        """What the person may do here: ``'administrator'``, ``'reviewer'`` or ``'member'``."""
+        if self.is_staff and self.is_superuser:
+            return "administrator"
+        return "reviewer" if self.has_perm("accounts.review_submissions") else "member"
 
 
 def check_scopes(scopes: Any) -> None:
@@ -126,6 +146,25 @@ class ApiToken(models.Model):
         if found is None or not found.user.is_active or (found.expires and found.expires <= timezone.now()):
             return None
         return found
+
+
+class SharedCacheRow(models.Model):
+    """What all processes of the server count together: attempts to log in, codes that were used.
+
+    The cache ``default`` reads and writes the table by itself; the model is here so that migrations make it.
+    """
+
+    cache_key = models.CharField(max_length=255, primary_key=True)
+    value = models.TextField()
+    expires = models.DateTimeField(db_index=True)
+
+    class Meta:
+        """As the settings name it."""
+
+        db_table = "accounts_shared_cache"
+
+    def __str__(self) -> str:
+        return self.cache_key
 
 
 def _digest(text: str) -> str:

@@ -124,7 +124,7 @@ def refuse_others(request: HttpRequest, *asked: type[BaseModel]) -> None:
 
 
 def elsewhere(request: HttpRequest, **changed: Any) -> str:
-    """This address with other parameters."""
+    """Give the address that was asked for, with other parameters."""
     query = request.GET.copy()
     for name, value in changed.items():
         query[name] = str(value)

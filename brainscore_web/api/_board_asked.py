@@ -22,7 +22,7 @@ def _one_of(*choices: str, description: str) -> Any:
 
 
 _NUMBER = "such as 25000000, 25e6 or 25M"
-_AMOUNT = {"pattern": r"^[0-9]{0,12}$"}
+_AMOUNT: Any = {"pattern": r"^[0-9]{0,12}$"}
 
 
 class BoardAsked(Schema):

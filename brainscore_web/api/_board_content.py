@@ -93,4 +93,6 @@ def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
     known = np.isfinite(matrix)
     if known.all():
         return matrix.tolist()
-    return np.where(known, matrix.astype(object), None).tolist()
+    values = matrix.astype(object)
+    values[~known] = None
+    return values.tolist()

@@ -64,13 +64,17 @@ def problem(
 
 def answer_problems(api: NinjaAPI) -> None:
     """Let every error of an operation become a problem; errors of the site itself stay errors."""
-    api.add_exception_handler(Problem, _raised)
-    api.add_exception_handler(UserError, _user_error)
-    api.add_exception_handler(Http404, _not_found)
-    api.add_exception_handler(Throttled, _throttled)
-    api.add_exception_handler(HttpError, _http_error)
-    api.add_exception_handler(ValidationError, _invalid)
-    api.add_exception_handler(RequestDataTooBig, _too_big)
+    handlers: dict[type[Exception], Any] = {
+        Problem: _raised,
+        UserError: _user_error,
+        Http404: _not_found,
+        Throttled: _throttled,
+        HttpError: _http_error,
+        ValidationError: _invalid,
+        RequestDataTooBig: _too_big,
+    }
+    for kind, handler in handlers.items():
+        api.add_exception_handler(kind, handler)
 
 
 def _raised(request: HttpRequest, error: Problem) -> HttpResponse:
@@ -94,7 +98,9 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    errors = [{"where": _where(one["loc"]), "message": one["msg"].removeprefix("Value error, ")} for one in error.errors]
+    errors = [
+        {"where": _where(one["loc"]), "message": one["msg"].removeprefix("Value error, ")} for one in error.errors
+    ]
     named = ", ".join(dict.fromkeys(one["where"] for one in errors))
     return problem(400, f"invalid: {named}", "see /api/v1/docs", errors=errors)
 

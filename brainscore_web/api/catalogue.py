@@ -56,9 +56,7 @@ class BenchmarksAsked(Paged):
     region: list[str] = Field([], description="Repeat it for several.")
     species: list[str] = Field([], description="Repeat it for several.")
     metric: list[str] = Field([], description="Repeat it for several.")
-    access: Literal["public", "private"] | None = Field(
-        None, description="Who may have the stimuli and measurements."
-    )
+    access: Literal["public", "private"] | None = Field(None, description="Who may have the stimuli and measurements.")
 
 
 @router.get("models", response={200: Page[ModelEntry], **problems()}, tags=["models"], summary="List models")
@@ -110,7 +108,9 @@ def _wanted(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
     return (
         (not text or text in row["identifier"].casefold() or text in row["title"].casefold())
         and (asked.kind == "all" or row["is_mean"] == (asked.kind == "mean"))
-        and all(not getattr(asked, name) or row[name] in getattr(asked, name) for name in ("region", "species", "metric"))
+        and all(
+            not getattr(asked, name) or row[name] in getattr(asked, name) for name in ("region", "species", "metric")
+        )
         and asked.access in (None, row["access"])
     )
 

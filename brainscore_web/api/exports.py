@@ -78,7 +78,9 @@ def export_leaderboard(
 
     if format == "bib":  # citations are no part of the snapshot
         return make()
-    return http.answer(request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make)
+    return http.answer(
+        request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make
+    )
 
 
 @router.get(

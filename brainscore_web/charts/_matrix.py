@@ -19,7 +19,8 @@ CELLS_WITH_TEXT = 40
 """Up to so many rows each cell is an element that says what it is; above, cells of one colour are one path."""
 
 _LABELS = 90  # beyond, names would be too small to read
-_STEPS = 10  # colours from 0 to 1
+_STEPS = 20  # colours from 0 to 1
+_STRONG = 14  # from this one on texts are as light, or in the dark as dark, as the page
 
 
 class MatrixGroup(NamedTuple):
@@ -123,12 +124,12 @@ def matrix(chart: Matrix) -> SafeString:
 
 
 def colour_classes(values: NDArray[np.float64]) -> NDArray[np.int8]:
-    """From −10 to 10, in tenths; −128 for NaN.
+    """From −20 to 20, in twentieths; −128 for NaN.
 
     Examples
     --------
-    >>> colour_classes(np.array([-1, -0.04, 0.26, 1, np.nan])).tolist()
-    [-10, 0, 3, 10, -128]
+    >>> colour_classes(np.array([-1, -0.02, 0.26, 1, np.nan])).tolist()
+    [-20, 0, 5, 20, -128]
     """
     steps = np.rint(np.clip(np.nan_to_num(values), -1, 1) * _STEPS)
     return np.where(np.isnan(values), -128, steps).astype(np.int8)
@@ -153,7 +154,7 @@ def _cells(
             parts = [tooltip(said.replace("-0.", "−0.").replace("-1.", "−1."))]
             parts.append(element("rect", class_=_class(int(colours[i, j])), x=x, y=y, width=size - 1, height=size - 1))
             if size >= 30 and not np.isnan(value):
-                strong = " chart-on-strong" if abs(colours[i, j]) >= 6 else ""
+                strong = " chart-on-strong" if abs(colours[i, j]) >= _STRONG else ""
                 text = f"{value:.2f}".replace("-", "−")
                 parts.append(
                     element(
@@ -177,7 +178,7 @@ def _runs(colours: NDArray[np.int8], size: float, room: float) -> SafeString:
     parts = [element("path", class_=_class(colour, "run"), d="".join(paths[colour])) for colour in sorted(paths)]
     at = number(room)
     scale = f"translate({at} {number(room + size / 2)}) scale({number(size)})"
-    return element("g", *parts, class_="chart-cells", transform=scale)
+    return element("g", *parts, class_="chart-cells", transform=scale, shape_rendering="crispEdges")
 
 
 def _labels(chart: Matrix, size: float, room: float) -> SafeString:
@@ -211,7 +212,7 @@ def _group_names(groups: Sequence[MatrixGroup], size: float, room: float) -> Saf
 def _key(values: NDArray[np.float64], left: float, top: float, width: float) -> SafeString:
     """The colours with their numbers."""
     finite = values[np.isfinite(values)]
-    first = -_STEPS if finite.size and finite.min() < -0.05 else 0
+    first = -_STEPS if finite.size and finite.min() < -0.5 / _STEPS else 0
     steps = range(first, _STEPS + 1)
     each = min(width, 260.0) / len(steps)
     parts = [
@@ -219,8 +220,8 @@ def _key(values: NDArray[np.float64], left: float, top: float, width: float) -> 
         for place, step in enumerate(steps)
     ]
     for place, step in enumerate(steps):
-        if step in (-10, -5, 0, 5, 10):
-            text = f"{step / 10:.1f}".replace("-", "−")
+        if step % (_STEPS // 2) == 0:
+            text = f"{step / _STEPS:.1f}".replace("-", "−")
             parts.append(
                 element("text", text, class_="chart-tick chart-middle", x=left + (place + 0.5) * each, y=top + 22)
             )

@@ -129,7 +129,8 @@ def scatter(chart: Scatter) -> SafeString:
     if chart.fit:
         parts += _fit(points, x, y)
     parts.append(element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
-    parts.append(element("g", *(_mark(point, x, y) for point in points), class_="chart-points"))
+    size = 4.0 if len(points) <= 100 else 3.2 if len(points) <= 300 else 2.6
+    parts.append(element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
     parts.append(_names(points, x, y))
     return figure(
         join(parts),
@@ -151,8 +152,8 @@ def _range(values: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
     return nice_range([low, high, *ends], share=0.0)
 
 
-def _mark(point: Point, x: Scale, y: Scale) -> SafeString:
-    mark = marker(point.kind, x.clip(point.x), y.clip(point.y))
+def _mark(point: Point, x: Scale, y: Scale, size: float) -> SafeString:
+    mark = marker(point.kind, x.clip(point.x), y.clip(point.y), size)
     if point.href:
         return element("a", tooltip(point.label), mark, href=point.href)
     return element("g", tooltip(point.label), mark)

@@ -13,14 +13,15 @@ _MM = 85 / 400  # 400 units are one column of a paper; type is then 7 points hig
 _INK, _QUIET, _GRID, _PAPER = "#1b1f24", "#57606a", "#e3e6ea", "#ffffff"
 _KINDS = ("#0b57b0", "#b3470a", "#0b6e4f", "#7b3fa0", "#9a2257", "#5c5200", "#00697a", "#4b5563")
 # from −1 to 1: blue, white, red, as even in lightness as in charts.css
+_ZERO = "#f6f6f6"
 _NEGATIVE = (
     "#e8f0fa",
     "#d2e2f5",
     "#b9d2ef",
     "#9dc0e8",
     "#80ade0",
-    "#6298d5",
-    "#4682c6",
+    "#6ea2da",
+    "#3b77bc",
     "#2f6cb3",
     "#1d559b",
     "#0e3f80",
@@ -30,18 +31,28 @@ _POSITIVE = (
     "#f7d8cc",
     "#f2c1af",
     "#eba891",
-    "#e28d73",
-    "#d67157",
-    "#c5553f",
+    "#e69b84",
+    "#e0866d",
+    "#be4d38",
     "#af3c2d",
     "#94271f",
     "#771616",
 )
-_CELLS = {
-    "0": "#f6f6f6",
-    **{f"m{place + 1}": colour for place, colour in enumerate(_NEGATIVE)},
-    **{f"{place + 1}": colour for place, colour in enumerate(_POSITIVE)},
-}
+
+
+def _cells() -> dict[str, str]:
+    """Names and colours from −1 to 1 in twentieths; every second one lies between its neighbours."""
+    cells = {"0": _ZERO}
+    for sign, colours in (("m", _NEGATIVE), ("", _POSITIVE)):
+        before = _ZERO
+        for place, colour in enumerate(colours):
+            between = zip(bytes.fromhex(before[1:]), bytes.fromhex(colour[1:]), strict=True)
+            cells[f"{sign}{2 * place + 1}"] = "#" + bytes((one + other) // 2 for one, other in between).hex()
+            cells[f"{sign}{2 * place + 2}"] = before = colour
+    return cells
+
+
+_CELLS = _cells()
 
 STYLE = {
     "chart-paper": f"fill: {_PAPER}",

@@ -74,7 +74,8 @@ def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1
         return 0.0, 1.0
     low, high = min(finite), max(finite)
     if high - low <= least * max(1.0, abs(high), abs(low)):
-        return low - 0.5, high + 0.5
+        beside = max(0.5, 1e-3 * abs(high))
+        return low - beside, high + beside
     return low - share * (high - low), high + share * (high - low)
 
 
@@ -91,7 +92,9 @@ def tick_texts(ticks: Sequence[float]) -> tuple[str, ...]:
     largest = max((abs(tick) for tick in ticks), default=0.0)
     if largest >= 1e6 or (largest > 0 and step < 1e-6):
         return tuple(f"{tick:.3g}".replace("-", "−") for tick in ticks)
-    places = max(0, -math.floor(math.log10(step) + _TINY))
+    least = max(0, -math.floor(math.log10(step) + _TINY))
+    exact = (n for n in range(least, least + 3) if all(abs(round(tick, n) - tick) < 1e-3 * step for tick in ticks))
+    places = next(exact, least)
     return tuple(f"{tick:.{places}f}".replace("-", "−") for tick in ticks)
 
 

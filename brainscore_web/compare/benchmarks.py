@@ -73,20 +73,31 @@ class TwoBenchmarks:
         """In words."""
         return f"{self.y.title} against {self.x.title}"
 
+    @property
+    def errors_known(self) -> bool:
+        """Whether all values that are shown have intervals."""
+        return bool(np.isfinite([one.low[self.both] for one in (self.x, self.y)]).all())
+
+    @property
+    def coefficients(self) -> list[tuple[str, str, str]]:
+        """Names of the coefficients, their values and intervals; – where there is none."""
+        found = self.association
+        return [
+            (
+                name,
+                "–" if value is None else signed(value),
+                "–" if ci is None else f"{signed(ci[0])} to {signed(ci[1])}",
+            )
+            for name, value, ci in (
+                ("Pearson’s r", found.pearson, found.pearson_ci),
+                ("Spearman’s ρ", found.spearman, found.spearman_ci),
+            )
+        ]
+
     def description(self) -> str:
         """What is to be seen, in words."""
-        found = self.association
-        parts = [f"{found.n} models."]
-        for name, value, ci in (
-            ("Pearson's r", found.pearson, found.pearson_ci),
-            ("Spearman's ρ", found.spearman, found.spearman_ci),
-        ):
-            if value is not None:
-                parts.append(
-                    f"{name} {signed(value, 2)}" + (f" [{signed(ci[0], 2)}, {signed(ci[1], 2)}]." if ci else ".")
-                )
-        parts.append("Lines are 95 % intervals; dashed: equal scores.")
-        return " ".join(parts)
+        parts = [f"{name} {value} ({interval})." for name, value, interval in self.coefficients]
+        return " ".join([f"{self.association.n} models.", *parts, "Lines are 95 % intervals; dashed: equal scores."])
 
     def svg(self) -> SafeString:
         """The scatter plot."""
@@ -159,18 +170,26 @@ def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
 
 
 def _asked(board: Board, question: Question) -> tuple[str, str]:
-    """The names asked for; else neural and behavioural means, or the first two nodes there are."""
+    """The names asked for; else the neural and behavioural means, or two that are no part of each other."""
     names = node_names(board.snapshot)
+    asked = [pick(name, names, "benchmark or mean") if name else "" for name in (question.x, question.y)]
     start = [name for name in ("neural_vision", "behavior_vision") if board.place(name) >= 0]
     start += [node.identifier for node in board.nodes if node.kind == "mean" and node.depth == 1]
-    start += [node.identifier for node in board.nodes if node.kind != "heading"]
-    asked = [pick(name, names, "benchmark or mean") if name else "" for name in (question.x, question.y)]
+    start += [node.identifier for node in board.nodes if node.kind == "benchmark"]
+    if not start:
+        raise UserError("no benchmark passes the filters", remedy="remove some of them")
     for place in (0, 1):
         if not asked[place]:
-            asked[place] = next((name for name in start if name not in asked), start[0] if start else "")
-    if not all(asked):
-        raise UserError("no benchmark passes the filters", remedy="remove some of them")
+            apart = (name for name in start if not _related(board, name, asked[1 - place]))
+            asked[place] = next(apart, start[0])
     return asked[0], asked[1]
+
+
+def _related(board: Board, first: str, second: str) -> bool:
+    """Whether they are the same, or one is a part of the other."""
+    tree = board.snapshot.tree
+    pairs = ((first, second), (second, first))
+    return first == second or any(one in tree and other in tree.ancestors(one) for one, other in pairs)
 
 
 def _kinds(models: Sequence[ModelRow], colour: str) -> tuple[tuple[str, ...], list[int]]:
@@ -205,13 +224,11 @@ def _notes(
             "they score alike, and the intervals are too narrow."
         )
     )
-    tree = board.snapshot.tree
     if x.identifier == y.identifier:
         notes.append(Note("This is one benchmark, against itself."))
-    elif x.identifier in tree and y.identifier in tree:
-        for part, whole in ((x, y), (y, x)):
-            if whole.identifier in tree.ancestors(part.identifier):
-                notes.append(Note(f"{part.title} is a part of {whole.title}: that alone correlates them."))
+    elif _related(board, x.identifier, y.identifier):
+        part, whole = (x, y) if y.is_mean and y.identifier in board.snapshot.tree.ancestors(x.identifier) else (y, x)
+        notes.append(Note(f"{part.title} is a part of {whole.title}: that alone correlates them."))
     if _data_set(x) and _data_set(x) == _data_set(y) and x.identifier != y.identifier:
         notes.append(Note(f"Both are of {_data_set(x)}: scores of the same stimuli and subjects share their noise."))
     else:

@@ -13,7 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.numerics.association import association_matrix
 from brainscore_web.charts import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
 from brainscore_web.compare._names import group_of
-from brainscore_web.compare._texts import Note, benchmark_href
+from brainscore_web.compare._texts import Note, benchmark_href, signed
 from brainscore_web.compare.question import Question
 from brainscore_web.leaderboard.board import Board, BoardNode
 
@@ -24,12 +24,18 @@ _PAIRS = 8
 
 @dataclass(frozen=True)
 class Pair:
-    """Two nodes and their correlation."""
+    """Two nodes, their correlation, over how many models, and the query of their scatter plot."""
 
     first: BoardNode
     second: BoardNode
     value: float
     n: int
+    query: str
+
+    @property
+    def text(self) -> str:
+        """The correlation."""
+        return signed(self.value, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +92,14 @@ class Correlations:
     @property
     def title(self) -> str:
         """In words."""
-        return f"{'Pearson' if self.method == 'pearson' else 'Spearman'} correlations of {len(self.nodes)} nodes"
+        kinds = {node.kind for node in self.nodes}
+        what = "benchmarks and means" if len(kinds) > 1 else "means" if kinds == {"mean"} else "benchmarks"
+        return f"{self.method.capitalize()} correlations of {len(self.nodes)} {what}"
+
+    @property
+    def extremes(self) -> list[tuple[str, tuple[Pair, ...]]]:
+        """The pairs to be named, with headings."""
+        return [(title, pairs) for title, pairs in (("Highest", self.highest), ("Lowest", self.lowest)) if pairs]
 
     @property
     def large(self) -> bool:
@@ -96,7 +109,7 @@ class Correlations:
     def description(self) -> str:
         """What is to be seen, in words."""
         return (
-            f"Correlations across {self.n_models} models of each of {len(self.nodes)} benchmarks or means with each; "
+            f"Across {self.n_models} models, each with each; "
             f"{self.n_blank} pairs are blank. Red: positive; blue: negative."
         )
 
@@ -145,7 +158,7 @@ def correlations(board: Board, question: Question) -> Correlations:
     pearson, spearman = (np.where(found.n >= question.least, one, np.nan) for one in (found.pearson, found.spearman))
     shown = pearson if question.method == "pearson" else spearman
     upper = np.triu_indices(len(places), 1)
-    highest, lowest = _pairs(board, places, shown, found.n)
+    highest, lowest = _pairs(board, question, places, shown, found.n)
     return Correlations(
         nodes=tuple(board.nodes[place] for place in places),
         groups=_groups(board, places) if question.level == "benchmarks" else (),
@@ -172,7 +185,7 @@ def _groups(board: Board, places: Sequence[int]) -> tuple[MatrixGroup, ...]:
 
 
 def _pairs(
-    board: Board, places: Sequence[int], shown: NDArray[np.float64], n: NDArray[np.int64]
+    board: Board, question: Question, places: Sequence[int], shown: NDArray[np.float64], n: NDArray[np.int64]
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     """The highest and the lowest, none of them in both."""
     above = [_above(board.nodes, place) for place in places]
@@ -188,7 +201,9 @@ def _pairs(
 
     def pair(at: int) -> Pair:
         row, column = int(rows[at]), int(columns[at])
-        return Pair(board.nodes[places[row]], board.nodes[places[column]], float(values[at]), int(n[row, column]))
+        first, second = board.nodes[places[row]], board.nodes[places[column]]
+        query = question.changed(mode="benchmarks", x=first.identifier, y=second.identifier).query()
+        return Pair(first, second, float(values[at]), int(n[row, column]), query)
 
     highest, lowest = order[: max(few, min(1, len(order)))], order[len(order) - few :][::-1]
     return tuple(map(pair, highest.tolist())), tuple(map(pair, lowest.tolist()))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brainscore_web.compare._names import node_names
+from brainscore_web.compare._texts import benchmark_href, model_href
 from brainscore_web.compare.benchmarks import TwoBenchmarks
 from brainscore_web.compare.found import Found
 from brainscore_web.compare.models import TwoModels
@@ -12,7 +13,7 @@ from brainscore_web.compare.question import MODES, Question
 from brainscore_web.leaderboard._facets import Facet, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["Chip", "Form", "form_of", "names_of"]
+__all__ = ["Chip", "Form", "form_of", "shown_with"]
 
 _LABELS = {
     "q": "search",
@@ -34,7 +35,7 @@ _OF_MODELS = frozenset(
 _SHOWN_AS_FIELDS = frozenset({"values"})
 _OWN = {
     "benchmarks": ("x", "y", "colour", "values"),
-    "models": ("a", "b", "values"),
+    "models": ("first", "second", "values"),
     "matrix": ("level", "method", "least", "values"),
 }
 
@@ -61,6 +62,8 @@ class Form(NamedTuple):
         Filters.
     chips : list of Chip
         Filters that are set.
+    colours, levels : dict
+        Choices and their texts.
     board_query, query : str
         Of the leaderboard with the same filters; of this page.
     """
@@ -72,6 +75,8 @@ class Form(NamedTuple):
     hidden_of_filters: list[tuple[str, str]]
     facets: tuple[Facet, ...]
     chips: list[Chip]
+    colours: dict[str, str]
+    levels: dict[str, str]
     board_query: str
     query: str
 
@@ -92,18 +97,31 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
         hidden_of_filters=[pair for pair in pairs if pair[0] not in of_filters],
         facets=facets,
         chips=_chips(question),
+        colours={"architecture": "architecture", "family": "family", "training": "training data", "none": "one kind"},
+        levels={"means": "means", "benchmarks": "benchmarks", "all": "means and benchmarks"},
         board_query=question.board.query(),
         query=question.query(),
     )
 
 
-def names_of(found: Found) -> tuple[str, str]:
-    """Identifiers of the two that are compared; of a matrix none."""
+def shown_with(found: Found, question: Question) -> dict[str, Any]:
+    """What is shown with what came of a comparison: the names of the two, the question the other way, and cards."""
     if isinstance(found, TwoBenchmarks):
-        return found.x.identifier, found.y.identifier
-    if isinstance(found, TwoModels):
-        return found.first.identifier, found.second.identifier
-    return "", ""
+        pair = [
+            (one.identifier, one.title, "" if one.is_mean else benchmark_href(one.identifier))
+            for one in (found.x, found.y)
+        ]
+        swapped = question.changed(x=pair[1][0], y=pair[0][0])
+    elif isinstance(found, TwoModels):
+        pair = [(one.identifier, one.title, model_href(one.identifier)) for one in (found.first, found.second)]
+        swapped = question.changed(first=pair[1][0], second=pair[0][0])
+    else:
+        return {}
+    return {
+        "names": [name for name, _, _ in pair],
+        "swapped": swapped.query(),
+        "cards": [(title, href) for _, title, href in dict.fromkeys(pair) if href],
+    }
 
 
 def _chips(question: Question) -> list[Chip]:

@@ -32,7 +32,7 @@ def found_for(snapshot: Snapshot, question: Question) -> Found:
     if question.mode == "models":
         asked = without_models(question)
         return two_models(board_for(snapshot, asked.board), asked)
-    of_matrix = question.changed(x="", y="", a="", b="", colour="architecture")
+    of_matrix = question.changed(x="", y="", first="", second="", colour="architecture")
     board = board_for(snapshot, question.board)
     return _correlations.get((snapshot.key, of_matrix.query()), lambda: correlations(board, of_matrix))
 

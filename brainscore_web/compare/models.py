@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,7 +152,29 @@ class TwoModels:
     @property
     def title(self) -> str:
         """In words."""
-        return f"{self.first.title} less {self.second.title}"
+        return f"{self.first.title} − {self.second.title}"
+
+    @property
+    def mean(self) -> tuple[str, str]:
+        """The mean difference and its interval."""
+        found = self.summary.mean
+        interval = "–" if np.isnan(found.low) else f"{signed(found.low, plus=True)} to {signed(found.high, plus=True)}"
+        return signed(found.difference, plus=True), interval
+
+    @property
+    def command(self) -> str:
+        """How the paired test is made, on the benchmark with the largest difference either way."""
+        all_of_them = [one for group in self.groups for one in group.differences]
+        name = max(all_of_them, key=lambda one: abs(one.difference)).identifier if all_of_them else "BENCHMARK"
+        return shlex.join(["brainscore", "compare", self.first.identifier, self.second.identifier, "-b", name])
+
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """All differences as texts."""
+        return [
+            (one.title, signed(one.first), signed(one.second), signed(one.difference, plus=True), one.outcome)
+            for differences in (self.means, *(group.differences for group in self.groups))
+            for one in differences
+        ]
 
     def description(self) -> str:
         """What is to be seen, in words."""
@@ -274,7 +297,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
 
 def _asked(board: Board, question: Question) -> tuple[int, int]:
     """Rows of the snapshot; where none is named, of the best that is not the other."""
-    rows = [model_row(board.snapshot, name) if name else -1 for name in (question.a, question.b)]
+    rows = [model_row(board.snapshot, name) if name else -1 for name in (question.first, question.second)]
     for place in (0, 1):
         if rows[place] < 0:
             rows[place] = next((row for row in board.rows.tolist() if row not in rows), -1)

@@ -25,7 +25,6 @@ _CHOICES = {
     "level": ("means", "benchmarks", "all"),
     "colour": ("architecture", "family", "training", "none"),
 }
-_NAMES = ("x", "y", "a", "b")
 _LONGEST = 300
 
 
@@ -39,7 +38,7 @@ class Question:
         ``'benchmarks'``, ``'models'`` or ``'matrix'``.
     x, y : str
         Two benchmarks, or means of them; empty: the first two means.
-    a, b : str
+    first, second : str
         Two models; empty: the two best.
     method : str
         ``'pearson'`` or ``'spearman'``, of the matrix.
@@ -56,8 +55,8 @@ class Question:
     mode: Literal["benchmarks", "models", "matrix"] = "benchmarks"
     x: str = ""
     y: str = ""
-    a: str = ""
-    b: str = ""
+    first: str = ""
+    second: str = ""
     method: Literal["pearson", "spearman"] = "pearson"
     level: Literal["means", "benchmarks", "all"] = "means"
     least: int = 10
@@ -83,8 +82,8 @@ class Question:
 
         Examples
         --------
-        >>> Question.from_query({"mode": ["models"], "a": ["resnet50"], "values": ["raw"]}).query()
-        'mode=models&a=resnet50&values=raw'
+        >>> Question.from_query({"mode": ["models"], "first": ["resnet50"], "values": ["raw"]}).query()
+        'mode=models&first=resnet50&values=raw'
         """
         lists: dict[str, Any] = dict(query.lists()) if hasattr(query, "lists") else dict(query)
         own = [one.name for one in fields(cls) if one.name != "board"]

@@ -48,10 +48,8 @@ def _benchmarks(found: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence[obje
 
 def _models(found: TwoModels) -> tuple[list[str], Iterable[Sequence[object]]]:
     first, second = found.first.identifier, found.second.identifier
-    names = [
-        "benchmark", "version", "group", first, f"{first}:error", second, f"{second}:error", "difference", "error", "low",
-        "high", "outcome",
-    ]  # fmt: skip
+    names = ["benchmark", "version", "group", first, f"{first}:error", second, f"{second}:error"]
+    names += ["difference", "error", "low", "high", "outcome"]
 
     def rows() -> Iterable[Sequence[object]]:
         for group in (("", found.means), *((one.title, one.differences) for one in found.groups)):

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_web.charts import standalone
-from brainscore_web.compare import found as comparing
 from brainscore_web.compare import forms
+from brainscore_web.compare import found as comparing
 from brainscore_web.compare.question import Question
 from brainscore_web.compare.tables import csv_of
 from brainscore_web.leaderboard.http import answer, conditional, user_errors
@@ -26,7 +26,9 @@ __all__ = ["csv", "page", "svg"]
 def page(request: HttpRequest) -> HttpResponse:
     """Two benchmarks, two models, or all benchmarks; what cannot be compared is said on the page, among its forms."""
     question, snapshot = _asked(request)
-    return answer(request, _tag(snapshot, question, "page"), lambda: _page(request, snapshot, question))
+    return answer(
+        request, _tag(snapshot, question, "page", request.user.is_staff), lambda: _page(request, snapshot, question)
+    )
 
 
 @require_safe
@@ -60,8 +62,8 @@ def _asked(request: HttpRequest) -> tuple[Question, Snapshot]:
     return question, snapshot_for(request.user, at=question.board.at)
 
 
-def _tag(snapshot: Snapshot, question: Question, what: str) -> str:
-    return conditional(snapshot, "compare", what, question.query(), only_snapshot=True)
+def _tag(snapshot: Snapshot, question: Question, *what: object) -> str:
+    return conditional(snapshot, "compare", *what, question.query(), only_snapshot=True)
 
 
 def _file(content: str, kind: str, question: Question, ending: str) -> HttpResponse:
@@ -79,7 +81,7 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
         status = 404 if isinstance(error, UnknownIdentifier) else 400
         shown |= {"message": error.message, "remedy": error.remedy}
     else:
-        shown |= {"found": found, "svg": found.svg(), "names": forms.names_of(found)}
+        shown |= {"found": found, "svg": found.svg(), **forms.shown_with(found, question)}
     response = render(request, "compare/compare.html", shown, status=status)
     if status != 200:
         response["Cache-Control"] = "no-store"

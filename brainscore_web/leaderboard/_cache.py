@@ -19,7 +19,9 @@ class Cache(Generic[K, V]):
     Parameters
     ----------
     most : int
-        How many values are kept.
+        How many values are kept; with `weigh`, how much they may weigh together.
+    weigh : callable, optional
+        What a value weighs. One that weighs more than `most` is not kept.
 
     Examples
     --------
@@ -30,8 +32,10 @@ class Cache(Generic[K, V]):
     2
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, weigh: Callable[[V], int] = lambda value: 1) -> None:
         self._most = most
+        self._weigh = weigh
+        self._weight = 0
         self._lock = threading.Lock()
         self._made: OrderedDict[K, V] = OrderedDict()
         self._making: dict[K, threading.Lock] = {}
@@ -60,15 +64,16 @@ class Cache(Generic[K, V]):
             with self._lock:
                 self._making.pop(key, None)
                 self._made[key] = value
-                while len(self._made) > self._most:
-                    self._made.popitem(last=False)
+                self._weight += self._weigh(value)
+                while self._weight > self._most:
+                    self._weight -= self._weigh(self._made.popitem(last=False)[1])
             return value
 
     def drop(self, which: Callable[[K], bool]) -> None:
         """Forget the values of some keys."""
         with self._lock:
             for key in [key for key in self._made if which(key)]:
-                del self._made[key]
+                self._weight -= self._weigh(self._made.pop(key))
 
     def clear(self) -> None:
         """Forget everything."""

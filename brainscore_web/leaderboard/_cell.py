@@ -34,7 +34,8 @@ def _of_mean(board: Board, row: int, place: int) -> list[str]:
     scored = f"mean of {n_all} benchmarks, {n_scored} of them scored{rest}" if n_all > 1 else f"{n_scored} of 1 scored"
     if not math.isfinite(board.values[row, place]):
         return ["no value", scored]
-    return [_value(board, row, place), *_interval(board, row, place, 0.95), scored, *_rank(board, row, place)]
+    error = [] if math.isfinite(board.errors[row, place]) else ["no standard error: a score below has none"]
+    return [_value(board, row, place), *error, *_interval(board, row, place, 0.95), scored, *_rank(board, row, place)]
 
 
 def _of_benchmark(board: Board, row: int, place: int, visitor: Visitor) -> list[str]:

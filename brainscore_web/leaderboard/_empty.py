@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models
@@ -33,15 +33,16 @@ _OF_BENCHMARKS = {
     "ceiling_min": "the least ceiling",
     "access": "“public data”",
 }
-_USUAL = {field.name: field.default for field in fields(BoardState)}
+_USUAL: dict[str, Any] = {field.name: field.default for field in fields(BoardState)}
 
 
 def counts_text(board: Board) -> str:
     """How many models and benchmarks pass."""
     n_benchmarks = sum(node.kind == "benchmark" for node in board.nodes)
+    day = f", as of {board.state.at}" if board.state.at else ""
     return (
         f"{len(board.models)} of {_number(len(board.snapshot.models), 'model')}, "
-        f"{n_benchmarks} of {_number(len(board.snapshot.benchmarks), 'benchmark')}"
+        f"{n_benchmarks} of {_number(len(board.snapshot.benchmarks), 'benchmark')}{day}"
     )
 
 
@@ -59,7 +60,7 @@ def why_empty(board: Board) -> list[str]:
         return [f"No model {when}." + (" Choose a later day." if state.at else "")]
     if not board.models:
         without = {
-            text: len(chosen_models(snapshot.models, replace(state, **{name: _USUAL[name]})))
+            text: len(chosen_models(snapshot.models, state.changed(**{name: _USUAL[name]})))
             for name, text in _set(state, _OF_MODELS).items()
         }
         said.append(f"No model passes.{_mended(without, 'model')}")
@@ -67,7 +68,7 @@ def why_empty(board: Board) -> list[str]:
         if not snapshot.benchmarks:
             return [*said, "There are no benchmarks."]
         without = {
-            text: len(chosen_benchmarks(snapshot, replace(state, **{name: _USUAL[name]})))
+            text: len(chosen_benchmarks(snapshot, state.changed(**{name: _USUAL[name]})))
             for name, text in _set(state, _OF_BENCHMARKS).items()
         }
         said.append(f"No benchmark passes.{_mended(without, 'benchmark')}")

@@ -22,7 +22,7 @@ class Option(NamedTuple):
     """A value that can be chosen, how many have it, and whether it is chosen."""
 
     value: str
-    count: int
+    number: int
     chosen: bool
 
 

@@ -11,7 +11,7 @@ from brainscore_web.leaderboard._rows import BenchmarkRow, ModelRow
 from brainscore_web.leaderboard.snapshot import Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["chosen_benchmarks", "chosen_models"]
+__all__ = ["chosen_benchmarks", "chosen_models", "close_to"]
 
 _TEXTS = ("identifier", "title", "architecture", "family", "training_data")
 
@@ -97,11 +97,15 @@ def _below(snapshot: Snapshot, parameter: str, names: Sequence[str]) -> set[str]
                 found.add(node)
                 waiting += snapshot.tree.children(node)
         else:
-            known = [*snapshot.tree, *snapshot.benchmark_index]
-            near = difflib.get_close_matches(name, known, 1)
             when = f" on {snapshot.at}" if snapshot.at else ""
             raise UserError(
                 f"{parameter}: there is no benchmark or node {name[:80]!r}{when}",
-                remedy=f"did you mean {near[0]!r}?" if near else f"leave {parameter}={name[:80]} out",
+                remedy=close_to(name, snapshot) or f"leave {parameter}={name[:80]} out",
             )
     return found
+
+
+def close_to(name: str, snapshot: Snapshot) -> str | None:
+    """A question for the benchmark or node whose name is close to this one; None if none is."""
+    near = difflib.get_close_matches(name, [*snapshot.tree, *snapshot.benchmark_index], 1)
+    return f"did you mean {near[0]!r}?" if near else None

@@ -130,19 +130,25 @@ def load_scores() -> Scores:
         cursor.execute(sql, parameters)
         while rows := cursor.fetchmany(_CHUNK):
             parts.append(_columns(rows, versions))
-    found = Scores(*(np.concatenate(column, axis=-1) for column in zip(*(parts or [_columns([], {})]), strict=True)))
-    order = np.lexsort((found.pk, found.created))
-    return Scores(*(column[..., order] for column in found))
+    if not parts:
+        parts = [_columns([], versions)]
+    pk, created = (np.concatenate([getattr(part, name) for part in parts]) for name in ("pk", "created"))
+    order = np.lexsort((pk, created))
+    return Scores._make(
+        np.concatenate([part[place] for part in parts], axis=-1)[..., order] for place in range(len(Scores._fields))
+    )
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Scores:
     columns = list(zip(*rows, strict=True)) or [()] * (6 + len(NUMBERS))
-    version, state, created = columns[3:6]
-    moments = [one.replace(tzinfo=None) for one in created] if created and created[0].tzinfo else created
+    pk, model, benchmark, version, state, created = columns[:6]
     texts = np.empty(len(rows), dtype=object)
     texts[:] = [versions.setdefault(one, one) for one in version]
+    moments = [one.replace(tzinfo=None) for one in created] if created and created[0].tzinfo else created  # all in UTC
     return Scores(
-        *(np.array(column, dtype=np.int64) for column in columns[:3]),
+        pk=np.array(pk, dtype=np.int64),
+        model=np.array(model, dtype=np.int64),
+        benchmark=np.array(benchmark, dtype=np.int64),
         version=texts,
         state=np.array([_STATE_CODES[one] for one in state], dtype=np.int8),
         created=np.array(moments, dtype="datetime64[us]"),

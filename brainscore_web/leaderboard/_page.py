@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -18,10 +19,13 @@ from brainscore_web.leaderboard.board import STATES, Board
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["PAGE", "SIGNS", "page_context"]
+__all__ = ["MODULES", "PAGE", "SIGNS", "page_context"]
 
 PAGE = 50
 """Models a page, where there is no script."""
+
+MODULES = tuple(f"leaderboard/{name}.js" for name in ("grid", "inspector", "keys", "paint", "table"))
+"""What the page's script imports: asked for at once, not one after the other."""
 
 SIGNS = {"undefined": "NaN", "not applicable": "n/a", "failed": "✕", "outdated": "old", "missing": "–"}
 """What stands in cells without a value."""
@@ -38,19 +42,20 @@ _NO_VALUE = [
     )
     for state in STATES
 ]
+_BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
 _VOID = SafeString('<td class="void"></td>')
 
 
 class _Column(NamedTuple):
     """A header cell for the template."""
 
-    title: str
+    title: SafeString
     full: str
     kind: str
     level: int
     width: int
     height: int
-    count: int
+    number: int
     toggle: str
     sort: str
     aria: str
@@ -109,7 +114,13 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "ceiling_min": _shown(state.ceiling_min),
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
+        "modules": MODULES,
     }
+
+
+def _breakable(text: str) -> SafeString:
+    """Long names break after signs, and before a year."""
+    return format_html_join(SafeString("<wbr>"), "{}", ((part,) for part in _BREAKS.split(text)))
 
 
 def _query(state: BoardState, errors: bool) -> str:
@@ -148,13 +159,13 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
     sortable = head.kind != "group" and node.kind != "heading"
     sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
     return _Column(
-        title="Mean" if head.kind == "mean" else node.title,
+        title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
         full=node.title,
         kind=node.kind if head.kind == "closed" else head.kind,
         level=min(head.level, 5),
         width=head.width,
         height=head.height,
-        count=node.n_benchmarks,
+        number=node.n_benchmarks,
         toggle=_query(board.toggled(head.place), errors) if head.kind in ("group", "closed") else "",
         sort=sort,
         aria=aria,
@@ -180,7 +191,7 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str
         return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
     shade, error = board.shade[row, place], rounded(board.errors[row, place])
     title = f' title="{text} {f"± {error}" if error else "(no error known)"}"' if titled else ""
-    inside = f' <span class="error">±{error}</span>' if errors and error else ""
+    inside = f' <span class="error">{error and f"±{error}"}</span>' if errors else ""
     return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{inside}</td>'
 
 
@@ -204,6 +215,6 @@ def _model(board: Board, row: int) -> SafeString:
         '<th scope="row" class="model"><a href="{}" title="{}">{}</a>{}</th>',
         card("model", model.identifier),
         model.title,
-        model.title,
+        _breakable(model.title),
         lock,
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, ranks_from_errors
+from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, group_letters, ranks_from_errors
 from brainscore_core.scoring.aggregates import averages
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models, close_to
@@ -156,10 +156,10 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     ranks those of :func:`brainscore_core.numerics.ranks_from_errors.ranks_from_errors`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
-    columns = chosen_benchmarks(snapshot, state)
+    columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
     made = _Made(snapshot, state, rows, columns)
     ranks = made.ranks()
-    sort_by = _sort_node(snapshot, state, made.nodes)
+    sort_by = _sort_node(snapshot, state, made.place)
     order = _order(state, made.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
     has = np.isfinite(made.values).any(axis=0)
     node_best, node_median = (np.full(len(made.nodes), np.nan) for _ in range(2))
@@ -209,11 +209,12 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
 class _Made:
     """Arrays of models × nodes, the models still by name."""
 
-    def __init__(self, snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: Sequence[int]) -> None:
-        self.snapshot, self.columns = snapshot, columns
-        benchmarks = [snapshot.benchmarks[column] for column in columns]
+    def __init__(
+        self, snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> None:
+        self.benchmarks = benchmarks = [snapshot.benchmarks[column] for column in columns.tolist()]
         tree = snapshot.tree.pruned(one.identifier for one in benchmarks if one.in_tree)
-        self.nodes = nodes_of(tree, list(zip(columns, benchmarks, strict=True)))
+        self.nodes = nodes_of(tree, list(zip(columns.tolist(), benchmarks, strict=True)))
         self.place = {node.identifier: place for place, node in enumerate(self.nodes) if node.kind != "heading"}
         self.has_mean = bool(len(tree))
 
@@ -264,7 +265,7 @@ class _Made:
 
     def ceilings(self) -> Floats:
         found = np.full(len(self.nodes), np.nan)
-        found[self.at] = [self.snapshot.benchmarks[column].ceiling for column in self.columns]
+        found[self.at] = [one.ceiling for one in self.benchmarks]
         return found
 
 
@@ -274,7 +275,7 @@ def _shown(board: Board, state: BoardState) -> Board:
     return replace(board, state=state, nodes=opened(board.nodes, names))
 
 
-def _sort_node(snapshot: Snapshot, state: BoardState, nodes: Sequence[BoardNode]) -> int:
+def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int]) -> int:
     """Place of the node to sort by; -1 if it is none, or does not pass the filters."""
     name = state.sort.removeprefix("-")
     if name in ("rank", "model"):
@@ -284,7 +285,7 @@ def _sort_node(snapshot: Snapshot, state: BoardState, nodes: Sequence[BoardNode]
             f"sort: there is no benchmark or node {name[:80]!r}",
             remedy=close_to(name, snapshot) or "sort by 'rank' or 'model'",
         )
-    return next((place for place, node in enumerate(nodes) if node.identifier == name), -1)
+    return places.get(name, -1)
 
 
 def _order(state: BoardState, values: Floats | None, ranks: Counts) -> NDArray[np.intp]:
@@ -306,8 +307,14 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 
-def _letters(names: tuple[str, ...], n_groups: int) -> str:
-    """Letters side by side; three and more in a row as a range. ``names`` are in the order of the groups."""
-    if not names:
-        return ""
-    return ("" if n_groups <= 26 else " ").join(names)
+def _letters(names: Sequence[str], n_groups: int) -> str:
+    """Letters of one model, side by side; three and more in a row as a range."""
+    place = {group_letters(number): number for number in range(n_groups)}
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and place[name] == place[runs[-1][-1]] + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    parts = [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else run)]
+    return ("" if n_groups <= 26 else " ").join(parts)

@@ -71,6 +71,7 @@ def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
     tally = _Tally(problems=[f"{one.plugin or 'plugins'}: {one.message}" for one in known.problems])
     with writing_alone():
         tree = nodes()
+        tally.added += tree.added
         tally.changed += tree.changed
         _models(known.models, tally)
         _benchmarks(known.benchmarks, tree.ids, tally)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import hashlib
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,6 +17,7 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.crypto import salted_hmac
 
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard.snapshot import Snapshot
 
 __all__ = ["answer", "conditional", "error_response", "user_errors"]
@@ -49,15 +51,66 @@ def conditional(snapshot: Snapshot, *parts: object, only_snapshot: bool = False)
 
 
 def answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """Answer 304 if the visitor has what `tag` stands for, else with what `make` makes."""
+    """Answer 304 if the visitor has what `tag` stands for, else with what `make` makes.
+
+    What was made for one visitor goes to all who ask for the same `tag`, so that it must name everything that the answer
+    depends on; answers with a token against forgery, or with messages, are not kept.
+    """
+    tag = _of_person(request, tag)
     response = get_conditional_response(request, etag=tag)
     if response is None:
-        response = make()
+        response = _kept_or_made(request, tag, make)
     if response.status_code in (200, 304):
         response["ETag"] = tag
         response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("Cookie", "Accept-Encoding"))
     return response
+
+
+def _of_person(request: HttpRequest, tag: str) -> str:
+    """Make a tag that no other person and no other log-in has: pages show the name, and send its token to log out."""
+    if not request.user.is_authenticated:
+        return tag
+    user = request.user
+    known = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
+    return f'W/"{salted_hmac("brainscore_web.etag.person", known, algorithm="sha256").hexdigest()[:32]}"'
+
+
+class _Packed(NamedTuple):
+    """An answer, compressed."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+class _NotKept(Exception):
+    """Carries an answer that is for one visitor alone."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        super().__init__()
+        self.response = response
+
+
+_packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(packed.body))
+
+
+def _kept_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+    if "gzip" not in request.headers.get("Accept-Encoding", ""):
+        return make()
+
+    def made() -> _Packed:
+        response = make()
+        messages = getattr(request, "_messages", None)
+        personal = request.META.get("CSRF_COOKIE_NEEDS_UPDATE") or (messages is not None and messages.used)
+        if response.status_code != 200 or response.streaming or response.cookies or personal:
+            raise _NotKept(response)
+        return _Packed(gzip.compress(response.content, 6, mtime=0), dict(response.items()))
+
+    try:
+        packed = _packed.get(tag, made)
+    except _NotKept as error:
+        return error.response
+    return HttpResponse(packed.body, headers={**packed.headers, "Content-Encoding": "gzip"})
 
 
 def user_errors(view: View) -> View:

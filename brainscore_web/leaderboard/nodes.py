@@ -19,11 +19,12 @@ class Nodes(NamedTuple):
     ----------
     ids : dict of str to int
         Primary keys by identifier.
-    changed : list of str
-        Identifiers of those that are new or were changed.
+    added, changed : list of str
+        Identifiers of those that are new, and of those that were changed.
     """
 
     ids: dict[str, int]
+    added: list[str]
     changed: list[str]
 
 
@@ -49,7 +50,7 @@ def nodes() -> Nodes:
             "identifier", flat=True
         )
     )
-    changed = []
+    added, changed = [], []
     for node in means:
         if node.identifier in taken:
             continue
@@ -59,13 +60,12 @@ def nodes() -> Nodes:
         different = fill_in(row, values)
         if row.pk is None:
             Benchmark.objects.bulk_create([row])  # no signals: who calls this counts the revision
+            added.append(node.identifier)
+            rows[node.identifier] = row
         elif different:
             Benchmark.objects.filter(pk=row.pk).update(**{name: getattr(row, name) for name in different})
-        else:
-            continue
-        changed.append(node.identifier)
-        rows[node.identifier] = row
-    return Nodes({identifier: row.pk for identifier, row in rows.items()}, changed)
+            changed.append(node.identifier)
+    return Nodes({identifier: row.pk for identifier, row in rows.items()}, added, changed)
 
 
 def placement(

@@ -44,7 +44,7 @@ def board_data(board: Board) -> dict[str, Any]:
     shown.add(board.place(board.state.sort.removeprefix("-")))
     plain = board.state.changed(page=1)
     return {
-        "revision": board.snapshot.revision,
+        "revision": board.snapshot.digest,
         "query": plain.query(),
         "sort": board.state.sort,
         "counts": counts_text(board),
@@ -92,7 +92,7 @@ def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
     by_name = np.argsort(board.rows, kind="stable")
     below = {at for at, node in enumerate(board.nodes) if node.parent in parents}
     return {
-        "revision": board.snapshot.revision,
+        "revision": board.snapshot.digest,
         "models": len(board.models),
         "columns": _columns(board, below, by_name),
     }
@@ -129,10 +129,12 @@ def column_data(
     Examples
     --------
     >>> nan = np.nan
-    >>> column_data(np.array([0.2, nan, 0.5, 0.2]), np.array([0.01, nan, nan, 0.02]),
-    ...             np.array([0, 3, 0, 0], dtype=np.int8), np.array([0, -1, 9, 0], dtype=np.int8))
-    {'scale': 1000, 'o': [2, 0, 3], 'v': [500, 300, 0], 't': [2], 'e': [None, 10, 20],
-     'c': [1, 0, 0, 0, 0, 0, 0, 0, 0, 2], 's': '3'}
+    >>> column = column_data(np.array([0.2, nan, 0.5, 0.2]), np.array([0.01, nan, nan, 0.02]),
+    ...                      np.array([0, 3, 0, 0], dtype=np.int8), np.array([0, -1, 9, 0], dtype=np.int8))
+    >>> column["o"], column["v"], column["t"], column["s"]
+    ([2, 0, 3], [500, 300, 0], [2], '3')
+    >>> column["e"], column["c"]
+    ([None, 10, 20], [1, 0, 0, 0, 0, 0, 0, 0, 0, 2])
     """
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(-values[known], kind="stable")]

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.ingest._clean import json_value
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
 from brainscore_web.leaderboard.writing import writing_alone
@@ -71,17 +70,16 @@ def keep_profiles(folder: Path | None = None) -> ProfileReport:
             document = json_value(profile.to_dict())
             row = there.get((models[model], benchmark, region))
             if row is None:
-                row = LayerProfile(model_id=models[model], benchmark=benchmark, region=region)
+                LayerProfile.objects.create(
+                    model_id=models[model], benchmark=benchmark, region=region, document=document, created=moment
+                )
                 added += 1
             elif row.document != document:
+                row.document, row.created = document, moment
+                row.save()
                 changed += 1
             else:
                 known += 1
-                continue
-            row.document, row.created = document, moment
-            row.save()
-        if added or changed:
-            revision.bump()
     return ProfileReport(added, changed, known, tuple(problems))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ FIELDS = {
 LONGEST = 500
 _MOST_TERMS = 100
 _DEEPEST = 20
+_OPERATORS = ("AND", "OR", "NOT")
 _ANYWHERE = ("identifier", "title", "architecture", "family", "training_data")
 
 
@@ -33,7 +34,7 @@ class SearchError(UserError, ValueError):
     Attributes
     ----------
     position : int
-        Of the sign where it fails, from 0.
+        Of the character where it fails, from 0.
     """
 
     def __init__(self, message: str, remedy: str | None = None, position: int = 0) -> None:
@@ -67,9 +68,8 @@ class Search:
 
 
 class _Token(NamedTuple):
-    kind: str  # "(", ")", "AND", "OR", "NOT", "term", "end"
+    kind: str  # a parenthesis, an operator, "term" or "end"
     start: int
-    end: int
     field: str = ""
     text: str = ""
     phrase: bool = False
@@ -81,7 +81,7 @@ def parse(text: str) -> Search:
     Raises
     ------
     SearchError
-        If it cannot be read, or is longer than 500 signs, 100 words, or 20 levels of parentheses.
+        If it cannot be read, or is longer than 500 characters, 100 words, or 20 levels of parentheses.
 
     Examples
     --------
@@ -91,15 +91,23 @@ def parse(text: str) -> Search:
     >>> parse("(vit OR resnet")
     Traceback (most recent call last):
         ...
-    brainscore_web.leaderboard.search.SearchError: search, sign 1: this parenthesis is not closed: (vit OR resnet
+    brainscore_web.leaderboard.search.SearchError: search, character 1, “(vit OR resnet”: this parenthesis is not closed
     add ')'
     """
     if len(text) > LONGEST:
-        raise SearchError(f"the search is {len(text)} signs long", f"at most {LONGEST} are read", LONGEST)
+        raise SearchError(f"the search is {len(text)} characters long", f"at most {LONGEST} are read", LONGEST)
     return _Parser(text).whole()
 
 
-_SIGNS = re.compile(r'\s+|[()]|[^\s()"]*"|[^\s()"]+')
+_SIGNS = re.compile(
+    r"""
+    (?P<blank>\s+)
+    | (?P<parenthesis>[()])
+    | (?:(?P<of_phrase>[^\s()":]*):)? "          # the beginning of a phrase, perhaps of a field
+    | (?:(?P<of_word>[^\s()":]*):)? (?P<word>[^\s()"]*)
+    """,
+    re.VERBOSE,
+)
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -107,32 +115,26 @@ def _tokens(text: str) -> list[_Token]:
     at = 0
     while at < len(text):
         piece = _SIGNS.match(text, at)
-        assert piece is not None  # every sign is in one of the classes
-        sign, start, at = piece[0], at, piece.end()
-        if sign.isspace():
+        assert piece is not None  # the last alternative matches anything that the others do not
+        start, at = piece.span()
+        if piece["blank"]:
             continue
-        if sign in ("(", ")", "AND", "OR", "NOT"):
-            found.append(_Token(sign, start, at))
+        if piece["parenthesis"] or piece[0] in _OPERATORS:
+            found.append(_Token(piece[0], start))
             continue
-        field, text_of_it, phrase = "", sign, False
-        if sign.endswith('"'):
-            field, closing = sign[:-1], text.find('"', at)
-            if field and not field.endswith(":"):
-                raise _error(text, at - 1, "a quotation mark within a word", "put a space before it")
+        phrase = piece["word"] is None
+        field, word = piece["of_phrase"] if phrase else piece["of_word"], piece["word"]
+        if field is not None and field.lower() not in FIELDS:
+            raise _error(text, start, f"there is no field {field!r}", f"known are: {', '.join(FIELDS)}; or quote it")
+        if phrase:
+            closing = text.find('"', at)
             if closing < 0:
-                raise _error(text, at - 1, "this quotation mark is not closed", "add '\"'")
-            field, text_of_it, phrase, at = field[:-1], text[at:closing], True, closing + 1
-        elif ":" in sign:
-            field, text_of_it = sign.split(":", 1)
-        if field or (not phrase and ":" in sign) or sign == ':"':
-            if field.lower() not in FIELDS:
-                raise _error(
-                    text, start, f"there is no field {field!r}", f"fields: {', '.join(FIELDS)}; or put it in quotes"
-                )
-        if not text_of_it.strip():
-            raise _error(text, start, "a word is missing", "write one, or leave this out")
-        found.append(_Token("term", start, at, field.lower(), text_of_it, phrase))
-    return [*found, _Token("end", len(text), len(text))]
+                raise _error(text, at - 1, "this quotation mark is not closed", "add another")
+            word, at = text[at:closing], closing + 1
+        if not word.strip():
+            raise _error(text, start, "there is no word in it", "write one, or leave it out")
+        found.append(_Token("term", start, (field or "").lower(), word, phrase))
+    return [*found, _Token("end", len(text))]
 
 
 class _Parser:
@@ -166,7 +168,7 @@ class _Parser:
     def both(self, depth: int) -> _Test:
         tests = [self.negated(depth)]
         while self.token.kind in ("AND", "NOT", "(", "term"):
-            self.at += self.token.kind == "AND"
+            self.at += self.token.kind == "AND"  # which may be left out
             tests.append(self.negated(depth))
         return tests[0] if len(tests) == 1 else lambda texts: all(test(texts) for test in tests)
 
@@ -183,7 +185,7 @@ class _Parser:
             self.at += 1
             self.words.append(token.text)
             if len(self.words) > _MOST_TERMS:
-                raise _error(self.text, token.start, "too many words", f"at most {_MOST_TERMS} are read")
+                raise _error(self.text, token.start, "there are too many words", f"at most {_MOST_TERMS} are read")
             return _term(token)
         if token.kind == "(":
             if depth >= _DEEPEST:
@@ -194,8 +196,9 @@ class _Parser:
                 raise _error(self.text, token.start, "this parenthesis is not closed", "add ')'")
             self.at += 1
             return test
-        where = "at the end" if token.kind == "end" else f"before {token.kind!r}"
-        raise _error(self.text, token.start, f"a word is missing {where}", "write one; to look for AND, quote it")
+        raise _error(
+            self.text, token.start, "a word is missing here", "write one; to search for AND, OR, NOT, quote them"
+        )
 
 
 def _term(token: _Token) -> _Test:
@@ -203,9 +206,25 @@ def _term(token: _Token) -> _Test:
     word = token.text.casefold()
     if token.phrase or "*" not in word:
         return lambda texts: any(word in texts.get(name, "").casefold() for name in names)
-    pattern = re.compile(".*".join(map(re.escape, re.split(r"\*+", word))), re.DOTALL)
-    return lambda texts: any(pattern.fullmatch(texts.get(name, "").casefold()) for name in names)
+    parts = re.split(r"\*+", word)
+    return lambda texts: any(_follows(parts, texts.get(name, "").casefold()) for name in names)
+
+
+def _follows(parts: Sequence[str], text: str) -> bool:
+    """Whether a text consists of these parts with anything between them; in linear time, as no part is tried twice."""
+    first, *middle, last = parts
+    if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 def _error(text: str, position: int, problem: str, remedy: str) -> SearchError:
-    return SearchError(f"search, sign {position + 1}: {problem}: {text[position : position + 40]}", remedy, position)
+    rest = text[position:]
+    where = f"character {position + 1}, “{rest[:30]}{'…' * (len(rest) > 30)}”" if rest else "at the end"
+    return SearchError(f"search, {where}: {problem}", remedy, position)

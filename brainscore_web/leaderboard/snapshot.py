@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,8 +178,9 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         arrays[name][counts] = numbers[name][known[found.rows[counts]]]
     score = np.full(found.rows.shape, -1, dtype=np.int64)
     score[there] = scores.pk[known[found.rows[there]]]
-    for array in (*arrays.values(), score, found.states):
-        array.setflags(write=False)
+    made: list[NDArray[Any]] = [*arrays.values(), score, found.states]
+    for array in made:
+        array.flags.writeable = False
     return Snapshot(
         revision=key.revision,
         audience=key.audience,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,7 +19,8 @@ _MANY = ("family", "architecture", "training", "include", "exclude", "region", "
 _NUMBERS = ("parameters_min", "parameters_max", "size_min", "size_max", "ceiling_min")
 _CHOICES = {"values": ("ceiled", "raw"), "over": ("all", "scored"), "access": ("", "public")}
 _LONGEST = 300
-_MOST = 1000
+_MOST = 500
+_HIGHEST = 1e15
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 
@@ -177,9 +177,9 @@ def _check_text(name: str, values: Sequence[str]) -> None:
     for value in values:
         longest = search.LONGEST if name == "q" else _LONGEST
         if len(value) > longest:
-            raise UserError(f"{name} is {len(value)} signs long", remedy=f"at most {longest}")
+            raise UserError(f"{name} is {len(value)} characters long", remedy=f"at most {longest}")
         if not value.isprintable():
-            raise UserError(f"{name} holds a control sign: {value!r}", remedy="leave it out")
+            raise UserError(f"{name} holds a control character: {value!r}", remedy="leave it out")
 
 
 def _single(name: str, values: Sequence[str]) -> Any:
@@ -207,11 +207,11 @@ def _single(name: str, values: Sequence[str]) -> Any:
 
 
 def _number(name: str, value: str) -> float:
-    form = re.fullmatch(r"((?:\d{1,15}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,2})?)([kmgb]?)", value.lower(), re.ASCII)
+    form = re.fullmatch(r"((?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,3})?)([kmgb]?)", value.lower(), re.ASCII)
     if form is None:
         raise _wrong(name, value, "a number such as 25000000, 25e6 or 25M; not negative")
     number = float(form[1]) * _UNITS[form[2]]
-    if not math.isfinite(number):
+    if number > _HIGHEST:
         raise _wrong(name, value, "a smaller number")
     return number
 
@@ -220,7 +220,7 @@ def _text(value: Any) -> str:
     if value is True:
         return "1"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and value < 1e15 else repr(value)
+        return str(int(value)) if value.is_integer() else repr(value)
     return value.isoformat() if isinstance(value, date) else str(value)
 
 

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import export as exports
-from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard._cell import cell_facts
 from brainscore_web.leaderboard._links import card_links, card_patterns
 from brainscore_web.leaderboard._page import page_context
@@ -26,7 +25,6 @@ from brainscore_web.leaderboard.state import BoardState
 
 __all__ = ["cell", "columns", "data", "export", "page"]
 
-_made: Cache[tuple[Any, ...], bytes] = Cache(most=24)  # answers that many ask for, by everything they depend on
 _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet", "bib": "application/x-bibtex"}
 
 
@@ -47,14 +45,17 @@ def _asked(request: HttpRequest, *ignoring: str) -> _Asked:
 
 
 def _told(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Let a view's UserErrors be JSON that names the field of the form."""
+    """Let a view's UserErrors be JSON that names the field of the form.
+
+    The status is 200: what is being typed is often not yet whole, and browsers complain of every 4xx.
+    """
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except UserError as error:
-            response = JsonResponse(_problem(request.GET, error), status=400)
+            response = JsonResponse({"problem": _problem(request.GET, error)})
             response["Cache-Control"] = "no-store"
             return response
 
@@ -89,7 +90,9 @@ def page(request: HttpRequest) -> HttpResponse:
         response["Cache-Control"] = "no-store"
         return response
     errors = "errors" in request.GET
-    tag = conditional(asked.snapshot, "page", asked.state.query(), errors, getattr(request.user, "pk", None))
+    tag = conditional(
+        asked.snapshot, "page", request.get_full_path(), only_snapshot=True
+    )  # which the link to log in names
     return answer(
         request,
         tag,
@@ -102,10 +105,8 @@ def page(request: HttpRequest) -> HttpResponse:
 def data(request: HttpRequest) -> HttpResponse:
     """Models, nodes and the columns that are shown."""
     asked = _asked(request)
-    query = asked.state.changed(page=1).query()
-    tag = conditional(asked.snapshot, "data", query)
-    key = ("data", asked.snapshot.key, query)
-    return answer(request, tag, lambda: _send(_made.get(key, lambda: _json(board_data(asked.board)))))
+    tag = conditional(asked.snapshot, "data", asked.state.changed(page=1).query(), only_snapshot=True)
+    return answer(request, tag, lambda: _send(_json(board_data(asked.board))))
 
 
 @require_safe
@@ -114,7 +115,7 @@ def columns(request: HttpRequest) -> HttpResponse:
     """The columns directly below the nodes that ``node`` names."""
     asked = _asked(request, "node")
     nodes = sorted(set(request.GET.getlist("node")))
-    tag = conditional(asked.snapshot, "columns", asked.state.query(), *nodes)
+    tag = conditional(asked.snapshot, "columns", asked.state.query(), *nodes, only_snapshot=True)
     return answer(request, tag, lambda: _send(_json(columns_below(asked.board, nodes))))
 
 

@@ -29,6 +29,7 @@ def test_a_registered_model(cli):
     assert result.exit_code == 0, result.output
     assert "✓ responses repeat" in result.output
     assert "– task label\n    'pixels' cannot do the task 'label'" in result.output
+    assert "✓ its metadata are there" in result.output
     assert result.output.endswith("pixels: all checks passed\n")
 
 
@@ -78,6 +79,7 @@ def test_a_registered_benchmark_with_the_data_that_it_loads(cli):
     assert found["its ceiling is a Score above 0 and at most 1"]["result"] == "passed"
     assert found["it scores a model"]["result"] == "not applicable"
     assert found["its parent is known"]["result"] == "passed"
+    assert found["its metadata are there"]["result"] == "passed"
 
 
 def test_a_benchmark_in_a_file(cli, tmp_path):
@@ -100,6 +102,13 @@ def test_a_folder(cli, lab, monkeypatch):
     found = {check["name"]: check for check in json.loads(result.stdout)}
     assert found["its identifier is AuthorYear-metric"]["result"] == "passed"
     assert "there are no tests in" in found["its tests load it"]["explanation"]
+    assert found["its metadata are there"]["result"] == "warning"
+    assert "nothing says who was measured" in found["its metadata are there"]["explanation"]
+    (folder / "metadata.py").write_text("METADATA = {'Mine2026-accuracy': 'people'}\n")
+    found = json.loads(cli("check", "benchmark", str(folder), "--json").stdout)
+    (metadata,) = (check for check in found if check["name"] == "its metadata are there")
+    assert (metadata["result"], metadata["remedy"]) == ("warning", "mend METADATA or metadata.yml")
+    assert "is a str, not a BenchmarkMetadata" in metadata["explanation"]
     assert "registers no metric" in cli("check", "metric", str(folder)).output
 
 

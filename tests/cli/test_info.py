@@ -37,6 +37,40 @@ def test_without_importing(cli, lab):
     assert entry["bibtex"] == ["@misc{lab2026,\n    title = {Lab}\n}"]
 
 
+def test_metadata_of_a_model(cli):
+    (entry,) = json.loads(cli("info", "alexnet", "--json").stdout)
+    assert entry["metadata"]["family"] == "alexnet"
+    assert entry["metadata"]["parameters"] == 61_100_840
+    assert entry["layers"]["IT"] == ["features.12"]
+    assert entry["problems"] == []
+    assert [text[:20] for text in entry["bibtex"]] == ["@inproceedings{NIPS2"]
+    lines = [line.rstrip() for line in cli("info", "alexnet").output.splitlines()]
+    assert "parameters           61,100,840" in lines
+    assert "size (MB)            244.4" in lines
+    assert "runnable             yes" in lines
+    assert sum(line.startswith("bibtex") for line in lines) == 1
+
+
+def test_metadata_of_a_benchmark(cli):
+    (entry,) = json.loads(cli("info", "Marques2020_Ringach2002-max_dc", "--json").stdout)
+    assert entry["metadata"]["data"]["species"] == "macaque"
+    assert (entry["version"], entry["parent"], entry["control"]) == (1, "V1-response_magnitude", False)
+    assert ["Ringach2002" in text for text in entry["bibtex"]] == [True]  # not those of the other studies
+    output = cli("info", "Marques2020_Ringach2002-max_dc").output
+    assert "species: macaque" in output
+    assert "n neuroids: 304" in output
+    assert "duration" not in output  # not known
+
+
+def test_metadata_that_cannot_be_read(cli, lab):
+    folder = lab("benchmarks", "lab", BENCHMARK)
+    (folder / "metadata.py").write_text("METADATA = 1 / 0")
+    (entry,) = json.loads(cli("info", "lab-it", "--json").stdout)
+    assert entry["metadata"] is None
+    assert entry["problems"] == ["cannot be imported: ZeroDivisionError: division by zero"]
+    assert "ZeroDivisionError" in cli("info", "lab-it").output
+
+
 def test_loaded(cli, lab):
     lab("benchmarks", "lab", BENCHMARK)
     (entry,) = json.loads(cli("info", "lab-it", "--ceiling", "--json").stdout)

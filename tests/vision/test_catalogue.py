@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +129,7 @@ def test_a_choice_and_unknown_names():
     assert [entry.identifier for entry in found.models] == ["gabor", "pixels"]
     assert found.benchmarks == ()
     assert catalogue(models=[], benchmarks=[]) == Catalogue()
+    assert catalogue(models="gabor", benchmarks=[]).models == found.models[:1]
     with pytest.raises(UnknownIdentifier, match=r"no model 'pixel'. Nearest: pixels"):
         catalogue(models=["pixel"], benchmarks=[])
 
@@ -173,6 +175,14 @@ def test_a_plugin_that_cannot_be_imported_is_a_problem(lab):
     assert "ValueError: no such file" in broken.message
     assert (needy.plugin, needy.identifiers) == ("needy", ("needy-net",))
     assert "no_such_thing" in needy.message
+
+
+def test_a_model_that_two_plugins_register(lab):
+    lab("models", "one", __init__=MODEL)
+    lab("models", "two", __init__=MODEL)
+    _, (problem,) = one_model("lab-net")
+    assert (problem.kind, problem.plugin, problem.identifiers) == ("models", "one", ("lab-net",))
+    assert "registered in 2 places" in problem.message
 
 
 def test_a_plugin_without_metadata(lab):
@@ -250,6 +260,22 @@ def test_a_broken_file_of_layers_and_of_metadata(lab):
     assert "is no YAML" in problem.message
     (folder / "region_layer_map" / "lab-net.json").write_text('{"V1": "first", "IT": ["second", "third"]}')
     assert one_model("lab-net")[0].layers == {"V1": ("first",), "IT": ("second", "third")}
+
+
+def test_a_published_plugin_with_its_metadata(monkeypatch):
+    pytest.importorskip("torch")
+    folder = Path(__file__).parents[1] / "plugins_of_others"
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(folder))
+    brainscore_vision.plugin_index.refresh()
+    try:
+        names = [key for key in model_registry if model_registry.location(key).folder.name == "lab_convnet"]
+        entry, problems = one_model(names[0])
+    finally:
+        monkeypatch.delenv("BRAINSCORE_PLUGINS")
+        brainscore_vision.plugin_index.refresh()
+    assert problems == ()
+    assert entry.identifier == "lab_convnet"
+    assert (entry.metadata.architecture, entry.metadata.family) == ("DCNN", "convnet")
 
 
 def test_a_model_of_this_process(monkeypatch):

@@ -17,11 +17,8 @@ else:
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What a process remembers of the database does not outlive a test."""
-    from django.core.cache import cache
-
     from brainscore_web.leaderboard.snapshot import forget
 
-    cache.clear()
     forget()
 
 

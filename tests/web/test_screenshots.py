@@ -16,7 +16,11 @@ PAGES = {
     "home": ("/", DESK, "light"),
     "leaderboard": ("/vision/leaderboard/", DESK, "light"),
     "leaderboard_dark": ("/vision/leaderboard/", DESK, "dark"),
-    "leaderboard_open": ("/vision/leaderboard/?open=neural_vision&open=V1&open=IT&sort=-IT&errors=1", DESK, "light"),
+    "leaderboard_open": (
+        "/vision/leaderboard/?open=average_vision&open=neural_vision&open=V1&open=IT&sort=IT&errors=1",
+        DESK,
+        "light",
+    ),
     "leaderboard_phone": ("/vision/leaderboard/", PHONE, "light"),
     "model": (f"/vision/model/{MODEL}/", DESK, "light"),
     "model_dark": (f"/vision/model/{MODEL}/", DESK, "dark"),

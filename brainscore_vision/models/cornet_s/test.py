@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -7,6 +8,7 @@ from brainscore_core.errors import UserError
 from brainscore_vision import load_model
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
+from brainscore_vision.model_helpers.brain_transformation.regions import load_region_layer_map
 from brainscore_vision.models.cornet_s import METADATA, model
 from brainscore_vision.models.cornet_s.architecture import Area
 
@@ -33,6 +35,11 @@ def test_size_and_names_of_the_published_checkpoint(network):
         "decoder.linear.bias",
     } <= names
     assert not [name for name in names if name.startswith(("V2.norm1_2", "IT.norm1_2", "V4.norm1_4"))]
+
+
+def test_the_file_of_layers_says_what_follows_from_their_names(network):
+    file = Path(model.__file__).with_name("region_layer_map") / "CORnet-S.json"
+    assert load_region_layer_map(file) == dict(model.MODEL.subject(network, "another name").region_layer_map)
 
 
 def test_layers_at_each_time_step(network, two_stimuli):

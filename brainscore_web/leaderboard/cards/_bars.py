@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from brainscore_web.leaderboard.cards._texts import known
 
-__all__ = ["Axis", "Bin", "axis_of", "bar", "bins", "spark"]
+__all__ = ["Axis", "Bin", "axis_of", "bar", "bins", "histogram", "spark"]
 
-_WIDTH, _HEIGHT, _MARGIN = 160, 18, 6
+_WIDTH, _HEIGHT, _MARGIN = 150, 18, 6
 
 
 class Axis(NamedTuple):
@@ -24,6 +24,11 @@ class Axis(NamedTuple):
 
     low: float
     high: float
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both ends, in two digits."""
+        return f"{self.low:.2g}".replace("-", "−"), f"{self.high:.2g}".replace("-", "−")
 
     def x(self, value: float, width: float = _WIDTH) -> float:
         """Where a value is; what is beyond the ends is at the ends."""
@@ -36,7 +41,7 @@ class Bin(NamedTuple):
 
     low: float
     high: float
-    count: int
+    number: int
     share: float
 
 
@@ -112,7 +117,7 @@ def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tu
 
     Examples
     --------
-    >>> [one.count for one in bins([0.1, 0.1, 0.95, float("nan")], axis=Axis(0.0, 1.0), number=5)]
+    >>> [one.number for one in bins([0.1, 0.1, 0.95, float("nan")], axis=Axis(0.0, 1.0), number=5)]
     [2, 0, 0, 0, 1]
     """
     array = np.asarray(values, dtype=np.float64)
@@ -122,6 +127,35 @@ def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tu
     return tuple(
         Bin(float(low), float(high), int(count), int(count) / highest)
         for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
+
+
+def histogram(columns: Sequence[Bin], axis: Axis) -> SafeString:
+    """Draw a distribution; its shape in words is its description."""
+    if not columns:
+        return SafeString("")
+    width, height, base = 260, 70, 54
+    step = (width - 2 * _MARGIN) / len(columns)
+    parts = [
+        '<title id="distribution">Distribution of scores</title>',
+        f"<desc>{', '.join(f'{one.low:.2f} to {one.high:.2f}: {one.number}' for one in columns if one.number)}</desc>",
+    ]
+    parts += [
+        f'<path class="bar-count" d="M{_MARGIN + place * step + 0.5:.1f} {base}v{-50 * one.share:.1f}h{step - 1:.1f}'
+        f'V{base}z"><title>{one.low:.2f} to {one.high:.2f}: {one.number}</title></path>'
+        for place, one in enumerate(columns)
+        if one.number
+    ]
+    middle = (axis.low + axis.high) / 2
+    parts.append(f'<path class="bar-median" d="M{_MARGIN} {base}H{width - _MARGIN}"/>')
+    parts += [
+        f'<text class="bar-text" x="{axis.x(value, width):.1f}" y="{base + 13}" text-anchor="{anchor}">'
+        f"{value:.2g}</text>"
+        for value, anchor in ((axis.low, "start"), (middle, "middle"), (axis.high, "end"))
+    ]
+    return SafeString(
+        f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-labelledby="distribution">{"".join(parts)}</svg>'
     )
 
 

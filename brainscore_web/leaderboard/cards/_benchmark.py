@@ -278,7 +278,7 @@ def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Ceil
     return CeilingView(
         text=estimate(of.ceiling, of.ceiling_error),
         interval=interval(of.ceiling_low, of.ceiling_high),
-        level="" if of.ceiling_level is None else f"{of.ceiling_level:.0%}",
+        level="" if of.ceiling_level is None else f"{100 * of.ceiling_level:g} %",
         meaning=of.ceiling_meaning,
         words=_MEANINGS.get(of.ceiling_meaning, ""),
         estimates=of.ceiling_estimates,
@@ -306,7 +306,9 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
     values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
     median, ceiling = known(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
-    order = sorted(np.flatnonzero(np.isfinite(values)).tolist(), key=lambda row: (-values[row], board.models[row].identifier))
+    order = sorted(
+        np.flatnonzero(np.isfinite(values)).tolist(), key=lambda row: (-values[row], board.models[row].identifier)
+    )
     for row in order:
         model, snapshot_row = board.models[row], int(board.rows[row])
         rank, best, worst = (int(part[row]) for part in (ranks.rank, ranks.best, ranks.worst))
@@ -314,8 +316,11 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
         line, raw = None, ""
         if node.column >= 0:
             line = data.scores.get(int(board.snapshot.score[snapshot_row, node.column]), ("", None))[1]
-            measured = board.snapshot.raw[snapshot_row, node.column], board.snapshot.raw_error[snapshot_row, node.column]
-            raw = estimate(*measured) if known(measured[0]) is not None else ""
+            measured = (
+                board.snapshot.raw[snapshot_row, node.column],
+                board.snapshot.raw_error[snapshot_row, node.column],
+            )
+            raw = estimate(*measured, "")
         value, error = float(values[row]), known(float(errors[row]))
         start, end = known(float(low[row])), known(float(high[row]))
         yield ModelLine(
@@ -348,11 +353,11 @@ def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[Unscore
         line = None
         if column >= 0:
             line = data.scores.get(int(board.snapshot.score[int(board.rows[row]), column]), ("", None))[1]
-        state = NAMES[int(board.states[row, place])]
+        state: str = NAMES[int(board.states[row, place])]
         groups.setdefault(state, []).append((model.identifier, model.title, reason_of(state, line, None, None)))
-    for state in STATES:
-        if state in groups:
-            yield UnscoredModels(state=STATES[state], models=tuple(sorted(groups[state])))
+    for name, text in STATES.items():
+        if name in groups:
+            yield UnscoredModels(state=text, models=tuple(sorted(groups[name])))
 
 
 def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[VersionLine]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from brainscore_core.plugins import nearest
@@ -71,7 +72,9 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
     rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "pk")
     samples = StimulusSample.objects.filter(benchmark=benchmark) if shows_data else ()
     return BenchmarkData(
-        scores={row["pk"]: (row["model__identifier"], _line(row)) for row in rows.values("pk", "model__identifier", *_LINE)},
+        scores={
+            row["pk"]: (row["model__identifier"], _line(row)) for row in rows.values("pk", "model__identifier", *_LINE)
+        },
         versions=list(benchmark.versions.all()),
         samples=[Sample(one.pk, one.image.name.rsplit("/", 1)[-1], one.caption) for one in samples],
         shows_data=shows_data,
@@ -100,6 +103,12 @@ def _line(row: dict[str, Any]) -> ScoreLine:
 
 def _packaged(kind: str, identifier: str) -> bool:
     """Whether what is installed registers it; nothing is imported or loaded for that."""
+    return identifier in _registered(kind)
+
+
+@lru_cache(maxsize=2)
+def _registered(kind: str) -> frozenset[str]:
+    """Identifiers of what is installed; it stays the same while a process runs, and finding it out reads folders."""
     import brainscore_vision
 
-    return identifier in getattr(brainscore_vision, f"{kind}_registry")
+    return frozenset(getattr(brainscore_vision, f"{kind}_registry"))

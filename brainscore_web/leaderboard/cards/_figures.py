@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -16,7 +17,7 @@ from brainscore_web.leaderboard.cards._model import MeanHistory
 from brainscore_web.leaderboard.cards._profiles import ProfileView
 from brainscore_web.leaderboard.cards._texts import estimate, known
 
-__all__ = ["history_spark", "means_chart", "models_chart", "profile_chart"]
+__all__ = ["history_lines", "means_chart", "means_lines", "models_chart", "profile_chart"]
 
 
 def means_chart(histories: Sequence[MeanHistory]) -> SafeString:
@@ -103,7 +104,53 @@ def models_chart(card: BenchmarkCard, most: int | None = None) -> SafeString:
     )
 
 
-def history_spark(one: Rescored) -> SafeString:
+def means_lines(histories: Sequence[MeanHistory]) -> tuple[tuple[str, str, str, str], ...]:
+    """The same as text: mean, day, value, benchmarks."""
+    return tuple(
+        (one.title, f"{point.day}", estimate(point.value, point.error), f"{point.n_scored} of {point.n_all}")
+        for one in histories
+        for point in one.points
+    )
+
+
+class ResultText(NamedTuple):
+    """One result of a model on a benchmark."""
+
+    version: str
+    text: str
+    day: str
+    receipt: str
+
+
+class HistoryLine(NamedTuple):
+    """Results of a model on one benchmark, drawn and as text."""
+
+    benchmark: str
+    chart: SafeString
+    points: tuple[ResultText, ...]
+
+
+def history_lines(found: Sequence[Rescored]) -> tuple[HistoryLine, ...]:
+    """Benchmarks with more than one result."""
+    return tuple(
+        HistoryLine(
+            benchmark=one.benchmark,
+            chart=_spark(one),
+            points=tuple(
+                ResultText(
+                    version=point.version or "?",
+                    text=estimate(point.value, point.error) if point.state == "scored" else point.state,
+                    day=f"{point.created:%Y-%m-%d}",
+                    receipt=point.receipt,
+                )
+                for point in one.points
+            ),
+        )
+        for one in found
+    )
+
+
+def _spark(one: Rescored) -> SafeString:
     """Results on one benchmark over time; those of other versions are hollow."""
     values = [_nan(value) for point in one.points for value in (point.value, point.low, point.high)]
     return spark(

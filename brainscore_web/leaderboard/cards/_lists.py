@@ -12,20 +12,17 @@ import numpy as np
 
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards._texts import count, estimate, megabytes, number
-from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
+from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = [
     "PAGE",
     "BenchmarkLine",
     "Chip",
-    "Facet",
     "ListedModel",
     "ModelList",
-    "benchmark_facets",
     "benchmark_lines",
     "chips",
-    "model_facets",
     "model_list",
     "sorts",
 ]
@@ -48,15 +45,6 @@ _NAMES = {
     "values": "values",
     "over": "means over",
 }
-
-
-class Facet(NamedTuple):
-    """A filter: its parameter, its name, what it can be with how many there are, and what it is."""
-
-    parameter: str
-    name: str
-    choices: tuple[tuple[str, int], ...]
-    chosen: tuple[str, ...]
 
 
 class Chip(NamedTuple):
@@ -145,26 +133,6 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
     )
 
 
-def benchmark_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
-    """Filters of benchmarks, with how many benchmarks there are of each kind."""
-    return tuple(
-        Facet(name, name, _counted(getattr(row, name) for row in snapshot.benchmarks), getattr(state, name))
-        for name in ("region", "species", "task", "stimuli", "metric")
-    )
-
-
-def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
-    """Filters of models, with how many models there are of each kind."""
-    return tuple(
-        Facet(parameter, name, _counted(getattr(row, field) for row in snapshot.models), getattr(state, parameter))
-        for parameter, name, field in (
-            ("architecture", "architecture", "architecture"),
-            ("family", "family", "family"),
-            ("training", "training data", "training_data"),
-        )
-    )
-
-
 def chips(state: BoardState, text: str = "") -> tuple[Chip, ...]:
     """Filters in force, each with the query without it; `text` is a search that `state` does not hold."""
     found = []
@@ -234,14 +202,14 @@ def _ancestors(board: Board, kept: Iterable[int]) -> Iterable[int]:
                 at = board.nodes[at].parent
 
 
-def _counted(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Values and how often they occur; a list such as ``V1, V2`` is both."""
-    parts = (part.strip() for text in texts for part in text.replace(";", ",").split(","))
-    return tuple(sorted(Counter(part for part in parts if part).items(), key=lambda pair: pair[0].casefold()))
-
-
 def _shown(value: Any) -> str:
-    return count(value) if isinstance(value, float) and value >= 1000 else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        count(value)
+        if isinstance(value, float) and value >= 1000
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _sum(numbers: Any) -> int:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.cards._bars import Axis
 from brainscore_web.leaderboard.cards._facts import Fact, model_facts, notes_of
 from brainscore_web.leaderboard.cards._history import (
     MeanPoint,
@@ -19,7 +20,7 @@ from brainscore_web.leaderboard.cards._history import (
     rescored,
 )
 from brainscore_web.leaderboard.cards._profiles import ProfileView, layer_map, profile_views
-from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_rows
+from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
 from brainscore_web.leaderboard.cards._snippets import Citation, Code, citation_of, model_code
 from brainscore_web.leaderboard.cards._texts import STATES, StateText
 from brainscore_web.leaderboard.models import VisionModel
@@ -85,6 +86,8 @@ class ModelCard:
         Which layers stand for which region.
     rows : tuple of ScoreRow
         The tree; empty where nothing was scored yet.
+    axis : Axis
+        Of the bars in these rows.
     opened : frozenset of str
         Nodes whose children are shown.
     unscored : tuple of Unscored
@@ -109,6 +112,7 @@ class ModelCard:
     notes: tuple[str, ...]
     layers: tuple[tuple[str, tuple[str, ...]], ...]
     rows: tuple[ScoreRow, ...]
+    axis: Axis
     opened: frozenset[str]
     unscored: tuple[Unscored, ...]
     profiles: tuple[ProfileView, ...]
@@ -151,6 +155,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         notes=notes_of(model.details),
         layers=regions,
         rows=rows,
+        axis=score_axis(board, model.identifier) if there else Axis(0.0, 1.0),
         opened=shown,
         unscored=tuple(_unscored(rows)),
         profiles=profile_views(data.profiles, regions),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from brainscore_web.leaderboard.cards._texts import count, known, number
+from brainscore_web.leaderboard.cards._texts import count, estimate, interval, known, number
 
-__all__ = ["LayerPoint", "ProfileView", "layer_map", "profile_views"]
+__all__ = ["LayerLine", "LayerPoint", "ProfileView", "layer_map", "profile_views"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,16 @@ class LayerPoint:
     chosen: bool
     best: bool
     reason: str = ""
+
+
+class LayerLine(NamedTuple):
+    """The same as text."""
+
+    layer: str
+    mark: str
+    features: str
+    score: str
+    interval: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +57,20 @@ class ProfileView:
     points: tuple[LayerPoint, ...]
     chosen: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[LayerLine, ...]:
+        """The points as text."""
+        return tuple(
+            LayerLine(
+                layer=point.layer,
+                mark=" and ".join(name for name, is_it in (("chosen", point.chosen), ("best", point.best)) if is_it),
+                features=point.features,
+                score=point.reason if point.score is None and point.reason else estimate(point.score, point.error),
+                interval=interval(point.low, point.high),
+            )
+            for point in self.points
+        )
 
 
 def layer_map(regions: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -76,9 +100,7 @@ def profile_views(
     return tuple(sorted(views, key=lambda view: (place.get(view.region, len(place)), view.region, view.benchmark)))
 
 
-def _view(
-    region: str, benchmark: str, document: Any, chosen: Mapping[str, tuple[str, ...]]
-) -> ProfileView | None:
+def _view(region: str, benchmark: str, document: Any, chosen: Mapping[str, tuple[str, ...]]) -> ProfileView | None:
     if not isinstance(document, Mapping) or not isinstance(document.get("scores"), list):
         return None
     layers = chosen.get(region, ())

@@ -97,10 +97,11 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
 
 
 def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
+    raw_interval = interval(score.raw_low, score.raw_high)
     rows = [
         ("score", estimate(score.value, score.error), interval(score.low, score.high), score.scale,
          score.estimates or score.error_reason),
-        ("raw", estimate(score.raw, score.raw_error), interval(score.raw_low, score.raw_high), *_scale(document, "raw")),
+        ("raw", estimate(score.raw, score.raw_error), raw_interval, *_scale(document, "raw")),
     ]  # fmt: skip
     ceiling = document.get("ceiling") or {}
     low, high = ceiling.get("ci") or (None, None)
@@ -110,7 +111,7 @@ def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
     )  # fmt: skip
     if score.unclamped is not None and score.unclamped != score.value:
         rows.append(("before it was bounded to 0 and 1", number(score.unclamped), "", "", ""))
-    level = "interval" if score.level is None else f"{score.level:.0%} interval"
+    level = "interval" if score.level is None else f"{100 * score.level:g} % interval"
     return Section(
         title="Numbers",
         columns=("", "value ± standard error", level, "scale or meaning", "what error and interval estimate"),
@@ -134,7 +135,9 @@ def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
     )  # fmt: skip
     weights = tuple((_text(item, "identifier"), _text(item, "sha256")) for item in _items(document, "weights"))
     yield Section(title="Weights", columns=("name", "SHA-256"), rows=weights, code=True)
-    files = tuple((_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in _items(document, "files"))
+    files = tuple(
+        (_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in _items(document, "files")
+    )
     yield Section(title="Files that were read", columns=("address", "hash"), rows=files, code=True)
     environment = document.get("environment") or {}
     packages = tuple(sorted((str(name), str(version)) for name, version in (environment.get("packages") or {}).items()))
@@ -159,7 +162,10 @@ def _circumstances(document: Mapping[str, Any], memory: Mapping[str, Any]) -> It
         ("cores", environment.get("cpu_count")),
         ("threads", environment.get("threads")),
         ("peak memory", megabytes(peak / 1e6) if peak else None),
-        ("stored activations", f"{cache.get('hits') or 0} found, {cache.get('misses') or 0} computed" if cache else None),
+        (
+            "stored activations",
+            f"{cache.get('hits') or 0} found, {cache.get('misses') or 0} computed" if cache else None,
+        ),
         ("run", run.get("id")),
         ("model's process", None if not run else "its own" if run.get("isolated") else "that of the benchmark"),
         ("platform's code", environment.get("code")),

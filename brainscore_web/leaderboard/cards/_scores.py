@@ -11,12 +11,12 @@ from urllib.parse import quote, urlencode
 from django.utils.safestring import SafeString
 
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._bars import axis_of, bar
+from brainscore_web.leaderboard.cards._bars import Axis, axis_of, bar
 from brainscore_web.leaderboard.cards._standing import Standing, has_ceiling, node_ranks, standings
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
-__all__ = ["ScoreLine", "ScoreRow", "default_open", "reason_of", "score_rows", "upper"]
+__all__ = ["ScoreLine", "ScoreRow", "default_open", "reason_of", "score_axis", "score_rows", "upper"]
 
 _ALL_OPEN = 40  # rows: a tree that is not larger is shown whole
 
@@ -130,13 +130,13 @@ def score_rows(
     opened : collection of str
         Nodes whose children are shown.
     """
-    place = next(number for number, row in enumerate(board.models) if row.identifier == model)
+    place = _place(board, model)
     in_snapshot = int(board.rows[place])
     values, errors, low, high = (
         [known(one) for one in part[place].tolist()] for part in (board.values, board.errors, board.low, board.high)
     )
     best, median = ([known(one) for one in part.tolist()] for part in (board.node_best, board.node_median))
-    axis = axis_of(board.node_best, board.values[place], board.high[place], board.low[place])
+    axis = score_axis(board, model)
     standing = standings(board.values, board.errors, place)
     ceiled = has_ceiling(board)
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
@@ -161,7 +161,7 @@ def score_rows(
                 state_name=name,
                 score=estimate(values[at], errors[at]) if drawn else "",
                 interval=interval(low[at], high[at]),
-                raw=estimate(raw[node.column], raw_error[node.column]) if leaf and known(raw[node.column]) is not None else "",
+                raw=estimate(raw[node.column], raw_error[node.column], "") if leaf else "",
                 best=number(best[at]) if drawn else "",
                 median=number(median[at]) if drawn else "",
                 reason=reason_of(name, line, values[at], errors[at]),
@@ -186,6 +186,16 @@ def score_rows(
             )
         )  # fmt: skip
     return tuple(rows)
+
+
+def score_axis(board: Board, model: str) -> Axis:
+    """What the ends of all bars of a model's rows stand for."""
+    place = _place(board, model)
+    return axis_of(board.node_best, board.values[place], board.high[place], board.low[place])
+
+
+def _place(board: Board, model: str) -> int:
+    return next(number for number, row in enumerate(board.models) if row.identifier == model)
 
 
 def _toggled(opened: Collection[str], identifier: str) -> str:

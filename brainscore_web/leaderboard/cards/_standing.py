@@ -30,8 +30,8 @@ class Standing:
     ties : int
         Others of exactly the same value.
     alike : int or None
-        Others, with those, that are less than 1.96 standard errors of the difference away, the errors of both taken as
-        independent; None where this one has no error.
+        Others, with those, that were not told apart: less than 1.96 standard errors of the difference away, the errors
+        of both taken as independent, or without an error; None where this one has no error.
     """
 
     rank: int
@@ -70,7 +70,8 @@ def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: i
     mine, mine_error = values[model], errors[model]
     with np.errstate(invalid="ignore"):
         above, equal = values > mine, values == mine
-        alike = equal | (np.abs(values - mine) < _WIDE * np.hypot(errors, mine_error))
+        apart = np.abs(values - mine) >= _WIDE * np.hypot(errors, mine_error)
+        alike = equal | (np.isfinite(values) & ~apart)
     columns = zip(
         np.isfinite(mine).tolist(),
         (1 + above.sum(axis=0)).tolist(),
@@ -101,7 +102,7 @@ def node_ranks(board: Board, place: int) -> RanksFromErrors:
 
 
 def has_ceiling(board: Board) -> tuple[bool, ...]:
-    """Of each node, whether scores of all benchmarks here and below are relative to a ceiling, so that 1 is the best."""
+    """Of each node, whether scores of all benchmarks here and below are relative to a ceiling, which is 1."""
     found = [True] * len(board.nodes)
     for at in range(len(board.nodes) - 1, -1, -1):
         node = board.nodes[at]

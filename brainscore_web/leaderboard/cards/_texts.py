@@ -50,7 +50,7 @@ def number(value: float | None) -> str:
     return "0.000" if text == "-0.000" else text.replace("-", "−")
 
 
-def estimate(value: float | None, error: float | None) -> str:
+def estimate(value: float | None, error: float | None, none: str = NONE) -> str:
     """A number with its standard error, where it has one.
 
     Examples
@@ -58,7 +58,9 @@ def estimate(value: float | None, error: float | None) -> str:
     >>> estimate(0.5, 0.0123), estimate(0.5, None), estimate(None, None)
     ('0.500 ± 0.012', '0.500', '–')
     """
-    if known(value) is None or known(error) is None:
+    if known(value) is None:
+        return none
+    if known(error) is None:
         return number(value)
     return f"{number(value)} ± {number(error)}"
 

@@ -7,18 +7,22 @@ from typing import Any
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.charts import standalone
+from brainscore_web.leaderboard._facets import benchmark_facets, model_facets
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, _figures, _lists
+from brainscore_web.leaderboard.cards._bars import histogram
 from brainscore_web.leaderboard.cards._benchmark import benchmark_card
 from brainscore_web.leaderboard.cards._model import model_card
 from brainscore_web.leaderboard.cards._receipt import public_document, receipt_card
 from brainscore_web.leaderboard.cards._samples import image_type
 from brainscore_web.leaderboard.cards._snippets import citation_of
+from brainscore_web.leaderboard.cards._texts import STATES
 from brainscore_web.leaderboard.http import answer, conditional, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -49,18 +53,19 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     def make() -> HttpResponse:
         card = model_card(found, board_for(snapshot, _EVERYTHING), data, shown)
         context = {
+            "to": _addresses(),
             "card": card,
+            "axis": card.axis.texts,
             "means_chart": _figures.means_chart(card.means),
+            "means_lines": _figures.means_lines(card.means),
             "profiles": [(profile, _figures.profile_chart(profile)) for profile in card.profiles],
-            "history": [(one, _figures.history_spark(one)) for one in card.rescored],
+            "history": _figures.history_lines(card.rescored),
             "mine": found.owner_id is not None and found.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
 
     owner = found.owner.public_name if found.owner else ""
-    tag = conditional(
-        snapshot, "model", _fields(found), owner, data, opened.urlencode(), request.user.pk, only_snapshot=True
-    )
+    tag = conditional(snapshot, "model", _fields(found), owner, data, opened.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -86,13 +91,20 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             picture = HttpResponse(standalone(_figures.models_chart(card, most)), content_type="image/svg+xml")
             picture["Content-Disposition"] = content_disposition_header(True, "models.svg")
             return picture
-        context = {"card": card, "models": card.models[:most], "hidden": len(card.models) - len(card.models[:most])}
+        context = {
+            "to": _addresses(),
+            "card": card,
+            "axis": card.axis.texts,
+            "models": card.models[:most],
+            "hidden": len(card.models) - len(card.models[:most]),
+            "histogram": histogram(card.bins, card.axis),
+        }
         return render(request, "cards/benchmark.html", context)
 
     owner = found.owner.public_name if found.owner else ""
     versions = [_fields(one) for one in data.versions]
     parts = (_fields(found), owner, data.scores, versions, data.samples, data.shows_data, data.packaged)
-    tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), request.user.pk, only_snapshot=True)
+    tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -107,17 +119,18 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
     def make() -> HttpResponse:
         lines = _lists.benchmark_lines(board_for(snapshot, state), text)
         context = {
+            "to": _addresses(),
             "lines": lines,
             "n": sum(line.kind == "benchmark" for line in lines),
             "total": len(snapshot.benchmarks),
             "text": text,
             "state": state,
-            "facets": _lists.benchmark_facets(snapshot, state),
+            "facets": benchmark_facets(snapshot, state),
             "chips": _lists.chips(state, text),
         }
         return render(request, "cards/benchmarks.html", context)
 
-    tag = conditional(snapshot, "benchmarks", state.query(), text, request.user.pk, only_snapshot=True)
+    tag = conditional(snapshot, "benchmarks", state.query(), text, only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -131,17 +144,18 @@ def models(request: HttpRequest) -> HttpResponse:
     def make() -> HttpResponse:
         found = _lists.model_list(board_for(snapshot, state.changed(page=1)), state)
         context = {
+            "to": _addresses(),
             "list": found,
             "state": state,
             "total": len(snapshot.models),
-            "facets": _lists.model_facets(snapshot, state),
+            "facets": model_facets(snapshot, state),
             "chips": _lists.chips(state),
             "sorts": _lists.sorts(state, found),
             "pages": [(page, state.changed(page=page).query()) for page in range(1, found.pages + 1)],
         }
         return render(request, "cards/models.html", context)
 
-    tag = conditional(snapshot, "models", state.query(), request.user.pk, only_snapshot=True)
+    tag = conditional(snapshot, "models", state.query(), only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -150,7 +164,7 @@ def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
     """What a receipt says."""
     score = _receipt(request, receipt)
     card = receipt_card(score, shows_data=score.benchmark.shows_data_to(request.user))
-    response = render(request, "cards/receipt.html", {"card": card, "score": score})
+    response = render(request, "cards/receipt.html", {"card": card, "state": STATES[score.state]})
     response["Cache-Control"] = "private, no-cache"
     return response
 
@@ -190,6 +204,11 @@ def sample(request: HttpRequest, pk: int, name: str) -> FileResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "public, max-age=31536000, immutable" if public else "private, no-store"
     return response
+
+
+def _addresses() -> dict[str, str]:
+    """Beginnings of addresses: reversing hundreds takes long."""
+    return {kind: reverse(f"cards:{kind}", args=["-"]).removesuffix("-/") for kind in ("model", "benchmark", "receipt")}
 
 
 def _receipt(request: HttpRequest, identifier: str) -> Score:

@@ -109,10 +109,10 @@ def check_identifier(value: str, what: str, limit: int) -> str:
     ValueError
         Saying what is wrong.
     """
-    if not value.isprintable() or value != value.strip() or not value:
-        raise ValueError(
-            f"{what} {value[:60]!r} is empty, or has blanks at its ends or characters that cannot be shown"
-        )
+    if not value or value != value.strip():
+        raise ValueError(f"{what} {value[:60]!r} is empty, or has blanks at its ends")
+    if not value.isprintable() or REPLACEMENT in value:
+        raise ValueError(f"{what} {value[:60]!r} has characters that cannot be shown")
     if len(value) > limit:
         raise ValueError(f"{what} {value[:60]!r}… has {len(value)} characters; at most {limit} are possible")
     return value

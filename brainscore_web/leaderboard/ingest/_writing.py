@@ -79,6 +79,7 @@ class Writer:
         with writing_alone():
             known = known_receipts([row.receipt for row in rows])
             new = sorted({row.receipt: row for row in rows if row.receipt not in known}.values())
+            n_new = len(new)
             benchmarks = benchmarks_of(new)
             for row in [row for row in new if benchmarks[row.benchmark].is_mean]:
                 self.tally.wrong(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, no benchmark")
@@ -87,8 +88,7 @@ class Writer:
             written = self._insert(new, models, benchmarks)
             keep_versions(benchmarks, written)
         self.tally.added += len(written)
-        self.tally.known += sum(row.receipt in known for row in rows)
-        self.tally.known += len(rows) - len({row.receipt for row in rows})
+        self.tally.known += len(rows) - n_new
 
     def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
         """Insert scores; one that the database refuses is named, the others go in. Gives what went in."""

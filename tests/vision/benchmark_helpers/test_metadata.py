@@ -1,3 +1,7 @@
+import csv
+import os
+from pathlib import Path
+
 import pytest
 
 from brainscore_vision import benchmark_registry
@@ -73,7 +77,8 @@ def test_all_benchmarks_have_metadata(entries):
         assert about.data.kind, identifier
         assert about.data.task in ("passive viewing", "naming", "choice", "odd one out"), identifier
         assert about.metric.name, identifier
-        assert about.metric.ceiling, identifier
+        meaning = about.metric.ceiling.partition(":")[0].partition(",")[0].partition(" that")[0]
+        assert meaning in ("reliability", "human-human", "upper bound", "none"), identifier
 
 
 def test_titles_tell_benchmarks_apart(entries):
@@ -168,3 +173,25 @@ def test_metrics_are_registered_where_they_have_a_name(entries):
 
     own = {"ConditionWiseAccuracySimilarity"}  # computed by the benchmark itself
     assert {entry.metadata.metric.name for entry in entries.values()} - own <= set(metric_registry)
+
+
+@pytest.mark.skipif(
+    "BRAINSCORE_FACTS" not in os.environ, reason="set BRAINSCORE_FACTS to the folder of what is published"
+)
+def test_metadata_are_those_of_the_published_tables(entries):
+    tasks = {"passive recording": "passive viewing", "label": "naming", "probabilities": "choice"}
+    compared = 0
+    with (Path(os.environ["BRAINSCORE_FACTS"]) / "benchmarks.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            entry = entries.get(row["registry_key"])
+            if entry is None:
+                continue
+            compared += 1
+            about, task = entry.metadata, row["task"].partition(" (")[0]
+            assert about.data.task == tasks.get(task, task.replace("_", " ")), entry.identifier
+            assert about.data.regions == ((row["region"],) if row["region"] else ()), entry.identifier
+            angle = about.stimuli.visual_degrees
+            assert angle == (float(row["visual_degrees"]) if row["visual_degrees"][:1].isdigit() else None)
+            assert about.metric.name == row["metric_id"] or "(in plugin)" in row["metric_id"], entry.identifier
+            assert str(entry.version) == row["version"], entry.identifier
+    assert compared == 100

@@ -44,5 +44,7 @@ class Command(BaseCommand):
             raise CommandError("; ".join(error.messages)) from error
         if "receipts:write" in token.scopes and not user.has_perm("leaderboard.add_score"):
             self.stderr.write(f"{user.email} may not add scores yet: give them the permission leaderboard.add_score.")
-        self.stderr.write(f"Token {token.name!r} of {user.email} ({', '.join(token.scopes)}); keep it, it is not kept here:")
+        self.stderr.write(
+            f"Token {token.name!r} of {user.email} ({', '.join(token.scopes)}); keep it, it is not kept here:"
+        )
         self.stdout.write(text)

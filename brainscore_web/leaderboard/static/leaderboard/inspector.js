@@ -31,8 +31,10 @@ export class Inspector {
       try {
         const answer = await fetch(`${this.address}?${key}`, { signal: mine.signal });
         if (!answer.ok) throw new Error(String(answer.status));
+        const told = await answer.json();
+        if (told.problem) throw new Error(told.problem.message);
         if (this.known.size > KEPT) this.known.clear();
-        this.known.set(key, await answer.json());
+        this.known.set(key, told);
       } catch (error) {
         if (error.name !== "AbortError") this.panel.textContent = "Details of this cell could not be loaded.";
         return;
@@ -44,6 +46,12 @@ export class Inspector {
       element("ul", { class: "facts" }, ...facts.map((text) => element("li", {}, text))),
       element("ul", { class: "links" }, ...links.map(([text, href]) => element("li", {}, element("a", { href }, text)))),
     );
+  }
+
+  clear() {
+    clearTimeout(this.timer);
+    this.asked?.abort();
+    if (!this.panel.querySelector(".hint")) this.panel.replaceChildren();
   }
 
   focus() {

@@ -65,13 +65,13 @@ async function ask(next, { history: how = "push", focus = false } = {}) {
     const sent = new URLSearchParams(next);
     sent.delete("errors");
     const answer = await fetch(`${address.data}?${sent}`, { signal: mine.signal, headers: { Accept: "application/json" } });
-    if (answer.status === 400) {
-      refuse(await answer.json());
-      return;
-    }
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     const data = await answer.json();
     if (mine.signal.aborted) return;
+    if (data.problem) {
+      refuse(data.problem);
+      return;
+    }
     accept();
     params = new URLSearchParams(data.query);
     if (next.has("errors")) params.set("errors", "1");
@@ -98,6 +98,7 @@ function apply(data) {
   view.open = new Set(data.nodes.flatMap((node, place) => (node.open ? [place] : [])));
   view.errors = params.has("errors");
   view.sort = { key: data.sort.replace(/^-/, ""), reversed: data.sort.startsWith("-") };
+  inspector.clear();
   counts.textContent = data.counts;
   empty.replaceChildren(...data.empty.map((text) => element("p", {}, text)));
   empty.hidden = !data.empty.length;
@@ -158,7 +159,7 @@ async function complete() {
       if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
       const more = await answer.json();
       if (view.data !== data) return;
-      if (more.revision !== data.revision || more.models !== data.models.id.length) {
+      if (more.problem || more.revision !== data.revision || more.models !== data.models.id.length) {
         ask(params, { history: "none" }); // something has changed meanwhile
         return;
       }

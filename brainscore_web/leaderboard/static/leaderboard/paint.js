@@ -12,9 +12,9 @@ export function element(name, attributes = {}, ...content) {
   return made;
 }
 
-// Long names break after signs.
+// Long names break after signs, and before a year.
 function breakable(text) {
-  return text.split(/(?<=[._\-/])/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
+  return text.split(/(?<=[._\-/])|(?<=[a-z])(?=\d{3})/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
 }
 
 // `view` holds what is shown: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
@@ -124,8 +124,9 @@ export function painter(view) {
         const shade = column.shade[row];
         cell.className = shade < 0 ? "value" : `value s${shade}`;
         cell.textContent = shown(column.value[row]);
-        if (view.errors && !Number.isNaN(column.error[row])) {
-          cell.append(element("span", { class: "error" }, ` ±${shown(column.error[row])}`));
+        if (view.errors) {
+          const error = column.error[row];
+          cell.append(" ", element("span", { class: "error" }, Number.isNaN(error) ? "" : `±${shown(error)}`));
         }
       } else {
         const state = column.state[row];

@@ -1,0 +1,183 @@
+"""``brainscore leaderboard``."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore.cli._output import echo_json
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore.web import Client, Leaderboard
+
+__all__ = ["command"]
+
+_PARTS = ("value", "error", "low", "high", "state")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
+
+
+@click.command("leaderboard")
+@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else this machine's.")
+@click.option("--search", metavar="TEXT", help="Only these models: words, with AND, OR, NOT and parentheses.")
+@click.option(
+    "--benchmark", "-b", "nodes", multiple=True, metavar="NODE", help="Show this benchmark or mean. Repeat it."
+)
+@click.option(
+    "--over",
+    type=click.Choice(("all", "scored")),
+    default="all",
+    show_default=True,
+    help="In means, what has no score counts as 0, or is left out.",
+)
+@click.option("--raw", is_flag=True, help="Scores as they are, rather than relative to the ceiling.")
+@click.option("--at", metavar="DATE", help="As of the end of this day (UTC).")
+@click.option("--sort", metavar="NODE", help="By this benchmark or mean, the best first; --sort=-NODE: the worst.")
+@click.option("--models", type=click.IntRange(min=1), help="Only so many, the first ones.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@click.option("--csv", "csv_", is_flag=True, help="Print CSV, its columns named as in the site's export.")
+def command(
+    site: str | None,
+    search: str | None,
+    nodes: tuple[str, ...],
+    over: str,
+    raw: bool,
+    at: str | None,
+    sort: str | None,
+    models: int | None,
+    json_: bool,
+    csv_: bool,
+) -> None:
+    """Show the leaderboard of a site in the terminal.
+
+    Without --benchmark, the outermost means and the means directly below them are shown. A rank's interval holds the
+    ranks that its error allows. Private models of your own are there if BRAINSCORE_TOKEN holds a token of yours.
+    """
+    from brainscore.web import Client
+
+    if json_ and csv_:
+        raise UserError("--json and --csv exclude each other", remedy="leave one out")
+    asked: dict[str, Any] = {"q": search, "at": at, "sort": sort}
+    asked |= {"over": None if over == "all" else over, "values": "raw" if raw else None}
+    with Client(site) as client:
+        board = client.leaderboard(**asked, node=nodes or _outermost(client, asked), limit=models)
+    if json_:
+        echo_json(_document(client, board))
+    elif csv_:
+        _print_csv(board)
+    else:
+        _print_table(board, [board.column(name) for name in nodes] or list(range(len(board.nodes))))
+        _print_notes(client, board)
+
+
+def _outermost(client: Client, asked: dict[str, Any]) -> list[str]:
+    """Means at the root and directly below; where there is no mean, everything."""
+    nodes = client.leaderboard(**asked, limit=1).nodes
+    return [node.identifier for node in nodes if node.kind == "mean" and node.depth < 2]
+
+
+def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
+    columns = ("Rank", "Model", *(_clean(board.nodes[place].title) for place in places))
+    rows = [
+        (
+            _rank(model.rank, model.best, model.worst),
+            _clean(model.title or model.identifier) + (" (private)" if model.private else ""),
+            *(_cell(board, row, place) for place in places),
+        )
+        for row, model in enumerate(board.models)
+    ]
+    if not rows:
+        return
+    if not sys.stdout.isatty():
+        for cells in (columns, *rows):
+            click.echo("\t".join(cells))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(Text(column), overflow="fold", no_wrap=number == 0, justify="left" if number < 2 else "right")
+    for cells in rows:
+        table.add_row(*(Text(cell) for cell in cells))
+    Console().print(table)
+
+
+def _rank(rank: int | None, best: int | None, worst: int | None) -> str:
+    if rank is None:
+        return "–"
+    return f"{rank} ({best}–{worst})" if best is not None and worst is not None and best < worst else str(rank)
+
+
+def _cell(board: Leaderboard, row: int, place: int) -> str:
+    """A value with its error, or why there is none."""
+    import math
+
+    from brainscore.report import number
+
+    value, error = float(board.value[row, place]), float(board.error[row, place])
+    if math.isfinite(value):
+        return number(value, error if math.isfinite(error) else None)
+    return str(board.state[row, place])
+
+
+def _print_notes(client: Client, board: Leaderboard) -> None:
+    for note in board.notes:
+        click.echo(f"Note: {_clean(note)}", err=True)
+    if not board.models:
+        click.echo("No models.", err=True)
+    page = f"{client.url}/vision/leaderboard/"
+    click.echo(f"See {page}{'?' if board.query else ''}{board.query}", err=True)
+
+
+def _print_csv(board: Leaderboard) -> None:
+    names = [node.identifier for node in board.nodes]
+    head = ["model", "rank", "rank_best", "rank_worst", "groups"]
+    head += [name if part == "value" else f"{name}:{part}" for name in names for part in _PARTS]
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(map(_harmless, head))
+    for row, model in enumerate(board.models):
+        cells: list[object] = [_harmless(model.identifier), model.rank, model.best, model.worst, model.groups]
+        for place in range(len(names)):
+            cells += [_blank(getattr(board, part)[row, place]) for part in _PARTS]
+        writer.writerow(cells)
+
+
+def _blank(value: Any) -> object:
+    """A cell: empty where there is no number."""
+    return "" if value != value else value.item()
+
+
+def _document(client: Client, board: Leaderboard) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "site": client.url,
+        "query": board.query,
+        "nodes": [asdict(node) for node in board.nodes],
+        "models": [
+            {
+                **asdict(model),
+                "scores": {
+                    node.identifier: {part: getattr(board, part)[row, place] for part in _PARTS}
+                    for place, node in enumerate(board.nodes)
+                },
+            }
+            for row, model in enumerate(board.models)
+        ],
+        "notes": board.notes,
+    }
+
+
+def _clean(text: str) -> str:
+    """What a site says cannot steer the terminal."""
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text

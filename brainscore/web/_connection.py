@@ -1,0 +1,263 @@
+"""Talks HTTP to one site: tries again when asked to wait, keeps what has not changed, tells errors in words."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
+
+if TYPE_CHECKING:
+    import requests
+
+__all__ = ["DEFAULT_SITE", "Connection", "Query", "site_of", "token_for"]
+
+DEFAULT_SITE = "http://127.0.0.1:8000"
+"""Where ``brainscore serve`` serves."""
+
+Query = Sequence[tuple[str, str]]
+"""Names and values; names may repeat."""
+
+_KEPT = 32
+_BIGGEST = 32_000_000
+_REDIRECTS = 5
+
+
+class _Kept(NamedTuple):
+    etag: str
+    content: Any
+
+
+def site_of(url: str | None) -> str:
+    """Address of the site: as given, else ``$BRAINSCORE_SITE``, else where ``brainscore serve`` serves.
+
+    Raises
+    ------
+    UserError
+        If it is no address of a site.
+
+    Examples
+    --------
+    >>> site_of("https://www.example.org/")
+    'https://www.example.org'
+    """
+    address = url or os.environ.get("BRAINSCORE_SITE") or DEFAULT_SITE
+    parts = urlsplit(address)
+    try:
+        right = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
+    except ValueError:  # the port is no number
+        right = False
+    if not right or parts.query or parts.fragment:
+        remedy = "write it as https://www.example.org"
+        raise UserError(f"{address!r} is no address of a site", remedy=remedy)
+    return address.rstrip("/")
+
+
+def token_for(site: str, token: str | None) -> str | None:
+    """The token to send: as given, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
+
+    Raises
+    ------
+    UserError
+        If it would travel unencrypted to another machine.
+    """
+    if token is None:
+        home = os.environ.get("BRAINSCORE_SITE")
+        if home and _origin(site_of(home)) != _origin(site):
+            return None
+        token = os.environ.get("BRAINSCORE_TOKEN") or None
+    if token is None:
+        return None
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise UserError("the token has characters that tokens do not have", remedy="copy it again")
+    if urlsplit(site).scheme != "https" and not _is_here(urlsplit(site).hostname or ""):
+        raise UserError(
+            f"the token would travel unencrypted to {site}",
+            remedy="use https://, or unset BRAINSCORE_TOKEN to go without a token",
+        )
+    return token
+
+
+def _origin(url: str) -> tuple[str, str | None, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+class Connection:
+    """A session with one site.
+
+    Parameters
+    ----------
+    site : str
+        As :func:`site_of` gives it.
+    token : str or None
+        As :func:`token_for` gives it. It is sent to this site and nowhere else.
+    timeout : float
+        Seconds to wait for a connection, and for each part of an answer.
+    """
+
+    def __init__(self, site: str, token: str | None, timeout: float) -> None:
+        self.site, self._token, self._timeout = site, token, timeout
+        self._session: requests.Session | None = None
+        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], _Kept] = OrderedDict()
+
+    def close(self) -> None:
+        """Close the session; the next request opens another."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def get(self, path: str, query: Query = ()) -> Any:
+        """Ask for JSON; an answer that the site says has not changed is the one from before, not to be written to."""
+        key = path, tuple(query)
+        kept = self._kept.get(key)
+        response = self._ask("GET", path, query, {"If-None-Match": kept.etag} if kept else {})
+        if response.status_code == 304 and kept:
+            self._kept.move_to_end(key)
+            return kept.content
+        content = self._json(response)
+        etag = response.headers.get("ETag")
+        if etag and len(response.content) <= _BIGGEST:
+            self._kept[key] = _Kept(etag, content)
+            self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return content
+
+    def post(self, path: str, body: bytes, query: Query = ()) -> Any:
+        """Post JSON, and give what the site answers."""
+        return self._json(self._ask("POST", path, query, {"Content-Type": "application/json"}, body))
+
+    def parts(self, path: str, query: Query = ()) -> Iterator[bytes]:
+        """Ask for a file, part by part."""
+        import requests
+
+        with self._ask("GET", path, query, {}, stream=True) as response:
+            try:
+                yield from response.iter_content(1 << 20)
+            except requests.RequestException as error:
+                raise self._unreachable(error) from error
+
+    def _json(self, response: requests.Response) -> Any:
+        if not response.headers.get("Content-Type", "").startswith("application/json"):
+            raise self._no_site()
+        try:
+            return response.json()
+        except ValueError as error:
+            raise self._no_site() from error
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        stream: bool = False,
+    ) -> requests.Response:
+        """Ask, and go where the site says, but not to another site.
+
+        Raises
+        ------
+        UserError
+            If there is no answer, or it says that something is wrong.
+        """
+        import requests
+
+        url: str = f"{self.site}/api/v1/{path}"
+        parameters: Query | None = query
+        for _ in range(_REDIRECTS):
+            try:
+                response = self._opened().request(
+                    method,
+                    url,
+                    params=list(parameters or ()),
+                    data=body,
+                    headers=headers,
+                    auth=self._authorize,
+                    timeout=self._timeout,
+                    allow_redirects=False,
+                    stream=stream,
+                )
+            except requests.RequestException as error:
+                raise self._unreachable(error) from error
+            if not response.is_redirect:
+                return self._checked(response)
+            url, parameters = urljoin(url, response.headers["Location"]), None
+            response.close()
+            if _origin(url) != _origin(self.site):
+                raise UserError(
+                    f"{self.site} sends to another address: {url}", remedy="use that address, if you trust it"
+                )
+        raise UserError(f"{self.site} sends round in circles", remedy="is it the address of a Brain-Score site?")
+
+    def _authorize(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Add the token, and nothing that lies in a .netrc."""
+        if self._token:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+    def _opened(self) -> requests.Session:
+        if self._session is None:
+            import requests
+            from requests.adapters import HTTPAdapter
+
+            from brainscore.web._patience import Patience
+
+            self._session = requests.Session()
+            if self.site.startswith("http://") and _is_here(urlsplit(self.site).hostname or ""):
+                self._session.trust_env = False  # what stays on this machine goes through no proxy
+            self._session.headers["Accept"] = "application/json, */*;q=0.5"
+            self._session.headers["User-Agent"] = "brainscore"
+            for scheme in ("http://", "https://"):
+                self._session.mount(scheme, HTTPAdapter(max_retries=Patience()))
+        return self._session
+
+    def _checked(self, response: requests.Response) -> requests.Response:
+        """Turn what is wrong into an error."""
+        status = response.status_code
+        if status < 400:
+            return response
+        told: Any = None
+        with suppress(ValueError):
+            told = response.json()
+        response.close()
+        if not isinstance(told, dict) or "message" not in told:
+            if status >= 500:
+                raise DataUnavailable(f"{self.site} has trouble of its own ({status})", remedy="try again later")
+            raise self._no_site()
+        message, remedy = str(told["message"]), told.get("remedy")
+        remedy = str(remedy).replace("/api/v1/", f"{self.site}/api/v1/") if remedy else None
+        if status == 401:
+            remedy = "set BRAINSCORE_TOKEN to a valid token, or unset it" if self._token else "set BRAINSCORE_TOKEN"
+        faults = "; ".join(f"{one['where']}: {one['message']}" for one in told.get("errors") or ())
+        text = f"{self.site}: {message}" + (f" ({faults})" if faults else "")
+        raise (UnknownIdentifier if status == 404 else UserError)(text, remedy=remedy)
+
+    def _unreachable(self, error: Exception) -> UserError:
+        import requests
+
+        if isinstance(error, requests.Timeout):
+            return DataUnavailable(f"{self.site} does not answer within {self._timeout:g} s", remedy="try again later")
+        remedy = "is the address right, and is it reachable from here?"
+        if _is_here(urlsplit(self.site).hostname or ""):
+            remedy = "start a site with: brainscore serve; or name another one with BRAINSCORE_SITE"
+        return DataUnavailable(f"{self.site} cannot be reached", remedy=remedy)
+
+    def _no_site(self) -> UserError:
+        return UserError(
+            f"what answers at {self.site} is no Brain-Score site", remedy="name a site with BRAINSCORE_SITE"
+        )

@@ -1,0 +1,288 @@
+"""What the site tells, as dataclasses; what it does not know is None, or an empty text."""
+
+from __future__ import annotations
+
+import functools
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from brainscore_core.errors import UserError
+
+__all__ = [
+    "Benchmark",
+    "BenchmarkCard",
+    "Ceiling",
+    "Me",
+    "Model",
+    "ModelCard",
+    "Profile",
+    "Score",
+    "Token",
+    "Version",
+    "read",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model.
+
+    Attributes
+    ----------
+    identifier, title : str
+        The title may be empty.
+    visibility : str
+        ``'public'``, or ``'private'``: only its owner sees it.
+    architecture, family, training_data, source : str
+        `source` is the address of what describes it.
+    parameters : int or None
+        How many.
+    size_mb : float or None
+        Of the weights.
+    runnable : bool
+        Whether it can be loaded with what is published.
+    created : datetime
+        When the site first knew it.
+    """
+
+    identifier: str
+    title: str
+    visibility: str
+    architecture: str
+    family: str
+    parameters: int | None
+    size_mb: float | None
+    training_data: str
+    runnable: bool
+    source: str
+    created: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """How well each layer of a model predicts a region; `benchmark` is what they were scored on."""
+
+    region: str
+    benchmark: str
+    document: Mapping[str, Any]
+    created: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard(Model):
+    """A model, and what is known of it: layers of regions, folder of its code, what to cite, profiles of layers."""
+
+    regions: Mapping[str, Any]
+    plugin: str
+    bibtex: str
+    profiles: tuple[Profile, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceiling:
+    """How well a perfect model could do.
+
+    Attributes
+    ----------
+    value, error, low, high : float or None
+        With standard error and limits of the interval of confidence `level`.
+    level : float or None
+        Such as 0.95.
+    meaning, estimates, reason : str
+        What the ceiling is; what the interval estimates; why there is none.
+    """
+
+    value: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+    level: float | None
+    meaning: str
+    estimates: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """One version of a benchmark; `counts` says whether its scores count, `since` when it was first seen."""
+
+    version: str
+    counts: bool
+    since: datetime
+    ceiling: Ceiling
+    lower_bound: float | None
+    changes: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A benchmark, or a mean, which benchmarks are gathered under.
+
+    Attributes
+    ----------
+    identifier, title : str
+        The title may be empty.
+    parent : str or None
+        The mean that it is gathered under.
+    depth : int
+        How many means are above it.
+    is_mean : bool
+        Whether its value is the mean of those below it.
+    version : str
+        The version whose scores count; empty: any.
+    control, in_tree : bool
+        Whether it checks the method; whether it counts in means.
+    access : str or None
+        Who may have the stimuli and measurements: ``'public'`` or ``'private'``; None of a mean.
+    region, species, task, method, stimuli, metric : str
+        Empty where not known.
+    """
+
+    identifier: str
+    title: str
+    parent: str | None
+    depth: int
+    is_mean: bool
+    version: str
+    control: bool
+    in_tree: bool
+    access: str | None
+    region: str
+    species: str
+    task: str
+    method: str
+    stimuli: str
+    metric: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkCard(Benchmark):
+    """A benchmark, and what is known of it; versions are newest first."""
+
+    children: tuple[str, ...]
+    description: str
+    n_stimuli: int | None
+    n_subjects: int | None
+    n_neuroids: int | None
+    credit: str
+    source: str
+    plugin: str
+    bibtex: str
+    versions: tuple[Version, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One model scored on one version of one benchmark.
+
+    Attributes
+    ----------
+    receipt, model, benchmark, version : str
+        Identifiers.
+    counts : bool
+        Whether it is the newest of the model on the benchmark's version that counts.
+    state, reason : str
+        ``'scored'``, ``'undefined'``, ``'not applicable'`` or ``'failed'``; why there is no score.
+    value, error, low, high, level : float or None
+        The score, on `scale`, with standard error and limits of the interval of confidence `level`.
+    estimates, error_reason, scale : str
+        What the interval estimates; why there is no error; ``'ceiled'`` or ``'raw'``.
+    unclamped : float or None
+        The score before it was limited to its range.
+    raw, raw_error, raw_low, raw_high : float or None
+        The same before the ceiling is taken into account.
+    ceiling : float or None
+        At that time.
+    seconds : float or None
+        How long scoring took.
+    created : datetime
+        When the receipt was made.
+    """
+
+    receipt: str
+    model: str
+    benchmark: str
+    version: str
+    counts: bool
+    state: str
+    reason: str
+    value: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+    level: float | None
+    estimates: str
+    error_reason: str
+    scale: str
+    unclamped: float | None
+    raw: float | None
+    raw_error: float | None
+    raw_low: float | None
+    raw_high: float | None
+    ceiling: float | None
+    seconds: float | None
+    created: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Token:
+    """A token, but for its text: `prefix` is how that begins."""
+
+    name: str
+    prefix: str
+    scopes: tuple[str, ...]
+    created: datetime
+    expires: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Me:
+    """Who a token stands for."""
+
+    name: str
+    email: str
+    kind: str
+    token: Token | None
+    may_post_receipts: bool
+
+
+def read(kind: type[T], data: Any) -> T:
+    """Make a dataclass of what the site answered; fields that this version does not know are left out.
+
+    Raises
+    ------
+    UserError
+        If a field is missing.
+    """
+    hints = _hints(kind)  # type: ignore[arg-type] # classes are hashable
+    if not isinstance(data, Mapping) or not hints.keys() <= data.keys():
+        missing = ", ".join(sorted(hints.keys() - set(data if isinstance(data, Mapping) else ())))
+        raise UserError(
+            f"the site's answer lacks {missing}", remedy="the site and this package differ: update the older one"
+        )
+    return kind(**{name: _value(hint, data[name]) for name, hint in hints.items()})
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _value(hint: Any, value: Any) -> Any:
+    if isinstance(hint, types.UnionType):
+        hints = [one for one in typing.get_args(hint) if one is not types.NoneType]
+        return None if value is None else _value(hints[0], value)
+    if typing.get_origin(hint) is tuple:
+        return tuple(_value(typing.get_args(hint)[0], item) for item in value)
+    if hint is datetime:
+        return datetime.fromisoformat(value)
+    if hint is float:
+        return float(value)
+    return read(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value

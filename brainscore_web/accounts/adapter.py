@@ -1,0 +1,145 @@
+"""How django-allauth behaves on this site: mail that fails, redirects, throttling, secrets of second factors."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import unicodedata
+from contextlib import suppress
+from smtplib import SMTPException
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context as current
+from allauth.core import ratelimit
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.http import HttpRequest
+from django.shortcuts import render
+from django.utils.crypto import salted_hmac
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from brainscore_web.accounts.models import User
+
+__all__ = ["AccountAdapter", "MailFailed", "SecondFactorAdapter", "clean_name"]
+
+_log = logging.getLogger(__name__)
+_LONGEST_ADDRESS = 254
+
+
+class MailFailed(ImmediateHttpResponse):
+    """A mail could not be sent; where nothing catches it, the visitor is told so."""
+
+
+def clean_name(name: str) -> str:
+    """Bring a display name to one line; refuse characters that nobody sees.
+
+    Raises
+    ------
+    ValidationError
+        If it has control or formatting characters, which could make it look like another name, or is an address.
+    """
+    name = " ".join(unicodedata.normalize("NFC", name).split())
+    if any(unicodedata.category(character).startswith("C") for character in name):
+        raise ValidationError("The name has characters that cannot be shown.")
+    if "@" in name:
+        raise ValidationError("The name is shown to everybody: leave out addresses.")
+    return name
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """Accounts of this site."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return settings.SIGNUP_OPEN
+
+    def is_safe_url(self, url: str) -> bool:
+        """Whether a redirect stays on this site."""
+        request = current.request
+        return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+
+    def clean_email(self, email: str) -> str:
+        if len(email) > _LONGEST_ADDRESS:
+            raise ValidationError(f"An address has at most {_LONGEST_ADDRESS} characters.")
+        return email
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        """Keep the display name too."""
+        user.display_name = form.cleaned_data.get("display_name", "")
+        return super().save_user(request, user, form, commit)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return self.get_login_redirect_url(request)
+
+    def render_mail(
+        self, template_prefix: str, email: str | list[str], context: dict[str, Any], headers: Any = None
+    ) -> EmailMessage:
+        """Let no automaton answer."""
+        return super().render_mail(template_prefix, email, context, {"Auto-Submitted": "auto-generated"})
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail.
+
+        Raises
+        ------
+        MailFailed
+            If the mail server does not take it. What was kept before stays kept; another try is allowed at once.
+        """
+        try:
+            super().send_mail(template_prefix, email, context)
+        except (SMTPException, OSError) as error:
+            _log.error("Mail %s could not be sent: %s", template_prefix, error)
+            request = current.request
+            ratelimit.clear(request, action="confirm_email", key=email.lower())
+            signing_up = template_prefix in _AT_SIGN_UP
+            response = render(request, "accounts/mail_failed.html", {"signing_up": signing_up}, status=503)
+            raise MailFailed(response) from error
+
+    def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
+        """Tell what happened to the account; where mail fails, it has happened all the same."""
+        with suppress(MailFailed):  # it is logged
+            super().send_notification_mail(*args, **kwargs)
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Count attempts by account alone: the host's name and port are the visitor's to choose."""
+        return f"login:{credentials.get('email', credentials.get('username', '')).lower()}"
+
+
+_AT_SIGN_UP = ("account/email/email_confirmation_signup", "account/email/account_already_exists")
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """Secrets of second factors are kept encrypted, by the site's secret."""
+
+    def get_totp_issuer(self) -> str:
+        return "Brain-Score"
+
+    def encrypt(self, text: str) -> str:
+        return _cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Read a secret.
+
+        Raises
+        ------
+        ValidationError
+            If the site's secret has changed since, and the earlier one is not among ``SECRET_KEY_FALLBACKS``.
+        """
+        try:
+            return _cipher().decrypt(encrypted_text.encode()).decode()
+        except InvalidToken as error:
+            raise ValidationError(
+                "The site cannot read your second factor any more. An administrator can remove it."
+            ) from error
+
+
+def _cipher() -> MultiFernet:
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    digests = (
+        salted_hmac("brainscore_web.second_factor", "key", secret=key, algorithm="sha256").digest() for key in keys
+    )
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -1,0 +1,19 @@
+"""What ``check --deploy`` says about accounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core import checks
+
+__all__ = ["mail_leaves"]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def mail_leaves(**_: Any) -> list[checks.Warning]:
+    """Without a mail server nobody can confirm an address."""
+    if settings.EMAIL_BACKEND != "django.core.mail.backends.console.EmailBackend":
+        return []
+    hint = "Set BRAINSCORE_SITE_MAIL to smtp://user:password@host:587?tls=1."
+    return [checks.Warning("Mail is printed and leaves nowhere.", hint=hint, id="brainscore_web.W001")]

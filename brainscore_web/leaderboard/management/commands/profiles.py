@@ -1,0 +1,34 @@
+"""``profiles``: keep layer profiles for the cards of models."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard.profiles import keep_profiles
+
+__all__ = ["Command"]
+
+
+class Command(BaseCommand):
+    """Keep layer profiles for the cards of models."""
+
+    help = "Read layer profiles that brainscore layers left, of models that the site knows."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", nargs="?", type=Path, help="by default $BRAINSCORE_HOME/layers")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = keep_profiles(options["folder"])
+        except UserError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{report.added} new profiles, {report.changed} changed, {report.known} as before")
+        for problem in report.problems:
+            self.stderr.write(problem)
+        if report.problems:
+            raise CommandError(f"{len(report.problems)} profiles were passed over")

@@ -1,0 +1,35 @@
+"""``sync_catalogue``: bring models and benchmarks of the installed plugins onto the site."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard.catalogue import sync_catalogue
+
+__all__ = ["Command"]
+
+
+class Command(BaseCommand):
+    """Bring models and benchmarks of the installed plugins onto the site."""
+
+    help = "Make models and benchmarks of the installed plugins, or bring them up to date; what was edited stays."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = sync_catalogue()
+        except UserError as error:
+            raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            raise CommandError(f"the database does not answer as it should: {error}\nrun migrate first") from error
+        for what, names in (("new", report.added), ("changed", report.changed)):
+            self.stdout.write(f"{len(names)} {what}")
+            if options["verbosity"] > 1:
+                self.stdout.writelines(f"  {name}" for name in names)
+        for problem in report.problems:
+            self.stderr.write(problem)
+        if report.problems:
+            raise CommandError(f"{len(report.problems)} problems; everything else is up to date")

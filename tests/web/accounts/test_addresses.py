@@ -1,0 +1,99 @@
+"""Change the address."""
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.test import Client
+
+from brainscore_web.accounts.models import User
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def ada(client, known, log_in):
+    user = known()
+    log_in(client)
+    return user
+
+
+def change(client, email):
+    """Ask for a change; the password is needed for it once more."""
+    answer = client.post("/accounts/email/", {"email": email, "action_add": ""})
+    if answer.status_code == 302 and "reauthenticate" in answer["Location"]:
+        answer = client.post(answer["Location"], {"password": PASSWORD})
+    return answer
+
+
+def test_the_new_address_counts_once_it_is_confirmed(client, ada, mailoutbox, link, log_in):
+    change(client, "Ada@Elsewhere.example")
+    assert mailoutbox[-1].to == ["ada@elsewhere.example"]
+    assert User.objects.get().email == "ada@example.org"
+    page = client.get("/accounts/profile/").content.decode()
+    assert "ada@elsewhere.example waits to be confirmed" in page
+    address = link(mailoutbox)
+    assert client.post(address).status_code == 302
+    assert User.objects.get().email == "ada@elsewhere.example"
+    assert EmailAddress.objects.get().email == "ada@elsewhere.example"
+    assert mailoutbox[-1].to == ["ada@example.org"]  # the old one is told
+    assert "changed from ada@example.org to ada@elsewhere.example" in mailoutbox[-1].body
+    assert "not valid" in client.get(address).content.decode()
+    assert "not correct" in log_in(Client()).content.decode()
+    assert log_in(Client(), "ada@elsewhere.example")["Location"] == "/accounts/profile/"
+
+
+def test_it_needs_the_password(client, ada, mailoutbox):
+    answer = client.post("/accounts/email/", {"email": "x@example.org", "action_add": ""})
+    assert answer["Location"].startswith("/accounts/reauthenticate/")
+    wrong = client.post(answer["Location"], {"password": "wrong password"})
+    assert "Incorrect password" in wrong.content.decode()
+    assert not mailoutbox
+    assert EmailAddress.objects.count() == 1
+
+
+def test_the_first_link_confirms_no_other_address(client, ada, mailoutbox, link):
+    change(client, "mine@example.org")
+    first = link(mailoutbox)
+    change(client, "somebodys@example.org")
+    assert "not valid" in client.get(first).content.decode()
+    assert client.post(first).status_code == 404
+    assert User.objects.get().email == "ada@example.org"
+
+
+def test_taken_addresses_look_like_free_ones(client, ada, known, mailoutbox, link, same):
+    known("taken@example.org")
+    pages = []
+    for email in ("taken@example.org", "free@example.org"):
+        answer = change(client, email)
+        pages.append((answer.status_code, answer["Location"], same(client.get("/accounts/email/"), email)))
+        if email == "taken@example.org":
+            taken = link(mailoutbox)
+            client.post(taken)  # whoever reads that mailbox takes it over into no other account
+            assert User.objects.get(pk=ada.pk).email == "ada@example.org"
+            assert User.objects.filter(email="taken@example.org").count() == 1
+    assert pages[0][:2] == pages[1][:2]
+    assert [mail.to for mail in mailoutbox[:2]] == [["taken@example.org"], ["free@example.org"]]
+
+
+def test_a_change_is_forgotten(client, ada, mailoutbox, link):
+    change(client, "x@example.org")
+    address = link(mailoutbox)
+    client.post("/accounts/email/", {"email": "x@example.org", "action_remove": ""})
+    assert client.post(address).status_code == 404
+    assert EmailAddress.objects.count() == 1
+
+
+def test_the_only_address_stays(client, ada):
+    change(client, "")
+    client.post("/accounts/email/", {"email": "ada@example.org", "action_remove": ""})
+    assert EmailAddress.objects.get().email == "ada@example.org"
+
+
+def test_an_administrator_changes_it(client, staff, known, log_in, mailoutbox):
+    user = known()
+    client.force_login(staff)
+    data = {"email": "Other@example.org", "display_name": "", "is_active": "on"}
+    answer = client.post(f"/admin/accounts/user/{user.pk}/change/", data)
+    assert answer.status_code == 302, answer.context["adminform"].errors
+    assert "not correct" in log_in(Client()).content.decode()  # the old one is nobody's now
+    assert log_in(Client(), "other@example.org")["Location"] == "/accounts/confirm-email/"
+    assert mailoutbox[-1].to == ["other@example.org"]

@@ -1,0 +1,83 @@
+"""How mail leaves the site."""
+
+import pytest
+from django.core.mail import get_connection
+from django.test import override_settings
+
+from brainscore_core.errors import UserError
+from brainscore_web._environment import mail
+from brainscore_web.accounts.checks import mail_leaves
+
+
+def test_a_server_with_starttls():
+    read = mail("smtp://me%40example.org:p%2Fa%3As@mail.example.org:2525?tls=1")
+    assert read["EMAIL_HOST"] == "mail.example.org"
+    assert read["EMAIL_PORT"] == 2525
+    assert (read["EMAIL_HOST_USER"], read["EMAIL_HOST_PASSWORD"]) == ("me@example.org", "p/a:s")
+    assert (read["EMAIL_USE_TLS"], read["EMAIL_USE_SSL"]) == (True, False)
+    with override_settings(**read):
+        connection = get_connection()
+    assert (connection.host, connection.port, connection.use_tls, connection.timeout) == (
+        "mail.example.org", 2525, True, 10,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "tls", "ssl"),
+    [
+        ("smtp://localhost", 25, False, False),
+        ("smtp://host?tls=0", 25, False, False),
+        ("smtp://host?tls=1", 587, True, False),
+        ("smtps://host", 465, False, True),
+        ("smtp://[::1]:26", 26, False, False),
+    ],
+)
+def test_ports(address, port, tls, ssl):
+    read = mail(address)
+    assert (read["EMAIL_PORT"], read["EMAIL_USE_TLS"], read["EMAIL_USE_SSL"]) == (port, tls, ssl)
+
+
+def test_folders_and_printing(tmp_path):
+    read = mail(f"file://{tmp_path}")
+    assert read["EMAIL_FILE_PATH"] == str(tmp_path)
+    assert mail("console:")["EMAIL_BACKEND"].endswith("console.EmailBackend")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("mail.example.org", "begins with none of"),
+        ("http://host", "begins with none of"),
+        ("smtp://", "no host"),
+        ("smtp:///tmp", "no host"),
+        ("smtp://host/path", "has a path"),
+        ("smtp://host:many", "cannot be read"),
+        ("smtp://host:99999", "cannot be read"),
+        ("smtp://host?ssl=1", "nothing else"),
+        ("smtp://host?tls=yes", "nothing else"),
+        ("smtps://host?tls=1", "nothing else"),
+        ("smtp://user@host", "without a password"),
+        ("file://", "no folder"),
+        ("file://host/folder", "no folder"),
+        ("console://x", "begins with none of"),
+    ],
+)
+def test_what_cannot_be_meant(address, told):
+    with pytest.raises(UserError, match="BRAINSCORE_SITE_MAIL") as error:
+        mail(address)
+    assert told in error.value.message
+    assert "smtp://user:password@host:587?tls=1" in error.value.remedy
+
+
+def test_errors_do_not_show_the_password():
+    with pytest.raises(UserError) as error:
+        mail("smtp://me:secret-word@host:many")
+    assert "secret-word" not in str(error.value)
+    assert error.value.__cause__ is None
+
+
+def test_the_deployment_check_wants_a_server(settings):
+    settings.EMAIL_BACKEND = mail("console:")["EMAIL_BACKEND"]
+    assert [one.id for one in mail_leaves()] == ["brainscore_web.W001"]
+    settings.EMAIL_BACKEND = mail("smtp://host")["EMAIL_BACKEND"]
+    assert mail_leaves() == []

@@ -1,0 +1,189 @@
+"""Sign up and confirm an address."""
+
+import smtplib
+import time
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.test import Client
+
+from brainscore_web.accounts.forms import SignupForm
+from brainscore_web.accounts.models import User
+
+PASSWORD = "correct horse battery"
+FORM = {"email": "Ada@Example.org", "display_name": "  Ada   Lovelace ", "password1": PASSWORD}
+
+
+def sign_up(client, **changes):
+    return client.post("/accounts/signup/", {**FORM, **changes})
+
+
+def test_sign_up_confirm_and_arrive(client, db, mailoutbox, link):
+    answer = sign_up(client)
+    assert answer.status_code == 302
+    assert answer["Location"] == "/accounts/confirm-email/"
+    assert "on its way" in client.get("/accounts/confirm-email/").content.decode()
+    assert client.get("/accounts/profile/").status_code == 302  # not logged in yet
+    assert mailoutbox[0].to == ["ada@example.org"]
+    assert mailoutbox[0].subject == "[Brain-Score] Confirm your address"
+    assert mailoutbox[0].extra_headers["Auto-Submitted"] == "auto-generated"
+    assert "Lovelace" not in mailoutbox[0].body  # nobody writes to others through this site
+    address = link(mailoutbox)
+    page = client.get(address).content.decode()
+    assert "This is my address" in page
+    assert not EmailAddress.objects.get().verified  # looking at it, as some mail programs do, is not enough
+    answer = client.post(address)
+    assert answer["Location"] == "/accounts/profile/"
+    user = User.objects.get()
+    assert (user.email, user.display_name, user.role) == ("ada@example.org", "Ada Lovelace", "member")
+    assert not user.is_staff
+    page = client.get("/accounts/profile/").content.decode()
+    assert "Ada Lovelace" in page
+    assert "is confirmed" in page
+
+
+def test_the_link_works_once(client, db, mailoutbox, link):
+    sign_up(client)
+    address = link(mailoutbox)
+    stranger = Client()
+    answer = stranger.post(address)  # in another browser: confirmed, and not logged in
+    assert answer["Location"] == "/accounts/login/"
+    assert "_auth_user_id" not in stranger.session
+    assert "not valid" in Client().get(address).content.decode()
+    assert Client().post(address).status_code == 404
+    assert "_auth_user_id" not in client.session
+
+
+def test_the_link_expires(client, db, mailoutbox, link, monkeypatch):
+    sign_up(client)
+    address = link(mailoutbox)
+    now = time.time()
+    monkeypatch.setattr("django.core.signing.time.time", lambda: now + 3 * 86_400 - 60)
+    assert "This is my address" in client.get(address).content.decode()
+    monkeypatch.setattr("django.core.signing.time.time", lambda: now + 3 * 86_400 + 60)
+    assert "not valid" in client.get(address).content.decode()
+    assert client.post(address).status_code == 404
+    assert not EmailAddress.objects.get().verified
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_tampered_link(client, db, mailoutbox, link, place):
+    sign_up(client)
+    head, key, _ = link(mailoutbox).rsplit("/", 2)
+    at = {"first": 0, "middle": len(key) // 2, "last": len(key) - 1}[place]
+    forged = f"{head}/{key[:at]}{'A' if key[at] != 'A' else 'B'}{key[at + 1 :]}/"
+    if forged.endswith(":/"):
+        forged = forged[:-2] + "x/"
+    assert client.post(forged).status_code == 404
+    assert not EmailAddress.objects.get().verified
+
+
+def test_whether_there_is_an_account_shows_nowhere(known, mailoutbox, same):
+    known("taken@example.org")
+    seen = {}
+    for address in ("taken@example.org", "newcome@example.org"):
+        browser = Client()
+        first = sign_up(browser, email=address)
+        then = browser.get(first["Location"])
+        seen[address] = (first.status_code, first["Location"], sorted(first.cookies), same(then, address))
+    assert seen["taken@example.org"] == seen["newcome@example.org"]
+    taken, new = mailoutbox
+    assert (taken.to, taken.subject) == (["taken@example.org"], "[Brain-Score] You have an account already")
+    assert new.to == ["newcome@example.org"]
+    assert User.objects.count() == 2
+
+
+def test_it_takes_as_long_where_there_is_an_account(client, known, monkeypatch):
+    known("taken@example.org")
+    hashed = []
+    plain = User.set_password
+    monkeypatch.setattr(User, "set_password", lambda self, text: (hashed.append(1), plain(self, text))[1])
+    sign_up(client, email="taken@example.org")
+    assert len(hashed) == 1
+    hashed.clear()
+    sign_up(Client(), email="newcome@example.org")
+    assert len(hashed) == 1
+
+
+def test_two_at_the_same_moment_are_one(client, known, mailoutbox, monkeypatch):
+    known("ada@example.org")
+    monkeypatch.setattr(SignupForm, "validate_unique_email", lambda self, value: value)  # looked before the other wrote
+    answer = sign_up(client)
+    assert answer["Location"] == "/accounts/confirm-email/"
+    assert User.objects.count() == 1
+    assert mailoutbox[0].subject == "[Brain-Score] You have an account already"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"password1": "short"}, "too short"),
+        ({"password1": "1234567890123"}, "entirely numeric"),
+        ({"password1": "ada@example.org"}, "too similar"),
+        ({"password1": "passwordpassword"}, None),
+        ({"email": "nobody"}, "valid email"),
+        ({"email": f"{'a' * 250}@example.org"}, "254"),
+        ({"display_name": "Ada\u202eevil"}, "cannot be shown"),
+        ({"display_name": "ada@example.org"}, "leave out addresses"),
+        ({"display_name": "x" * 101}, "at most 100"),
+    ],
+)
+def test_what_is_refused(client, db, mailoutbox, changes, told):
+    answer = sign_up(client, **changes)
+    if told is None:  # long enough, and on no list
+        assert answer.status_code == 302
+        return
+    assert answer.status_code == 200
+    assert told in answer.content.decode()
+    assert not User.objects.exists()
+    assert not mailoutbox
+
+
+def test_sign_up_is_throttled(client, db):
+    for _ in range(20):
+        client.post("/accounts/signup/", {})
+    answer = client.post("/accounts/signup/", {})
+    assert answer.status_code == 429
+    assert "Too many attempts" in answer.content.decode()
+
+
+def test_a_site_that_takes_no_members(client, db, settings):
+    settings.SIGNUP_OPEN = False
+    assert "no new members" in client.get("/accounts/signup/").content.decode()
+    sign_up(client)
+    assert not User.objects.exists()
+
+
+class Broken:
+    """A mail server that is down."""
+
+    def __init__(self, *_, **__):
+        pass
+
+    def send_messages(self, messages):
+        raise smtplib.SMTPServerDisconnected("please run connect() first")
+
+
+def test_a_mail_server_that_is_down_loses_nothing(client, db, settings, monkeypatch, mailoutbox, link, log_in):
+    monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", Broken.send_messages)
+    answer = sign_up(client)
+    assert answer.status_code == 503
+    assert "What you entered is kept" in answer.content.decode()
+    assert User.objects.get().display_name == "Ada Lovelace"
+    again = sign_up(Client())  # an account that there is: alike
+    assert again.status_code == 503
+    assert "What you entered is kept" in again.content.decode()
+    monkeypatch.undo()
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    answer = log_in(client)
+    assert answer["Location"] == "/accounts/confirm-email/"
+    assert client.post(link(mailoutbox)).status_code == 302
+    assert EmailAddress.objects.get().verified
+
+
+def test_forged_forms_are_refused(db):
+    browser = Client(enforce_csrf_checks=True)
+    answer = sign_up(browser)
+    assert answer.status_code == 403
+    assert "Nothing was changed" in answer.content.decode()
+    assert not User.objects.exists()

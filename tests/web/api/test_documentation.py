@@ -1,0 +1,61 @@
+"""What the interface says about itself."""
+
+import json
+
+import pytest
+
+from brainscore_web.api.urls import api
+
+
+def test_the_description_is_valid_openapi(get, db):
+    document = get("openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    operations = {one["operationId"] for methods in document["paths"].values() for one in methods.values()}
+    assert operations >= {"list_models", "show_benchmark", "list_scores", "show_leaderboard", "post_receipts"}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert operation["summary"]
+            assert operation["description"]
+            assert all(parameter["description"] for parameter in operation["parameters"] if parameter["in"] == "query")
+            for status, answer in operation["responses"].items():
+                if int(status) >= 400:
+                    assert list(answer["content"]) == ["application/problem+json"]
+    paths = document["paths"]
+    assert paths["/api/v1/models"]["get"]["security"] == [{}, {"Access": []}]
+    assert paths["/api/v1/receipts"]["post"]["security"] == [{"Access": []}]
+
+
+def test_every_field_of_an_answer_that_is_a_number_says_what_it_is():
+    schemas = json.loads(json.dumps(api.get_openapi_schema()))["components"]["schemas"]
+    for name in ("ScoreEntry", "Ceiling", "BoardColumn", "RankedModel", "ModelEntry"):
+        for field, schema in schemas[name]["properties"].items():
+            if "number" in json.dumps(schema) and field != "value":
+                assert schema.get("description"), (name, field)
+
+
+def test_the_page(get, db):
+    found = get("docs")
+    assert found.status_code == 200
+    text = found.content.decode()
+    assert "<script" not in text
+    assert "style=" not in text
+    for path in api.get_openapi_schema()["paths"]:
+        assert path in text
+    assert "ModelsAsked" not in text
+    answer = get("/api/v1/")
+    assert (answer.status_code, answer["Location"]) == (302, "/api/v1/docs")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_in_the_browser(board, page, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto("/api/v1/docs")
+    assert page.inner_text("h1") == "API"
+    page.click("text=GET /api/v1/scores")
+    assert page.url.endswith("#list_scores")
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

@@ -1,0 +1,123 @@
+"""The leaderboard and the exports: as the page shows them."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from brainscore_web.leaderboard.board import board_of
+from brainscore_web.leaderboard.models import Score, VisionModel
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+
+def board_as(visitor, **state):
+    state = BoardState(**state)
+    return board_of(snapshot_for(visitor, at=state.at), state)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "region=IT&region=V4&over=scored", "values=raw&sort=-IT&q=vit+OR+resnet", "at=2024-06-01", "access=public"],
+)
+def test_it_is_the_page_s(get, board, query):
+    found = get(f"leaderboard?{query}").json()
+    expected = board_of(
+        snapshot_for(AnonymousUser(), at=BoardState.from_query(_lists(query)).at), BoardState.from_query(_lists(query))
+    )
+    places = [place for place, node in enumerate(expected.nodes) if node.kind != "heading"]
+    assert [node["identifier"] for node in found["nodes"]] == [expected.nodes[place].identifier for place in places]
+    assert [model["identifier"] for model in found["models"]] == [model.identifier for model in expected.models]
+    for name, array in (
+        ("value", expected.values), ("error", expected.errors), ("low", expected.low), ("high", expected.high),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(np.array(found[name], dtype=float), array[:, places])
+    np.testing.assert_array_equal(found["state"], expected.states[:, places])
+    ranks = [[model[name] or 0 for model in found["models"]] for name in ("rank", "best", "worst")]
+    assert ranks == [expected.rank.tolist(), expected.best.tolist(), expected.worst.tolist()]
+    assert found["query"] == expected.state.query()
+
+
+def _lists(query):
+    from urllib.parse import parse_qs
+
+    return parse_qs(query)
+
+
+def test_parts(get, board):
+    whole = get("leaderboard").json()
+    part = get("leaderboard?node=V4&node=IT&limit=3&offset=2").json()
+    names = [node["identifier"] for node in whole["nodes"]]
+    columns = [names.index("V4"), names.index("IT")]
+    assert [node["identifier"] for node in part["nodes"]] == ["V4", "IT"]
+    assert part["models"] == whole["models"][2:5]
+    assert part["value"] == [[row[column] for column in columns] for row in whole["value"][2:5]]
+    assert part["total"] == whole["total"] == 11
+    shown = get("leaderboard?shown=true").json()["nodes"]
+    assert [node["identifier"] for node in whole["nodes"] if node["shown"]] == [node["identifier"] for node in shown]
+    assert len(shown) < len(names)
+    assert get("leaderboard?node=V9").status_code == 404
+
+
+def test_private_models_do_not_count(get, token_of, board, owner, member, staff):
+    for user, count in ((None, 11), (member, 11), (owner, 12), (staff, 12)):
+        found = get("leaderboard", token=user and token_of(user)).json()
+        assert found["total"] == len(found["models"]) == count
+        assert (board.models[-1] in {model["identifier"] for model in found["models"]}) == (count == 12)
+    VisionModel.objects.filter(identifier=board.models[-1]).update(training_data="secret corpus")
+    assert get("leaderboard?training=secret+corpus").json()["total"] == 0
+    for address in ("leaderboard.csv", "leaderboard.parquet", "leaderboard.bib", "scores.csv", "scores.parquet"):
+        assert board.models[-1].encode() not in get(f"exports/{address}").getvalue()
+
+
+def test_exported_leaderboard(get, board):
+    expected = board_as(AnonymousUser(), region=("IT",))
+    answer = get("exports/leaderboard.csv?region=IT")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert "brain-score-leaderboard.csv" in answer["Content-Disposition"]
+    wide = pd.read_csv(io.BytesIO(answer.content), index_col="model")
+    assert list(wide.index) == [model.identifier for model in expected.models]
+    np.testing.assert_allclose(wide["IT"], expected.values[:, expected.place("IT")])
+    long = pd.read_parquet(io.BytesIO(get("exports/leaderboard.parquet?region=IT&form=long").content))
+    assert len(long) == expected.values.size
+    assert "@misc" in get("exports/leaderboard.bib?region=IT").content.decode()
+
+
+def test_exported_scores(get, board, owner, token_of):
+    from brainscore_web.api import _score_tables
+
+    listed = get("scores?limit=1000").json()["items"]
+    rows, _score_tables._ROWS = _score_tables._ROWS, 7  # in several parts
+    try:
+        parquet = pd.read_parquet(io.BytesIO(get("exports/scores.parquet").getvalue()))
+        table = pd.read_csv(io.BytesIO(get("exports/scores.csv").getvalue()), dtype={"version": str})
+    finally:
+        _score_tables._ROWS = rows
+    for found in (parquet, table):
+        assert found["receipt"].tolist() == [item["receipt"] for item in listed]
+        expected = np.array([item["value"] for item in listed], dtype=float)
+        np.testing.assert_allclose(found["value"], expected)
+        assert found["counts"].all()
+    assert str(parquet["created"].dtype) == "datetime64[us, UTC]"
+    both = pd.read_csv(io.BytesIO(get("exports/scores.csv?history=true").getvalue()))
+    assert len(both) == Score.objects.filter(model__visibility="public").count()
+    none = pd.read_csv(io.BytesIO(get("exports/scores.csv?since=2100-01-01").getvalue()))
+    assert (len(none), none.columns[0]) == (0, "model")
+
+
+def test_exports_hold_no_formulas(get, board):
+    VisionModel.objects.filter(identifier=board.models[0]).update(identifier="=HYPERLINK(1)")
+    text = get("exports/scores.csv").getvalue().decode()
+    assert '"\'=HYPERLINK(1)"' in text
+    assert '"=HYPERLINK(1)"' not in text
+
+
+def test_an_empty_site(get, db):
+    found = get("leaderboard").json()
+    assert (found["total"], found["models"], found["nodes"], found["value"]) == (0, [], [], [])
+    for address in ("models", "benchmarks", "scores"):
+        assert get(address).json()["total"] == 0
+    for address in ("leaderboard.csv", "leaderboard.parquet", "leaderboard.bib", "scores.csv", "scores.parquet"):
+        assert get(f"exports/{address}").status_code == 200

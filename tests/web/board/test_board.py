@@ -1,0 +1,427 @@
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.board import STATES, board_for, board_of, forget
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+EVERYBODY = AnonymousUser()
+
+
+@pytest.fixture
+def snapshot(board):
+    """Of the simulated board; two of its benchmarks stand apart, two are controls."""
+    names = board.benchmarks
+    Benchmark.objects.filter(identifier__in=names[:2]).update(in_tree=False, parent=None)
+    Benchmark.objects.filter(identifier__in=names[2:4]).update(in_tree=False, control=True)
+    revision.bump()
+    return snapshot_for(EVERYBODY)
+
+
+def shown(snapshot, **state):
+    return board_of(snapshot, BoardState(**state))
+
+
+class Independent:
+    """The same numbers from the database, pair by pair and recursively."""
+
+    def __init__(self, models, benchmarks, *, over, raw):
+        self.over = over
+        nodes = {one.pk: one for one in Benchmark.objects.all()}
+        self.leaves = {one.identifier: one for one in nodes.values() if one.identifier in benchmarks}
+        self.children = {}
+        for one in nodes.values():
+            if one.parent_id and one.in_tree and not one.control and (one.is_mean or one.identifier in benchmarks):
+                self.children.setdefault(nodes[one.parent_id].identifier, []).append(one.identifier)
+        self.scores = {}
+        for model in models:
+            for name, leaf in self.leaves.items():
+                receipts = Score.objects.filter(model__identifier=model, benchmark=leaf, version=leaf.version)
+                newest = receipts.order_by("created").last()
+                if newest is not None and newest.state == "scored":
+                    value, error = (newest.raw, newest.raw_error) if raw else (newest.value, newest.error)
+                    self.scores[model, name] = (value, error)
+
+    def mean(self, model, node):
+        """(value, error, scored, all); value None where nothing was scored, error None where one is unknown."""
+        if node in self.leaves:
+            value, error = self.scores.get((model, node), (None, None))
+            return value, error, int(value is not None), 1
+        below = [self.mean(model, child) for child in self.children.get(node, ())]
+        below = [one for one in below if one[3]]
+        scored, everything = sum(one[2] for one in below), sum(one[3] for one in below)
+        if not scored:
+            return None, None, 0, everything
+        entering = below if self.over == "all" else [one for one in below if one[0] is not None]
+        value = sum(one[0] or 0.0 for one in entering) / len(entering)
+        errors = [one[1] for one in entering if one[0] is not None]
+        error = None if None in errors else sum(one**2 for one in errors) ** 0.5 / len(entering)
+        return value, error, scored, everything
+
+
+FILTERS = [
+    {},
+    {"over": "scored"},
+    {"values": "raw"},
+    {"values": "raw", "over": "scored", "region": ("IT",)},
+    {"exclude": ("V1", "Simulated010.behavior-accuracy")},
+    {"include": ("neural_vision",), "exclude": ("IT",)},
+    {"species": ("HUMAN",), "access": "public"},
+    {"q": "family:resnet OR training:places", "ceiling_min": 0.75},
+    {"runnable": True, "metric": ("pls", "ridge"), "stimuli": ("objects", "textures", "natural images")},
+    {"parameters_min": 1e6, "parameters_max": 2e8, "task": ("passive viewing",)},
+    {"architecture": ("cnn",), "training": ("imagenet",)},
+]
+
+
+@pytest.mark.parametrize("state", FILTERS, ids=[BoardState(**one).query() or "all" for one in FILTERS])
+def test_numbers_are_those_computed_one_by_one(snapshot, state):
+    board = shown(snapshot, **state)
+    models = VisionModel.objects.filter(visibility="public")
+    models = [one for one in models if _passes(one, **state)]
+    assert {one.identifier for one in board.models} == {one.identifier for one in models}
+    benchmarks = [one for one in Benchmark.objects.filter(is_mean=False) if _counts(one, **state)]
+    at = {node.identifier: place for place, node in enumerate(board.nodes)}
+    assert {node.identifier for node in board.nodes if node.kind == "benchmark"} == {
+        one.identifier for one in benchmarks
+    }
+    independent = Independent(
+        [one.identifier for one in board.models],
+        {one.identifier for one in benchmarks},
+        over=state.get("over", "all"),
+        raw=state.get("values") == "raw",
+    )
+    for row, model in enumerate(board.models):
+        for name, place in at.items():
+            if board.nodes[place].kind == "heading":
+                continue
+            value, error, scored, everything = independent.mean(model.identifier, name)
+            assert board.values[row, place] == pytest.approx(np.nan if value is None else value, nan_ok=True)
+            assert board.errors[row, place] == pytest.approx(np.nan if error is None else error, nan_ok=True)
+            assert (board.n_scored[row, place], board.n_all[row, place]) == (scored, everything)
+            assert (STATES[board.states[row, place]] == "scored") is (value is not None)
+
+
+def _passes(model, q="", runnable=False, parameters_min=0, parameters_max=1e99, architecture=(), training=(), **_):
+    return (
+        (not q or model.family == "resnet" or model.training_data == "Places")
+        and (not runnable or model.runnable)
+        and parameters_min <= model.parameters <= parameters_max
+        and (not architecture or model.architecture == "CNN")
+        and (not training or model.training_data == "ImageNet")
+    )
+
+
+def _counts(one, include=(), exclude=(), access="", ceiling_min=None, **state):
+    above = {one.identifier}
+    node = one
+    while node.parent_id and one.in_tree:
+        node = node.parent
+        above.add(node.identifier)
+    ceiling = BenchmarkVersion.objects.get(benchmark=one, version=one.version).ceiling
+    wanted = {name: state.get(name) for name in ("region", "species", "task", "stimuli", "metric")}
+    return (
+        (not include or above & set(include))
+        and not above & set(exclude)
+        and (not access or one.access == access)
+        and (ceiling_min is None or ceiling >= ceiling_min)
+        and all(not texts or getattr(one, name).lower() in [t.lower() for t in texts] for name, texts in wanted.items())
+    )
+
+
+def test_columns_ranks_and_colours_with_pandas(snapshot):
+    board = shown(snapshot, q="NOT vit")
+    frame = pd.DataFrame(board.values, columns=[node.identifier for node in board.nodes])
+    kinds = pd.Series({node.identifier: node.kind for node in board.nodes})
+    numbers = frame[kinds.index[kinds != "heading"]]
+    np.testing.assert_allclose(board.node_best[kinds != "heading"], numbers.max())
+    np.testing.assert_allclose(board.node_median[kinds != "heading"], numbers.median())
+    assert np.isnan(board.node_best[kinds == "heading"]).all()
+    ranks = frame["average_vision"].rank(ascending=False, method="min")
+    np.testing.assert_array_equal(board.rank, ranks.fillna(0))
+    np.testing.assert_array_equal(board.rank, sorted(board.rank))
+    place = board.place("IT")
+    np.testing.assert_array_equal(
+        board.rank_of(place), frame["IT"].rank(ascending=False, method="min").fillna(0).astype(int)
+    )
+    for place, (name, column) in enumerate(frame.items()):
+        width = (column.max() - column.min()) / 10
+        expected = ((column - column.min()) / width).clip(upper=9).fillna(-1).astype(int)
+        differing = board.shade[:, place] != expected
+        edges = (column - column.min()) / width % 1
+        assert (~differing | (edges < 1e-9) | (edges > 1 - 1e-9)).all(), name
+
+
+def test_intervals_of_means_are_two_standard_errors(snapshot):
+    board = shown(snapshot, region=("V1",))
+    place = board.place("V1")
+    known = np.isfinite(board.errors[:, place])
+    assert known.any()
+    for limits, sign in ((board.low, -1), (board.high, 1)):
+        expected = board.values[:, place] + sign * 1.959964 * board.errors[:, place]
+        np.testing.assert_allclose(limits[:, place], expected, rtol=1e-6)
+    leaf = next(place for place, node in enumerate(board.nodes) if node.kind == "benchmark")
+    column = board.nodes[leaf].column
+    np.testing.assert_array_equal(board.low[:, leaf], snapshot.low[board.rows, column])
+
+
+@pytest.fixture
+def sure(db):
+    """Three models and one benchmark; a is better than the others, which were not told apart, and d was not scored."""
+    root = Benchmark.objects.create(identifier="root", is_mean=True, title="Root")
+    for name in ("one", "two"):
+        leaf = Benchmark.objects.create(identifier=name, parent=root, version="1", region="V1, V2")
+        BenchmarkVersion.objects.create(benchmark=leaf, version="1", since="2026-01-01T00:00Z", ceiling=0.8)
+    for name, value in (("a", 0.9), ("b", 0.5), ("c", 0.48), ("d", None)):
+        model = VisionModel.objects.create(identifier=name)
+        leaf = Benchmark.objects.get(identifier="one")
+        Score.objects.create(
+            receipt=name, model=model, benchmark=leaf, version="1", created="2026-01-02T00:00Z", value=value, error=0.02,
+            state="failed" if value is None else "scored",
+        )  # fmt: skip
+    revision.bump()
+    return snapshot_for(EVERYBODY)
+
+
+def test_ranks_with_intervals_and_groups(sure):
+    board = shown(sure)
+    assert [model.identifier for model in board.models] == ["a", "b", "c", "d"]
+    assert board.rank.tolist() == [1, 2, 3, 0]
+    assert board.best.tolist() == [1, 2, 2, 0]
+    assert board.worst.tolist() == [1, 3, 3, 0]
+    assert board.groups == ("a", "b", "b", "")
+
+
+def test_a_mean_without_a_value_says_why_if_all_below_say_the_same(sure):
+    board = shown(sure, include=("one",))
+    assert STATES[board.states[3, 0]] == "failed"
+    board = shown(sure)  # the other was not scored at all
+    assert STATES[board.states[3, 0]] == "missing"
+
+
+def test_a_list_of_regions_is_several(sure):
+    assert len(shown(sure, region=("v2",)).nodes) == 3
+    assert len(shown(sure, region=("V1, V2",)).nodes) == 3
+    assert len(shown(sure, region=("V",)).nodes) == 0
+
+
+def test_ceilings_are_those_of_benchmarks(sure):
+    for values in ("ceiled", "raw"):
+        board = shown(sure, values=values)
+        assert board.node_ceiling.tolist() == pytest.approx([np.nan, 0.8, 0.8], nan_ok=True)
+
+
+def test_scores_without_a_raw_value_are_undefined_there(sure):
+    board = shown(sure, values="raw")
+    assert [STATES[code] for code in board.states[:, board.place("one")]] == ["undefined"] * 3 + ["failed"]
+    assert any("3 scores without a raw value" in note for note in board.notes)
+    assert board.rank.tolist() == [0] * 4
+
+
+@pytest.mark.parametrize(
+    ("sort", "names"),
+    [
+        ("rank", "abcd"),
+        ("-rank", "cbad"),
+        ("model", "abcd"),
+        ("-model", "dcba"),
+        ("one", "abcd"),
+        ("-one", "cbad"),
+        ("two", "abcd"),
+        ("-two", "abcd"),
+        ("root", "abcd"),
+    ],
+)
+def test_sorting_puts_what_has_no_value_last(sure, sort, names):
+    board = shown(sure, sort=sort)
+    assert "".join(model.identifier for model in board.models) == names
+    for array in (board.values, board.errors, board.states, board.shade, board.rank, board.n_scored):
+        reference = getattr(shown(sure, sort="model"), next(k for k, v in vars(board).items() if v is array))
+        np.testing.assert_array_equal(array, reference[["abcd".index(name) for name in names]])
+
+
+def test_equal_models_share_a_rank_and_stand_by_name(sure):
+    Score.objects.filter(receipt="a").update(value=0.48)
+    revision.bump()
+    board = shown(snapshot_for(EVERYBODY))
+    assert "".join(model.identifier for model in board.models) == "bacd"
+    assert board.rank.tolist() == [1, 2, 2, 0]
+    assert board.rank_of(1).tolist() == [1, 2, 2, 0]
+
+
+@pytest.mark.parametrize("parameter", ["include", "exclude", "sort"])
+def test_what_there_is_not_is_named_with_what_is_close(snapshot, parameter):
+    value = "neural_visoin"
+    with pytest.raises(UserError, match=parameter) as caught:
+        shown(snapshot, **{parameter: value if parameter == "sort" else (value,)})
+    assert "neural_vision" in str(caught.value)
+
+
+def test_sorting_by_what_was_filtered_out_falls_back_and_says_so(snapshot):
+    board = shown(snapshot, exclude=("IT",), sort="IT")
+    assert board.rank.tolist() == sorted(board.rank)
+    assert any(note.startswith("IT does not pass") for note in board.notes)
+
+
+class TestNodes:
+    def test_those_apart_have_headings_behind_the_tree(self, snapshot, board):
+        shown_board = shown(snapshot)
+        headings = [place for place, node in enumerate(shown_board.nodes) if node.kind == "heading"]
+        assert [shown_board.nodes[place].title for place in headings] == ["Not in the averages", "Controls"]
+        below = [[node.identifier for node in shown_board.nodes if node.parent == place] for place in headings]
+        assert below == [board.benchmarks[:2], board.benchmarks[2:4]]
+        assert headings[0] > max(shown_board.place(name) for name in snapshot.tree)
+        assert [shown_board.n_all[0, place] for place in headings] == [2, 2]
+
+    def test_parents_come_first_and_depths_count(self, snapshot):
+        nodes = shown(snapshot).nodes
+        for place, node in enumerate(nodes):
+            assert node.parent < place
+            assert node.depth == (nodes[node.parent].depth + 1 if node.parent >= 0 else 0)
+        assert [node.n_benchmarks for node in nodes if node.identifier == "average_vision"] == [
+            sum(node.kind == "benchmark" and _root(nodes, node) == "average_vision" for node in nodes)
+        ]
+
+    def test_means_of_means_are_open_at_first(self, snapshot):
+        nodes = shown(snapshot).nodes
+        assert [node.identifier for node in nodes if node.open] == [
+            "average_vision", "neural_vision", "Not in the averages", "Controls",
+        ]  # fmt: skip
+        visible = [node.identifier for node in nodes if node.shown and node.kind == "mean"]
+        assert visible == [
+            "average_vision", "neural_vision", "V1", "V2", "V4", "IT", "behavior_vision", "engineering_vision",
+        ]  # fmt: skip
+
+    def test_open_nodes_show_what_is_below_if_they_are_shown(self, snapshot):
+        nodes = shown(snapshot, open=("V1", "average_vision")).nodes
+        assert {node.identifier for node in nodes if node.open} == {"V1", "average_vision"}
+        assert [node.identifier for node in nodes if node.shown] == [
+            "average_vision", "neural_vision", "behavior_vision", "engineering_vision", "Not in the averages", "Controls",
+        ]  # fmt: skip
+        assert [node.identifier for node in shown(snapshot, open=()).nodes if node.open] == []
+
+    def test_toggling_leads_from_any_board_to_the_next(self, snapshot):
+        board = shown(snapshot)
+        place = board.place("V1")
+        opened = board_of(snapshot, board.toggled(place))
+        assert opened.nodes[place].open
+        assert [node.identifier for node in board_of(snapshot, opened.toggled(place)).nodes if node.open] == [
+            node.identifier for node in board.nodes if node.open
+        ]
+
+
+def _root(nodes, node):
+    while node.parent >= 0:
+        node = nodes[node.parent]
+    return node.identifier
+
+
+class TestNotes:
+    @pytest.mark.parametrize(
+        ("state", "texts"),
+        [
+            ({}, ["counts as 0", "Ranks are by Global Score", "95 %"]),
+            ({"over": "scored"}, ["do not compare"]),
+            ({"values": "raw"}, ["Raw values"]),
+            ({"q": "vit"}, ["2 of 11 models and 24 of 24 benchmarks"]),
+            ({"q": "vit and resnet"}, ["0 of 11 models", "capitals"]),
+            ({"access": "public"}, ["of 24 benchmarks pass the filters"]),
+            ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is left out"]),
+        ],
+    )
+    def test_what_is_said(self, snapshot, state, texts):
+        first = snapshot.models[0].pk
+        VisionModel.objects.filter(pk=first).update(parameters=None)
+        revision.bump()
+        notes = " ".join(shown(snapshot_for(EVERYBODY), **state).notes)
+        assert all(text in notes for text in texts), notes
+
+    def test_nothing_is_said_of_filters_where_there_are_none(self, snapshot):
+        assert not any("filters" in note for note in shown(snapshot).notes)
+
+    def test_a_day_is_named(self, board):
+        snapshot = snapshot_for(EVERYBODY, at=date(2024, 6, 1))
+        assert any("2024-06-01" in note for note in shown(snapshot, at=date(2024, 6, 1)).notes)
+
+    def test_missing_errors_are_counted(self, sure):
+        assert not any("standard error" in note for note in shown(sure).notes)
+        Score.objects.filter(receipt="b").update(error=None)
+        revision.bump()
+        board = shown(snapshot_for(EVERYBODY))
+        assert any("For 1 of 3 models this mean has no standard error" in note for note in board.notes)
+        assert (board.best[1], board.worst[1]) == (1, 3)
+
+
+@pytest.mark.parametrize("state", [{"q": "nothing-of-the-kind"}, {"region": ("nowhere",)}, {"ceiling_min": 2.0}])
+def test_boards_may_be_empty(snapshot, state):
+    board = shown(snapshot, **state)
+    assert board.values.shape == (len(board.models), len(board.nodes))
+    assert not board.rank.any()
+    assert 0 in board.values.shape
+    assert board.notes
+
+
+def test_an_empty_site_has_an_empty_board(db):
+    board = shown(snapshot_for(EVERYBODY))
+    assert board.models == board.nodes == ()
+    assert board.root == -1
+
+
+def test_only_controls_make_no_ranks(snapshot, board):
+    only = shown(snapshot, include=(board.benchmarks[2],))
+    assert [node.kind for node in only.nodes] == ["heading", "benchmark"]
+    assert not only.rank.any()
+    assert [model.identifier for model in only.models] == sorted(model.identifier for model in only.models)
+
+
+class TestCache:
+    def test_what_only_looks_different_is_the_same_board(self, snapshot):
+        first = board_for(snapshot, BoardState(over="scored"))
+        second = board_for(snapshot, BoardState(over="scored", open=("V1",), page=3, errors=True))
+        assert second.values is first.values
+        assert second.state.page == 3
+        assert [node.identifier for node in second.nodes if node.open] == ["V1"]
+        assert board_for(snapshot, BoardState()).values is not first.values
+
+    def test_it_asks_the_database_nothing(self, snapshot, django_assert_num_queries):
+        with django_assert_num_queries(0):
+            board_for(snapshot, BoardState(q="vit"))
+
+    def test_boards_of_an_audience_are_its_own(self, board, owner):
+        private = board.models[-1]
+        own = board_for(snapshot_for(owner), BoardState())
+        public = board_for(snapshot_for(EVERYBODY), BoardState())
+        assert private in {model.identifier for model in own.models}
+        assert private not in {model.identifier for model in public.models}
+
+    def test_it_does_not_outlive_a_revision(self, snapshot):
+        first = board_for(snapshot, BoardState())
+        revision.bump()
+        assert board_for(snapshot_for(EVERYBODY), BoardState()).values is not first.values
+        forget()
+
+
+def test_private_models_change_nothing_for_outsiders(board):
+    """Not a rank, a colour, a median or a count."""
+    before = board_of(snapshot_for(EVERYBODY), BoardState())
+    VisionModel.objects.filter(identifier=board.models[-1]).delete()
+    revision.bump()
+    after = board_of(snapshot_for(EVERYBODY), BoardState())
+    for name in ("values", "rank", "best", "worst", "shade", "node_best", "node_median", "n_all"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+    assert after.notes == before.notes
+    assert after.groups == before.groups
+
+
+def test_arrays_cannot_be_written_to(snapshot):
+    board = shown(snapshot)
+    for name in ("values", "errors", "states", "rank", "n_all", "shade", "node_best"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(board, name)[...] = 0

@@ -1,0 +1,116 @@
+"""In a browser: changing modes, pointing, downloading, keyboard, phone, dark, accessibility."""
+
+import csv
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from brainscore_web.leaderboard import simulated
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PAGE = "/vision/compare/"
+X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
+
+
+@pytest.fixture
+def shown(transactional_db):
+    return simulated.fill(models=16, benchmarks=54, versions=2, private=0)
+
+
+def test_a_visit(shown, page, tmp_path):
+    page.goto(PAGE)
+    page.get_by_label("Across").fill(X)
+    page.get_by_label("Upwards").fill(Y)
+    page.get_by_role("button", name="Compare").click()
+    assert f"x={X}" in page.url
+    assert page.get_by_role("heading", level=2).first.inner_text() == f"{Y} against {X}"
+
+    # pointing at a mark, or going to it by keyboard, says what it is; Escape hides that
+    tip = page.locator(".chart-tip")
+    mark = page.locator(".chart-points a").first
+    mark.hover(force=True)
+    assert X in tip.inner_text()
+    page.mouse.move(2, 2)
+    assert tip.is_hidden()
+    mark.focus()
+    said = tip.inner_text()
+    assert said.startswith("simulated-")
+    assert Y in said
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    assert said.splitlines()[0] in mark.get_attribute("href")
+
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="SVG").click()
+    waiting.value.save_as(tmp_path / "chart.svg")
+    assert ET.parse(tmp_path / "chart.svg").getroot().get("width") == "85mm"
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="CSV").click()
+    waiting.value.save_as(tmp_path / "chart.csv")
+    with (tmp_path / "chart.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 16
+
+    # the other modes keep what was chosen; filters narrow it down
+    page.get_by_role("link", name="Two models").click()
+    page.get_by_label("First").fill(shown.models[0])
+    page.get_by_label("Second").fill(shown.models[5])
+    page.get_by_role("button", name="Compare").click()
+    assert page.locator(".chart-heading").first.text_content() == "Means"
+    page.get_by_text("Filters", exact=True).click()
+    page.get_by_label("IT", exact=False).first.check()
+    page.get_by_role("button", name="Apply").click()
+    assert "region=IT" in page.url
+    assert [one for one in page.locator(".chart-heading").all_text_contents() if one != "Means"][0].startswith("IT:")
+    page.get_by_role("link", name="region: IT").click()
+    assert "region" not in page.url
+    page.get_by_role("link", name="Two benchmarks").click()
+    assert page.get_by_label("Across").input_value() == X
+
+
+def test_cells_of_a_large_matrix_say_what_they_are(shown, page):
+    page.goto(f"{PAGE}?mode=matrix&level=benchmarks&least=3")
+    box = page.locator(".chart-cells").bounding_box()
+    each = box["width"] / 54
+    labels = page.evaluate("JSON.parse(document.getElementById('matrix-values').textContent).labels")
+    for row, column in ((0, 0), (3, 10), (10, 3), (53, 52)):
+        page.mouse.move(box["x"] + (column + 0.5) * each, box["y"] + (row + 0.5) * each)
+        said = page.locator(".chart-tip").inner_text()
+        assert said.startswith(f"{labels[row]} × {labels[column]}\nr = "), (row, column)
+        if row == column:
+            assert said.endswith("1.00")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_in_the_way_of_anyone(shown, browser, live_server, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = browser.new_context(base_url=live_server.url, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    queries = ["", f"?mode=models&first={shown.models[0]}", "?mode=matrix"]
+    queries += ["?mode=matrix&level=benchmarks&least=3", "?x=unknown&region=IT"] if scheme == "light" else []
+    for query in queries:
+        page.goto(PAGE + query)
+        for details in page.locator("details").all():
+            details.evaluate("one => one.open = true")
+        found = axe.Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+    context.close()
+
+
+def test_on_a_phone_without_script(shown, browser, live_server):
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 360, "height": 740}, java_script_enabled=False
+    )
+    page = context.new_page()
+    for query in ("", "?mode=models", "?mode=matrix", "?mode=matrix&level=benchmarks&least=3"):
+        page.goto(PAGE + query)
+        chart = page.locator(".chart").bounding_box()
+        held = page.locator(".chart-scroll, figure").last.bounding_box()
+        assert held["x"] + held["width"] <= 360
+        assert chart["width"] >= 300
+        small = [one.bounding_box()["height"] for one in page.locator(".chart .chart-tick").all()[:5]]
+        assert min(small) >= 8 or "benchmarks" in query
+    page.goto(PAGE)
+    page.get_by_label("Across").fill(X)
+    page.get_by_role("button", name="Compare").click()
+    assert X in page.get_by_role("heading", level=2).first.inner_text()
+    context.close()

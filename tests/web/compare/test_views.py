@@ -1,0 +1,234 @@
+"""The page and its files as visitors get them."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+from django.urls import resolve
+
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+
+pytestmark = pytest.mark.django_db
+PAGE, SVG, CSV = "/vision/compare/", "/vision/compare/compare.svg", "/vision/compare/compare.csv"
+X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
+MODES = ["", f"?x={X}&y={Y}", "?mode=models", "?mode=matrix", "?mode=matrix&level=benchmarks&least=3&method=spearman"]
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and whether all that is opened is closed."""
+
+    void = frozenset({"meta", "link", "input", "br", "hr", "img"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open = [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, tag, **wanted):
+        return [
+            found for name, found in self.elements if name == tag and all(found.get(k) == v for k, v in wanted.items())
+        ]
+
+
+@pytest.mark.parametrize("query", MODES)
+def test_each_mode_is_a_page_with_a_chart_and_files(client, board, query):
+    response = client.get(PAGE + query)
+    assert response.status_code == 200
+    page = Reader(response.content.decode())
+    assert len([one for one in page.all("svg") if "chart" in one["class"].split()]) == 1
+    assert not [one for _, one in page.elements if "style" in one or any(name.startswith("on") for name in one)]
+    assert not [one for one in page.all("script") if "src" not in one and one.get("type") != "application/json"]
+    ids = [one["id"] for _, one in page.elements if "id" in one]
+    assert len(ids) == len(set(ids))
+    links = {
+        one["href"] for one in page.all("a") if one["href"].startswith(("/vision/compare/compare", "/vision/model"))
+    }
+    for link in links:
+        resolve(link.split("?")[0])
+    files = [link for link in links if "/compare/compare." in link]
+    assert sorted(link.split("?")[0] for link in files) == [CSV, SVG]
+    for link in files:
+        answer = client.get(link)
+        assert answer.status_code == 200
+        assert "attachment" in answer["Content-Disposition"]
+
+
+@pytest.mark.parametrize("query", MODES)
+def test_the_file_shows_what_the_page_shows(client, board, query):
+    page = client.get(PAGE + query).content.decode()
+    shown = re.search(r'<svg [^>]*class="chart.*?</svg>', page, re.DOTALL)[0]
+    root = ET.fromstring(client.get(SVG + query).content)
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [one.text for one in root.iter(f"{space}text")]
+    assert texts
+    assert texts == [one.text for one in ET.fromstring(shown).iter(f"{space}text")]
+    assert root.get("width").endswith("mm")
+
+
+def test_forms_carry_along_what_they_do_not_ask(client, board):
+    query = f"?x={X}&y={Y}&region=IT&over=scored&family=vit&exclude={Y}"
+    page = Reader(client.get(PAGE + query).content.decode())
+    hidden = {(one["name"], one["value"]) for one in page.all("input", type="hidden")}
+    assert {("region", "IT"), ("over", "scored"), ("family", "vit"), ("exclude", Y), ("x", X), ("y", Y)} <= hidden
+    modes = [one["href"] for one in page.all("a") if one["href"].startswith("?mode=")]
+    assert all("family=vit" in href for href in modes[:2])
+    assert any(one["href"] == "/vision/leaderboard/?family=vit&exclude=Simulated003.IT-pls&region=IT&over=scored"
+               for one in page.all("a"))  # fmt: skip
+
+
+def test_a_filter_is_named_and_can_be_removed(client, board):
+    text = client.get(PAGE + "?region=IT&region=V1&runnable=1&parameters_max=25M").content.decode()
+    page = Reader(text)
+    hrefs = [one["href"] for one in page.all("a")]
+    assert "?parameters_max=25000000&runnable=1&region=V1" in hrefs
+    assert "?parameters_max=25000000&region=IT&region=V1" in hrefs
+    assert "parameters to: 25,000,000" in text
+    assert "family: vit" not in client.get(PAGE + "?mode=models&family=vit").content.decode()  # no effect there
+
+
+MISTAKES = [
+    ("?x=nothing-like-it", 404, "there is no benchmark or mean"),
+    ("?mode=models&first=simulated-vit", 404, "did you mean"),
+    (f"?x={X}&y=behavior_vision&region=IT", 400, "remove filters"),
+    ("?region=nowhere", 400, "remove some of them"),
+    ("?mode=matrix&region=nowhere", 400, "there are not two"),
+    ("?mode=cube", 400, "give one of"),
+    ("?colour=red&x=1", 400, "give one of"),
+    ("?least=x", 400, "give a number of models from 3"),
+    ("?nonsense=1", 400, "unknown parameter"),
+    ("?q=(", 400, "missing"),
+]
+
+
+def test_what_cannot_be_compared_is_said(client, board):
+    for query, status, said in MISTAKES:
+        for address in (PAGE, SVG, CSV):
+            response = client.get(address + query)
+            assert response.status_code == status, query
+            assert said in response.content.decode(), query
+            assert response["Cache-Control"] == "no-store"
+
+
+def test_text_from_the_address_is_escaped(client, board):
+    text = client.get(PAGE, {"x": '"><script>alert(1)</script>'}).content.decode()
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_names_from_the_database_are_escaped(client, board):
+    nasty = "</script><b>\"A\" & 'B'"
+    VisionModel.objects.filter(identifier=board.models[0]).update(title=nasty)
+    Benchmark.objects.filter(identifier=X).update(title=nasty)
+    for query in (*MODES, f"?mode=models&first={board.models[0]}&second={board.models[1]}"):
+        Reader(client.get(PAGE + query).content.decode())
+        ET.fromstring(client.get(SVG + query).content)
+    text = client.get(PAGE + MODES[1]).content.decode()
+    assert nasty not in text
+    assert "&lt;/script&gt;&lt;b&gt;" in text
+
+
+def test_private_models_show_to_their_owner_alone(client, board, owner, member, staff):
+    secret = board.models[-1]
+    queries = [*MODES, "?mode=models&family=vit", "?x=zzz", "?mode=models&first=simulated-recurrent"]
+    addresses = [address + query for address in (PAGE, SVG, CSV) for query in queries]
+    seen = {}
+    for person in (None, member, owner, staff):
+        if person:
+            client.force_login(person)
+        seen[person] = [client.get(address) for address in addresses]
+    for anonymous, other, own, all_of_them in zip(*seen.values(), strict=True):
+        assert secret not in anonymous.content.decode()
+        assert secret not in other.content.decode()
+        assert other.status_code == anonymous.status_code
+        if anonymous.status_code == 200:
+            assert len({one["ETag"] for one in (anonymous, own, all_of_them)}) == 3
+    for person in (owner, staff):
+        named = [secret in one.content.decode() for one in seen[person]]
+        assert named[0]  # among the points
+        assert named[2]  # among the names to choose from
+        assert named[2 * len(queries)]  # among the rows
+
+
+def test_private_models_do_not_enter_numbers(client, board, owner):
+    def counted():
+        text = client.get(PAGE).content.decode()
+        return int(re.search(r"(\d+) models? with both values", text)[1])
+
+    before = counted()
+    client.force_login(owner)
+    assert counted() == before + 1
+    assert board.models[-1] in client.get(PAGE).content.decode()
+
+
+def test_a_private_name_is_as_unknown_as_any(client, board):
+    answers = []
+    for name in (board.models[-1], "simulated-recurrent-911"):
+        response = client.get(PAGE, {"mode": "models", "first": name})
+        assert response.status_code == 404
+        answers.append(response.content.decode().replace(name, "NAME"))
+    said = [re.search(r'role="alert">(.*?)</div>', one, re.DOTALL)[1] for one in answers]
+    assert "there is no model" in said[0]
+    assert board.models[-1] not in said[0]
+
+
+@pytest.mark.parametrize("address", [PAGE, SVG, CSV])
+def test_what_the_visitor_has_already_is_not_sent_again(client, board, address):
+    first = client.get(address + MODES[1])
+    again = client.get(address + MODES[1], HTTP_IF_NONE_MATCH=first["ETag"])
+    assert again.status_code == 304
+    assert not again.content
+    assert client.get(address + MODES[2], HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 200
+    Score.objects.filter(benchmark__identifier=X, state="scored").first().delete()
+    assert client.get(address + MODES[1], HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 200
+
+
+@pytest.mark.parametrize("query", MODES)
+def test_queries_are_few_and_do_not_grow(client, board, query, django_assert_max_num_queries):
+    with django_assert_max_num_queries(10):
+        client.get(PAGE + query)
+    with django_assert_max_num_queries(3):  # what was read is kept
+        client.get(CSV + query)
+
+
+def test_only_reading_is_possible(client, board):
+    for address in (PAGE, SVG, CSV):
+        assert client.post(address).status_code == 405
+        assert client.head(address).status_code == 200
+
+
+def test_an_empty_site_says_so(client, db):
+    for query in MODES:
+        response = client.get(PAGE + query)
+        assert response.status_code in (400, 404)
+        assert 'role="alert"' in response.content.decode()
+
+
+def test_a_large_matrix_carries_its_numbers(client, board, django_user_model):
+    from brainscore_web.leaderboard import simulated
+
+    for model in (Score, VisionModel):
+        model.objects.all().delete()
+    Benchmark.objects.filter(is_mean=False).delete()
+    while Benchmark.objects.exists():
+        Benchmark.objects.filter(children=None).delete()
+    simulated.fill(models=15, benchmarks=54, private=0, seed=3)
+    text = client.get(PAGE + "?mode=matrix&level=benchmarks&least=3").content.decode()
+    data = json.loads(re.search(r'<script id="matrix-values" type="application/json">(.*?)</script>', text)[1])
+    assert len(data["labels"]) == 54
+    assert len(data["values"]) == 54 * 55 // 2
+    assert data["values"][0] == 100
+    assert len(re.findall(r"<path class=\"chart-run", text)) <= 42

@@ -1,0 +1,290 @@
+import csv
+import gzip
+import io
+import json
+import re
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.board import STATES, board_for
+from brainscore_web.leaderboard.models import Score, VisionModel
+from brainscore_web.leaderboard.payload import rounded
+from brainscore_web.leaderboard.snapshot import forget, snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+PAGE = "/vision/leaderboard/"
+EXPORTS = (f"{PAGE}export.csv", f"{PAGE}export.parquet", f"{PAGE}export.bib")
+
+
+def shown(visitor=None, **state):
+    return board_for(snapshot_for(visitor or AnonymousUser()), BoardState(**state))
+
+
+def rows_of(html):
+    """Texts of the table's cells, without what only screen readers say."""
+    body = html.split("<tbody>")[1].split("</tbody>")[0]
+    plain = re.sub(r'<span class="said">.*?</span>', "", body)
+    cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall(r"<tr>(.*?)</tr>", plain)]
+    return [[re.sub("<[^>]+>", "", cell).strip() for cell in row] for row in cells]
+
+
+def test_the_page_is_a_table_without_a_script(board, client):
+    made = shown()
+    rows = rows_of(client.get(PAGE).content.decode())
+    assert [row[1] for row in rows] == [model.title for model in made.models]
+    heads = [at for at, node in enumerate(made.nodes) if node.shown]
+    assert [row[2] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
+    assert all(len(row) == len(rows[0]) for row in rows)
+    assert rows[0][0].startswith("1 ")
+
+
+def test_signs_of_every_state(board, client):
+    query = urlencode([("open", node.identifier) for node in shown().nodes if node.kind != "benchmark"])
+    html = client.get(f"{PAGE}?{query}").content.decode()
+    texts = {text for row in rows_of(html) for text in row[2:]}
+    assert {"NaN", "n/a", "✕", "old", "–"} <= texts
+    for state in STATES[1:]:
+        assert f'<span class="said">{state}</span>' in html
+
+
+def test_links_of_the_table_sort_open_and_close(board, client):
+    html = client.get(PAGE).content.decode()
+    sort = re.search(r'class="sort" href="([^"]+)" title="Sort by V1"', html)[1].replace("&amp;", "&")
+    made = shown(sort="V1")
+    assert [row[1] for row in rows_of(client.get(PAGE + sort).content.decode())] == [m.title for m in made.models]
+    again = client.get(PAGE + sort).content.decode()
+    assert 'aria-sort="descending"' in again
+    back = re.search(r'class="sort" href="([^"]+)" title="Sort by V1"', again)[1].replace("&amp;", "&")
+    assert back.endswith("sort=-V1")
+
+    opens = re.search(r'class="open" href="([^"]+)"[^>]*>(?:(?!</a>).)*Open V1, ', html)[1].replace("&amp;", "&")
+    opened = client.get(PAGE + opens).content.decode()
+    assert "Close V1, " in opened
+    assert "Open V1, " not in opened
+
+
+def test_pages_of_fifty(board, client):
+    model = VisionModel.objects.first()
+    template = Score.objects.filter(model=model, state="scored").first()
+    for number in range(60):
+        one = VisionModel.objects.create(identifier=f"more-{number:02d}")
+        template.pk, template.model, template.receipt = None, one, f"more-{number:02d}"
+        template.save()
+    first = client.get(PAGE).content.decode()
+    assert len(rows_of(first)) == 50
+    after = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
+    second = client.get(PAGE + after).content.decode()
+    assert len(rows_of(second)) == 21
+    assert 'rel="prev"' in second
+    assert client.get(f"{PAGE}?page=99").status_code == 200
+
+
+def test_what_cannot_be_read_is_told_beside_the_field(board, client):
+    answer = client.get(PAGE, {"q": "(vit OR"})
+    html = answer.content.decode()
+    assert answer.status_code == 400
+    assert 'value="(vit OR"' in html
+    assert re.search(r'<p id="problem" role="alert">[^<]+</p>', html)
+    assert 'aria-invalid="true"' in html
+    told = client.get(f"{PAGE}data.json", {"q": "(vit OR"}).json()["problem"]
+    assert told["field"] == "q"
+    assert told["message"]
+    assert told["remedy"]
+    answer = client.get(PAGE, {"nonsense": "<script>alert(1)</script>"})
+    assert answer.status_code == 400
+    assert b"<script>alert" not in answer.content
+    answer = client.get(f"{PAGE}data.json", {"parameters_min": "many"})
+    assert answer.json()["problem"]["field"] == "parameters_min"
+
+
+def test_private_models_are_nowhere_for_others(board, client, member, owner, staff):
+    secret = board.models[-1]
+    VisionModel.objects.filter(identifier=secret).update(family="secret-family", title="Secret title")
+    revision.bump()
+    query = f"model={secret}&node=average_vision"
+    addresses = [PAGE, f"{PAGE}?q=secret", f"{PAGE}data.json", f"{PAGE}columns.json?node=V1", *EXPORTS]
+
+    def found(visitor):
+        client.logout()
+        if visitor:
+            client.force_login(visitor)
+        forget()
+        texts = [client.get(address).content for address in addresses]
+        return [text for text in texts if re.search(rb"Secret title|secret-family|" + secret.encode(), text)]
+
+    assert found(None) == []
+    assert found(member) == []
+    assert len(found(owner)) >= 4  # the page, the search, the data, the table as CSV
+    assert len(found(staff)) >= 4
+    client.logout()
+    told = client.get(f"{PAGE}cell.json?{query}").json()["problem"]
+    unknown = client.get(f"{PAGE}cell.json?model=nobody&node=average_vision").json()["problem"]
+    assert told["message"].replace(secret, "nobody") == unknown["message"]
+    assert b"11 of 11 models" in client.get(PAGE).content
+
+
+def test_counts_in_columns_do_not_tell_of_private_models(board, client, owner):
+    columns = client.get(f"{PAGE}columns.json?node=V1").json()
+    assert columns["models"] == 11
+    client.force_login(owner)
+    assert client.get(f"{PAGE}columns.json?node=V1").json()["models"] == 12
+
+
+def test_the_owner_sees_a_lock_and_others_nothing(board, client, owner, staff):
+    assert 'class="private"' not in client.get(PAGE).content.decode().split("<tbody>")[1].split("</tbody>")[0]
+    client.force_login(owner)
+    assert 'title="Only you see it">private' in client.get(PAGE).content.decode()
+    client.force_login(staff)
+    assert 'title="Not public">private' in client.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize("address", ["", "data.json", "columns.json?node=V1", "export.csv", "export.bib"])
+def test_what_a_visitor_has_is_not_sent_again(board, client, owner, address):
+    first = client.get(PAGE + address)
+    assert first.status_code == 200
+    assert "private" in first["Cache-Control"]
+    tag = {"HTTP_IF_NONE_MATCH": first["ETag"]}
+    assert client.get(PAGE + address, **tag).status_code == 304
+    seen = VisionModel.objects.filter(visibility="public").first()
+    seen.title = "Another title"
+    seen.save()
+    assert client.get(PAGE + address, **tag).status_code == 200
+    client.force_login(owner)
+    assert client.get(PAGE + address, **tag).status_code == 200
+
+
+def test_changes_of_private_models_show_in_no_tag(board, client):
+    addresses = ["", "data.json", "columns.json?node=V1"]
+    before = [client.get(PAGE + address)["ETag"] for address in addresses]
+    private = VisionModel.objects.get(identifier=board.models[-1])
+    private.title = "Another title"
+    private.save()
+    assert [client.get(PAGE + address)["ETag"] for address in addresses] == before
+
+
+@pytest.mark.parametrize(
+    ("address", "most"),
+    [("", 3), ("data.json", 3), ("columns.json?node=V1", 3), ("cell.json?model={model}&node={node}", 4)],
+)
+def test_few_queries_however_much_there_is(board, client, address, most):
+    node = next(node.identifier for node in shown().nodes if node.kind == "benchmark")
+    address = PAGE + address.format(model=board.models[0], node=node)
+    client.get(address)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        client.get(address)
+    assert len(queries) <= most
+    forget()
+    with CaptureQueriesContext(connection) as queries:
+        client.get(f"{address}{'&' if '?' in address else '?'}over=scored")
+    assert len(queries) <= 12
+
+
+def test_nothing_is_inline(board, client):
+    answer = client.get(PAGE)
+    html = answer.content.decode()
+    assert "unsafe" not in answer["Content-Security-Policy"]
+    assert not re.search(r"<[^>]+\sstyle=|<style|\son[a-z]+=|<script(?![^>]+src=)", html)
+
+
+def test_other_methods_are_refused(board, client):
+    for address in ("", "data.json", "columns.json", "cell.json", "export.csv"):
+        assert client.post(PAGE + address).status_code == 405
+        assert client.head(PAGE + address).status_code in (200, 304)
+
+
+def test_answers_are_compressed(board, client):
+    answer = client.get(f"{PAGE}data.json", HTTP_ACCEPT_ENCODING="gzip")
+    assert answer["Content-Encoding"] == "gzip"
+    assert json.loads(gzip.decompress(answer.content)) == client.get(f"{PAGE}data.json").json()
+
+
+def test_exports_carry_the_state(board, client):
+    answer = client.get(f"{PAGE}export.csv", {"family": "vit", "errors": "1"})
+    assert answer["Content-Disposition"] == 'attachment; filename="brain-score.csv"'
+    table = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert len(table) == len(shown(family=("vit",)).models)
+    assert client.get(f"{PAGE}export.parquet").content[:4] == b"PAR1"
+    assert client.get(f"{PAGE}export.bib").content.decode().count("@misc") > 0
+    refused = client.get(f"{PAGE}export.csv", {"form": "round"})
+    assert refused.status_code == 400
+    html = client.get(f"{PAGE}?family=vit").content.decode()
+    assert 'href="/vision/leaderboard/export.csv?family=vit"' in html
+
+
+def cell(client, made, state, **more):
+    row, place = next(
+        (row, place)
+        for place, node in enumerate(made.nodes)
+        if node.kind == "benchmark"
+        for row in range(len(made.models))
+        if STATES[made.states[row, place]] == state
+    )
+    query = {"model": made.models[row].identifier, "node": made.nodes[place].identifier, **more}
+    return client.get(f"{PAGE}cell.json", query).json(), row, place
+
+
+@pytest.mark.parametrize(
+    ("state", "starts", "says"),
+    [
+        ("missing", "missing: never scored; counts as 0 in means", ""),
+        ("failed", "failed; counts as 0 in means", "ValueError: simulated failure"),
+        ("not applicable", "not applicable; counts as 0 in means", "the model answers no such task (simulated)"),
+        ("undefined", "undefined; counts as 0 in means", "the score is NaN (simulated)"),
+        ("outdated", "outdated: only version 1 of the benchmark, 2024-", "; version 2 counts; counts as 0 in means"),
+    ],
+)
+def test_cells_without_a_score_say_why(board, client, state, starts, says):
+    told, _, _ = cell(client, shown(), state)
+    assert told["facts"][0].startswith(starts)
+    assert says in " | ".join(told["facts"])
+    told, _, _ = cell(client, shown(over="scored"), state, over="scored")
+    assert "counts as 0" not in " ".join(told["facts"])
+
+
+def test_a_scored_cell_says_its_interval_and_links_on(board, client):
+    made = shown()
+    told, row, place = cell(client, made, "scored")
+    facts = " | ".join(told["facts"])
+    assert told["title"] == f"{made.models[row].title} · {made.nodes[place].title}"
+    assert f"ceiled {made.values[row, place]:.4f}" in facts
+    assert "ceiling " in facts
+    assert "(reliability)" in facts
+    assert f"rank {made.rank_of(place)[row]} of " in facts
+    assert "version 2 of the benchmark, " in facts
+    assert [text for text, _ in told["links"]] == ["Model", "Benchmark"]
+    raw, _, _ = cell(client, made, "scored", values="raw")
+    assert raw["facts"][0].startswith("raw ")
+
+
+def test_a_mean_says_how_many_were_scored(board, client):
+    made = shown()
+    query = {"model": made.models[0].identifier, "node": "average_vision"}
+    facts = client.get(f"{PAGE}cell.json", query).json()["facts"]
+    n_scored, n_all = made.n_scored[0, 0], made.n_all[0, 0]
+    assert f"mean of {n_all} benchmarks, {n_scored} of them scored; the others count as 0" in facts
+    facts = client.get(f"{PAGE}cell.json", {**query, "over": "scored"}).json()["facts"]
+    assert any(fact.endswith("the others are left out") for fact in facts)
+
+
+def test_the_state_of_a_day(board, client):
+    html = client.get(f"{PAGE}?at=2024-04-01").content.decode()
+    assert ", as of 2024-04-01" in html
+    html = client.get(f"{PAGE}?at=2020-01-01").content.decode()
+    assert "No model had been scored by 2020-01-01." in html
+
+
+def test_what_is_chosen_stays_chosen_in_the_form(board, client):
+    html = client.get(f"{PAGE}?family=vit&exclude=V1&parameters_min=2000000&runnable=1&sort=-V2&open=").content.decode()
+    assert re.search(r'name="family" value="vit" checked', html)
+    assert re.search(r'name="exclude" value="V1" checked', html)
+    assert re.search(r'name="parameters_min" value="2000000"', html)
+    assert '<input type="hidden" name="sort" value="-V2">' in html
+    assert '<input type="hidden" name="open" value="">' in html
+    assert re.search(r'id="chosen" class="badge">4<', html)

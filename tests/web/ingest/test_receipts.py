@@ -1,0 +1,325 @@
+"""Receipts that are posted."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from brainscore_core.scoring import Receipt
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.ingest import IngestReport, ingest_receipts
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
+
+OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
+
+
+def ingest(*documents, by=None, **options):
+    return ingest_receipts(documents, by=by, **options)
+
+
+def test_a_receipt_is_kept_with_all_its_numbers(db, receipt):
+    made = receipt()
+    assert ingest(made) == IngestReport(added=1)
+    score = Score.objects.get()
+    assert (score.receipt, score.model.identifier, score.benchmark.identifier) == (
+        made.id,
+        "a-model",
+        "Some2026.IT-pls",
+    )
+    assert (score.version, score.state, score.created) == ("1", "scored", datetime(2026, 1, 1, tzinfo=UTC))
+    assert (score.value, score.error, score.low, score.high) == (0.5, 0.02, 0.46, 0.54)
+    assert (score.level, score.estimates, score.scale, score.unclamped) == (0.95, "stimuli", "ceiled", 0.51)
+    assert (score.raw, score.raw_error, score.raw_low, score.raw_high) == (0.4, 0.016, 0.36, 0.44)
+    assert (score.ceiling, score.seconds, score.error_reason) == (0.8, 12.5, "")
+    assert Receipt.from_dict(score.document) == made
+
+
+@pytest.mark.parametrize("state", ["undefined", "not applicable", "failed"])
+def test_what_has_no_score_is_kept_with_its_reason(db, receipt, state):
+    assert ingest(receipt(state=state)).added == 1
+    score = Score.objects.get()
+    assert (score.state, score.value, score.low, score.reason) == (state, None, None, f"it is {state}")
+
+
+def test_plain_json_is_as_good(db, receipt):
+    assert ingest(json.loads(receipt().to_json())).added == 1
+
+
+def test_known_ones_are_passed_over(db, receipt):
+    first, second = receipt(), receipt(day=1)
+    assert ingest(first) == IngestReport(added=1)
+    before = revision.current()
+    assert ingest(first, first) == IngestReport(known=2)
+    assert revision.current() == before
+    assert ingest(first, second, second) == IngestReport(added=1, known=2)
+    assert revision.current() > before
+    assert Score.objects.count() == 2
+
+
+def test_the_revision_grows_once(db, receipt, monkeypatch):
+    times = []
+    monkeypatch.setattr(revision, "bump", lambda: times.append(1))
+    ingest(*(receipt(f"model-{number}", f"Other{number}2026.V1-pls") for number in range(20)))
+    assert len(times) == 1
+
+
+def test_after_one_that_was_killed_the_revision_grows(db, receipt):
+    ingest(receipt())
+    Ingestion.objects.create(source="killed")
+    before = revision.current()
+    ingest(receipt())
+    assert revision.current() > before
+
+
+@pytest.mark.parametrize("file", sorted(OLD.glob("*.json")), ids=lambda file: file.stem)
+def test_receipts_of_version_1_are_migrated(db, file):
+    data = json.loads(file.read_text())
+    assert data["schema_version"] == 1
+    assert ingest(data).added == 1
+    assert Score.objects.get().state == Receipt.from_dict(data).state
+
+
+BAD = {
+    "no object": lambda make: ["no", "object"],
+    "nothing": lambda make: {},
+    "newer": lambda make: make(schema_version=99),
+    "unknown state": lambda make: make(state="great"),
+    "scored without a score": lambda make: make(score=None),
+    "NaN": lambda make: make(score__value=float("nan")),
+    "infinite": lambda make: make(score__value=float("inf")),
+    "too large for a float": lambda make: make(score__value=10**400),
+    "no such day": lambda make: make(created="2026-02-31T00:00:00.000000Z"),
+    "tomorrow's tomorrow": lambda make: make(created=f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%dT%H:%M:%S.%f}Z"),
+    "a line after the id": lambda make: make(id=make()["id"] + "\n"),
+    "long name": lambda make: make(model__identifier="m" * 201),
+    "NUL in a name": lambda make: make(model__identifier="a-\0model"),
+    "half a character in a name": lambda make: make(benchmark__identifier="Some\ud8002026-pls"),
+    "blank name": lambda make: make(benchmark__identifier="  "),
+    "line in a name": lambda make: make(model__identifier="a\nmodel"),
+    "long version": lambda make: make(benchmark__version="v" * 51),
+    "a mean": lambda make: make(benchmark__identifier="IT"),
+    "an object inside": lambda make: make(seeds={"numpy": {1, 2}}),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_one_is_named_and_the_others_go_in(db, receipt, document, kind):
+    report = ingest(receipt("first"), BAD[kind](document), receipt("last"))
+    assert (report.added, len(report.problems)) == (2, 1)
+    assert set(VisionModel.objects.values_list("identifier", flat=True)) == {"first", "last"}
+    (problem,) = report.problems
+    assert problem.message
+    assert problem.path.startswith("receipt 2") or kind == "a mean"
+    (kept,) = Ingestion.objects.get().problems
+    assert kept["message"] == problem.message
+
+
+def test_deep_json_is_a_problem(db):
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    report = ingest({"seeds": deep})
+    assert len(report.problems) == 1
+
+
+def test_what_no_database_takes_is_replaced(db, document):
+    long = "x" * 100_000
+    made = document(
+        score__error_reason="no\0ne" + long,
+        score__ci_estimates="half \ud800" + long,
+        score__scale="s" * 30,
+        score__error=float("inf"),
+        ceiling__ci_estimates=long,
+        ceiling__meaning=long,
+        model__plugin={"name": "p" * 300, "sha256": None, "distribution": None, "version": None},
+        notes=["\0", "\udfff"],
+        seeds={"a\0": 1},
+    )
+    assert ingest(made) == IngestReport(added=1)
+    score = Score.objects.get()
+    assert score.error is None
+    assert score.error_reason.startswith("no\ufffdne")
+    assert score.error_reason.endswith("…")
+    assert len(score.error_reason) == len(score.estimates) == 500
+    assert len(score.scale) == 20
+    assert score.document["notes"] == ["\ufffd", "\ufffd"]
+    version = BenchmarkVersion.objects.get()
+    assert (len(version.ceiling_meaning), len(version.ceiling_estimates)) == (50, 500)
+    assert len(VisionModel.objects.get().plugin) == 200
+
+
+def test_what_the_database_refuses_is_named(db, receipt, monkeypatch):
+    from brainscore_web.leaderboard.ingest import _rows
+
+    monkeypatch.setattr(_rows, "number", lambda value: "no number" if value == 0.25 else value)
+    report = ingest(receipt("good"), receipt("bad", value=0.25), receipt("fine"))
+    if connection.vendor == "postgresql":  # SQLite takes text for a number
+        assert (report.added, len(report.problems)) == (2, 1)
+        assert set(Score.objects.values_list("model__identifier", flat=True)) == {"good", "fine"}
+
+
+class TestModels:
+    def test_posted_ones_are_private_and_the_posters(self, db, receipt, scorer):
+        ingest(receipt(), by=scorer)
+        model = VisionModel.objects.get()
+        assert (model.visibility, model.owner, model.plugin) == ("private", scorer, "a_model")
+        assert Ingestion.objects.get().by == scorer
+
+    def test_unless_said_otherwise(self, db, receipt, scorer):
+        ingest(receipt(), by=scorer, default_visibility="public")
+        model = VisionModel.objects.get()
+        assert (model.visibility, model.owner) == ("public", None)
+
+    def test_those_known_stay(self, db, receipt, scorer, owner):
+        VisionModel.objects.create(identifier="a-model", visibility="public", owner=owner, family="resnet")
+        ingest(receipt(), by=scorer)
+        model = VisionModel.objects.get()
+        assert (model.visibility, model.owner, model.family) == ("public", owner, "resnet")
+
+
+class TestBenchmarks:
+    def test_one_that_names_a_parent_stands_below_it(self, db, receipt):
+        ingest(receipt())
+        benchmark = Benchmark.objects.get(identifier="Some2026.IT-pls")
+        assert (benchmark.parent.identifier, benchmark.in_tree, benchmark.control) == ("IT", True, False)
+        assert benchmark.parent.parent.parent.identifier == "average_vision"
+        assert (benchmark.version, benchmark.access) == ("1", "private")
+        assert benchmark.bibtex.startswith("@misc")
+
+    def test_earlier_names_of_parents_are_known(self, db, receipt):
+        ingest(receipt(benchmark="Some2026-i2n", parent="behavior"))
+        assert Benchmark.objects.get(identifier="Some2026-i2n").parent.identifier == "behavior_vision"
+
+    @pytest.mark.parametrize("parent", [None, "nowhere", "Some2026.IT-pls"])
+    def test_one_without_stands_apart(self, db, receipt, parent):
+        ingest(receipt(), receipt(benchmark="Other2026-pls", parent=parent))
+        other = Benchmark.objects.get(identifier="Other2026-pls")
+        assert (other.parent, other.in_tree) == (None, False)
+
+    def test_a_control_counts_in_no_mean(self, db, receipt):
+        ingest(receipt(control=True))
+        benchmark = Benchmark.objects.get(identifier="Some2026.IT-pls")
+        assert (benchmark.control, benchmark.in_tree) == (True, False)
+
+    def test_the_installed_package_knows_better(self, db, receipt):
+        ingest(receipt(benchmark="MajajHong2015.IT-pls", version=99, parent="V1", control=True))
+        benchmark = Benchmark.objects.get(identifier="MajajHong2015.IT-pls")
+        assert (benchmark.version, benchmark.parent.identifier, benchmark.control) == ("4", "IT", False)
+        assert benchmark.versions.get().version == "99"
+
+    def test_of_others_the_newest_version_counts(self, db, receipt):
+        ingest(receipt(version=10, day=3))
+        ingest(receipt(version=9, day=5))
+        assert Benchmark.objects.get(identifier="Some2026.IT-pls").version == "10"
+        ingest(receipt(version=11, day=6, parent="V4"))
+        benchmark = Benchmark.objects.get(identifier="Some2026.IT-pls")
+        assert (benchmark.version, benchmark.parent.identifier) == ("11", "V4")
+
+    def test_versions_that_are_no_numbers_are_ordered_by_time(self, db, receipt):
+        ingest(receipt(version="b", day=3), receipt(version="a", day=5))
+        assert Benchmark.objects.get(identifier="Some2026.IT-pls").version == "a"
+
+    def test_what_was_edited_stays(self, db, receipt):
+        ingest(receipt())
+        edited = Benchmark.objects.get(identifier="Some2026.IT-pls")
+        edited.version, edited.bibtex = "1b", "@misc{mine}"
+        edited.save()
+        ingest(receipt(version=2, day=1))
+        now = Benchmark.objects.get(identifier="Some2026.IT-pls")
+        assert (now.version, now.bibtex) == ("1b", "@misc{mine}")
+
+    def test_without_a_version_any_counts(self, db, receipt):
+        ingest(receipt(version=None))
+        assert Benchmark.objects.get(identifier="Some2026.IT-pls").version == ""
+        assert not BenchmarkVersion.objects.exists()
+        assert Score.objects.get().version == ""
+
+
+class TestVersions:
+    def test_since_is_the_earliest_receipt(self, db, receipt):
+        for day in (5, 2, 8):
+            ingest(receipt(day=day))
+        assert BenchmarkVersion.objects.get().since == datetime(2026, 1, 3, tzinfo=UTC)
+
+    def test_the_ceiling_is_that_of_the_newest_receipt_that_has_one(self, db, receipt):
+        ingest(receipt(day=5, ceiling=0.5))
+        ingest(receipt(day=2, ceiling=0.2))
+        ingest(receipt(day=8, ceiling=None))
+        version = BenchmarkVersion.objects.get()
+        assert (version.ceiling, version.ceiling_low, version.ceiling_high, version.lower_bound) == (
+            0.5,
+            0.78,
+            0.82,
+            0.7,
+        )
+        assert (version.ceiling_meaning, version.ceiling_estimates) == ("reliability", "splits")
+        ingest(receipt(day=9, ceiling=0.9))
+        assert BenchmarkVersion.objects.get().ceiling == 0.9
+
+    def test_the_same_in_one_go(self, db, receipt):
+        ingest(*(receipt(day=day, ceiling=ceiling) for day, ceiling in ((5, 0.5), (2, 0.2), (8, None))))
+        version = BenchmarkVersion.objects.get()
+        assert (version.ceiling, version.since) == (0.5, datetime(2026, 1, 3, tzinfo=UTC))
+
+    def test_an_edited_ceiling_stays(self, db, receipt):
+        ingest(receipt(day=1, ceiling=0.5))
+        BenchmarkVersion.objects.update(ceiling=0.6, changes="mended")
+        ingest(receipt(day=2, ceiling=0.7))
+        version = BenchmarkVersion.objects.get()
+        assert (version.ceiling, version.changes) == (0.6, "mended")
+
+
+def test_queries_do_not_grow_with_receipts(db, receipt, django_assert_max_num_queries):
+    ingest(receipt())
+    with django_assert_max_num_queries(25):
+        ingest(receipt(day=1))
+    many = [receipt(f"model-{n % 10}", f"Many{n % 7}2026.V1-pls", day=n, version=n % 2 + 1) for n in range(200)]
+    with django_assert_max_num_queries(40):
+        ingest(*many)
+
+
+AT_ONCE = """
+import json, sys, threading
+import django
+from django.core.management import call_command
+django.setup()
+call_command("migrate", verbosity=0)
+from django.db import connections
+from brainscore_web.leaderboard.ingest import ingest_receipts
+from brainscore_web.leaderboard.models import BenchmarkVersion, Ingestion, Score, VisionModel
+
+documents = [json.load(open(file)) for file in sys.argv[1:]]
+start = threading.Barrier(4)
+reports = []
+
+def post(order):
+    start.wait()
+    try:
+        report = ingest_receipts(documents[::order], by=None)
+        reports.append([report.added, report.known, len(report.problems)])
+    finally:
+        connections.close_all()
+
+threads = [threading.Thread(target=post, args=(order,)) for order in (1, -1, 1, -1)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+rows = [model.objects.count() for model in (Score, VisionModel, BenchmarkVersion, Ingestion)]
+print(json.dumps({"reports": reports, "rows": rows}))
+"""
+
+
+def test_posts_at_the_same_time_give_one_row(receipt, tmp_path, process):
+    made = [receipt(f"model-{number}", day=number) for number in range(5)]
+    files = [tmp_path / f"{one.id}.json" for one in made]
+    for one, file in zip(made, files, strict=True):
+        file.write_text(one.to_json())
+    found = json.loads(process("-c", AT_ONCE, *files))
+    assert len(found["reports"]) == 4
+    assert sum(added for added, _, _ in found["reports"]) == 5
+    assert sum(known for _, known, _ in found["reports"]) == 15
+    assert not any(problems for _, _, problems in found["reports"])
+    assert found["rows"] == [5, 5, 1, 4]
