@@ -153,7 +153,7 @@ STATIC_URL = "static/"
 STATIC_ROOT = SITE_HOME / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "brainscore_web.static_files.PackedStaticFiles"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = SITE_HOME / "media"  # never served as such: views hand files out to who may see them
@@ -186,4 +186,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {
+        "django.request": {"level": "ERROR"},  # not every address that does not exist
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # nor every scan by address
+    },
 }

@@ -63,11 +63,19 @@ class Cache(Generic[K, V]):
                 raise
             with self._lock:
                 self._making.pop(key, None)
-                self._made[key] = value
-                self._weight += self._weigh(value)
-                while self._weight > self._most:
-                    self._weight -= self._weigh(self._made.popitem(last=False)[1])
+                self._keep(key, value)
             return value
+
+    def _keep(self, key: K, value: V) -> None:
+        weight = self._weigh(value)
+        if weight > self._most:
+            return
+        if key in self._made:  # after a failure two may have made it
+            self._weight -= self._weigh(self._made.pop(key))
+        self._made[key] = value
+        self._weight += weight
+        while self._weight > self._most:
+            self._weight -= self._weigh(self._made.popitem(last=False)[1])
 
     def drop(self, which: Callable[[K], bool]) -> None:
         """Forget the values of some keys."""

@@ -52,6 +52,7 @@ class _Column(NamedTuple):
     title: SafeString
     full: str
     kind: str
+    own: bool
     level: int
     width: int
     height: int
@@ -162,6 +163,7 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
         title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
         full=node.title,
         kind=node.kind if head.kind == "closed" else head.kind,
+        own=head.kind == "mean",
         level=min(head.level, 5),
         width=head.width,
         height=head.height,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Board:
     """What the leaderboard shows; arrays cannot be written to.
 
@@ -91,7 +91,10 @@ class Board:
     node_median: Floats
     node_ceiling: Floats
     notes: tuple[str, ...]
-    _places: dict[str, int] = field(default_factory=dict, repr=False)
+    _places: dict[str, int]
+
+    def __repr__(self) -> str:
+        return f"<Board {self.state.query()!r}: {len(self.models)} × {len(self.nodes)} of {self.snapshot!r}>"
 
     @property
     def root(self) -> int:

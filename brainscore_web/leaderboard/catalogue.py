@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from brainscore_vision.leaderboard import listed
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest._clean import check_identifier, json_value, text
+from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
 from brainscore_web.leaderboard.nodes import nodes, placement
 from brainscore_web.leaderboard.synced import fill_in

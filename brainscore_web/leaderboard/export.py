@@ -69,7 +69,7 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     if form not in FORMS:
         raise UserError(f"form is {str(form)[:50]!r}", remedy=f"give one of: {', '.join(FORMS)}")
     columns = _wide(board) if form == "wide" else _long(board)
-    arrays = {name: pyarrow.array(column, from_pandas=True) for name, column in columns.items()}
+    arrays = {name: pyarrow.array(column, _type(name, column), from_pandas=True) for name, column in columns.items()}
     metadata = {
         "query": board.state.query(),
         "revision": str(board.snapshot.revision),
@@ -99,6 +99,19 @@ def bibtex(board: Board) -> str:
     query = board.state.query()
     head = f"Brain-Score leaderboard, exported {datetime.now(UTC):%Y-%m-%d}" + (f", query {query}" if query else "")
     return gathered(head, cited)
+
+
+def _type(name: str, column: Any) -> pyarrow.DataType:
+    """What a column holds, also where it is empty."""
+    import pyarrow
+
+    if isinstance(column, np.ndarray):
+        return pyarrow.string() if column.dtype == object else pyarrow.from_numpy_dtype(column.dtype)
+    kinds = {
+        "parameters": pyarrow.int64(), "size_mb": pyarrow.float64(), "runnable": pyarrow.bool_(),
+        "rank": pyarrow.int64(), "rank_best": pyarrow.int64(), "rank_worst": pyarrow.int64(),
+    }  # fmt: skip
+    return kinds.get(name, pyarrow.string())
 
 
 def _wide(board: Board) -> dict[str, Any]:

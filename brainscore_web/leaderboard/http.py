@@ -53,8 +53,8 @@ def conditional(snapshot: Snapshot, *parts: object, only_snapshot: bool = False)
 def answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
     """Answer 304 if the visitor has what `tag` stands for, else with what `make` makes.
 
-    What was made for one visitor goes to all who ask for the same `tag`, so that it must name everything that the answer
-    depends on; answers with a token against forgery, or with messages, are not kept.
+    What was made for one visitor goes to all who ask for the same `tag`, so that it must name everything that the
+    answer depends on; answers with a token against forgery, or with messages, are not kept.
     """
     tag = _of_person(request, tag)
     response = get_conditional_response(request, etag=tag)
@@ -127,10 +127,11 @@ def user_errors(view: View) -> View:
 
 
 def error_response(request: HttpRequest, error: UserError) -> HttpResponse:
-    """Say what is wrong and how to mend it, as a page, or as JSON to who prefers that."""
+    """Say what is wrong and how to mend it: as a page, or as JSON in the API and to who prefers that."""
     status = 404 if isinstance(error, UnknownIdentifier) else 400
     told = {"message": error.message, "remedy": error.remedy or ""}
-    if request.get_preferred_type(["text/html", "application/json"]) == "application/json":
+    wanted = request.get_preferred_type(["text/html", "application/json"])
+    if wanted == "application/json" or request.path.startswith("/api/"):
         response: HttpResponse = JsonResponse(told, status=status)
     else:
         response = render(request, "leaderboard/error.html", told, status=status)

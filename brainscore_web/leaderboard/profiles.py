@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard.ingest._clean import json_value
+from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
 from brainscore_web.leaderboard.writing import writing_alone
 

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_interface import BrainModel
-from brainscore_web.leaderboard.ingest._clean import text
+from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample, Visibility
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ class SnapshotKey(NamedTuple):
     at: date | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
     """What one kind of visitor may see; arrays are models × benchmarks and cannot be written to.
 
@@ -80,8 +80,12 @@ class Snapshot:
     raw_low: NDArray[np.float64]
     raw_high: NDArray[np.float64]
     score: NDArray[np.int64]
-    model_index: dict[str, int] = field(repr=False)
-    benchmark_index: dict[str, int] = field(repr=False)
+    model_index: dict[str, int]
+    benchmark_index: dict[str, int]
+
+    def __repr__(self) -> str:
+        when = f", {self.at}" if self.at else ""
+        return f"<Snapshot {self.revision}, {self.audience}{when}: {len(self.models)} × {len(self.benchmarks)}>"
 
     @cached_property
     def digest(self) -> str:

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.documents import document, document_names, picture, text_of
@@ -19,8 +20,11 @@ __all__ = ["file", "home", "text", "tutorial", "tutorials"]
 def home(request: HttpRequest) -> HttpResponse:
     """What this is, who leads, and what to do next."""
     snapshot = snapshot_for(request.user)
-    front = front_of(board_for(snapshot, BoardState()))
-    return render(request, "pages/home.html", {"front": front})
+
+    def make() -> HttpResponse:
+        return render(request, "pages/home.html", {"front": front_of(board_for(snapshot, BoardState()))})
+
+    return answer(request, conditional(snapshot, "home"), make)
 
 
 @require_safe

@@ -15,7 +15,7 @@ from brainscore_web.leaderboard.cards._bars import Axis, Bin, axis_of, bar, bins
 from brainscore_web.leaderboard.cards._facts import Fact, benchmark_facts, notes_of
 from brainscore_web.leaderboard.cards._scores import ScoreLine, reason_of
 from brainscore_web.leaderboard.cards._snippets import Citation, Code, benchmark_code, citation_of
-from brainscore_web.leaderboard.cards._standing import has_ceiling, node_ranks
+from brainscore_web.leaderboard.cards._standing import group_text, has_ceiling, node_ranks
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
@@ -312,7 +312,6 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
     for row in order:
         model, snapshot_row = board.models[row], int(board.rows[row])
         rank, best, worst = (int(part[row]) for part in (ranks.rank, ranks.best, ranks.worst))
-        letters = ranks.letters[row]
         line, raw = None, ""
         if node.column >= 0:
             line = data.scores.get(int(board.snapshot.score[snapshot_row, node.column]), ("", None))[1]
@@ -329,7 +328,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             private=model.private,
             rank=f"{rank}{'=' if rank in ties else ''}",
             places=f"{best}–{worst}" if best != worst else f"{best}",
-            group=("" if all(len(name) == 1 for name in letters) else " ").join(letters),
+            group=group_text(ranks.letters[row]),
             score=estimate(value, error),
             interval=interval(start, end),
             raw=raw,

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards._bars import Axis, axis_of, bar
-from brainscore_web.leaderboard.cards._standing import Standing, has_ceiling, node_ranks, standings
+from brainscore_web.leaderboard.cards._standing import Standing, group_text, has_ceiling, node_ranks, standings
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -206,9 +206,9 @@ def _toggled(opened: Collection[str], identifier: str) -> str:
 def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
     ranks = node_ranks(board, at)
     best, worst = int(ranks.best[place]), int(ranks.worst[place])
-    letters = ranks.letters[place]
-    group = ("" if all(len(name) == 1 for name in letters) else " ").join(letters)
-    return (f"{best}–{worst}" if best != worst else f"{best}", group) if best > 0 else ("", "")
+    if best <= 0:
+        return "", ""
+    return f"{best}–{worst}" if best != worst else f"{best}", group_text(ranks.letters[place])
 
 
 def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:

@@ -12,7 +12,7 @@ from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
-__all__ = ["Standing", "has_ceiling", "node_ranks", "standings"]
+__all__ = ["Standing", "group_text", "has_ceiling", "node_ranks", "standings"]
 
 _WIDE = 1.959963984540054  # standard errors of a difference on either side that hold 95 %
 
@@ -87,6 +87,19 @@ def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: i
         else Standing(rank=0, among=n, ties=0, alike=None)
         for there, rank, n, ties, close, sure in columns
     )
+
+
+def group_text(letters: tuple[str, ...]) -> str:
+    """Letters of groups; of many the first and the last, as groups follow each other.
+
+    Examples
+    --------
+    >>> group_text(("a", "b")), group_text(("c", "d", "e", "f", "g")), group_text(("z", "aa"))
+    ('ab', 'c–g', 'z aa')
+    """
+    if len(letters) > 4:
+        return f"{letters[0]}–{letters[-1]}"
+    return ("" if all(len(name) == 1 for name in letters) else " ").join(letters)
 
 
 _ranks: Cache[tuple[SnapshotKey, str], RanksFromErrors] = Cache(most=64)

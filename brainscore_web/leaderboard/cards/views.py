@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
@@ -17,7 +18,7 @@ from brainscore_web.leaderboard._facets import benchmark_facets, model_facets
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, _figures, _lists
 from brainscore_web.leaderboard.cards._bars import histogram
-from brainscore_web.leaderboard.cards._benchmark import benchmark_card
+from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, benchmark_card
 from brainscore_web.leaderboard.cards._model import model_card
 from brainscore_web.leaderboard.cards._receipt import public_document, receipt_card
 from brainscore_web.leaderboard.cards._samples import image_type
@@ -97,6 +98,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "axis": card.axis.texts,
             "models": card.models[:most],
             "hidden": len(card.models) - len(card.models[:most]),
+            "compare": _compare(card),
             "histogram": histogram(card.bins, card.axis),
         }
         return render(request, "cards/benchmark.html", context)
@@ -204,6 +206,15 @@ def sample(request: HttpRequest, pk: int, name: str) -> FileResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "public, max-age=31536000, immutable" if public else "private, no-store"
     return response
+
+
+def _compare(card: BenchmarkCard) -> str:
+    """Where what is shown is compared: all that is below a mean, or a benchmark with others."""
+    if not card.is_mean:
+        return f"{reverse('compare:page')}?{urlencode({'x': card.identifier}, quote_via=quote)}"
+    level = "means" if all(child.kind == "mean" for child in card.children) else "benchmarks"
+    query = {"mode": "matrix", "level": level, "include": card.identifier}
+    return f"{reverse('compare:page')}?{urlencode(query, quote_via=quote)}"
 
 
 def _addresses() -> dict[str, str]:

@@ -4,9 +4,17 @@ What is known already is passed over; what is wrong is named, and the rest goes 
 known yet are made; what somebody edited on the site stays.
 """
 
+from brainscore_web.leaderboard.catalogue import CatalogueReport, sync_catalogue
 from brainscore_web.leaderboard.ingest._receipts import ingest_receipts
 from brainscore_web.leaderboard.ingest._report import IngestReport
 from brainscore_web.leaderboard.ingest._store import ingest_store
 from brainscore_web.leaderboard.ingest._table import ingest_table
 
-__all__ = ["IngestReport", "ingest_receipts", "ingest_store", "ingest_table"]
+__all__ = [
+    "CatalogueReport",
+    "IngestReport",
+    "ingest_receipts",
+    "ingest_store",
+    "ingest_table",
+    "sync_catalogue",
+]

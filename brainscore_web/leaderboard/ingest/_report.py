@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from brainscore_core.scoring import Problem
-from brainscore_web.leaderboard.ingest._clean import json_value
+from brainscore_web.leaderboard.clean import json_value
 
 __all__ = ["IngestReport", "Tally"]
 

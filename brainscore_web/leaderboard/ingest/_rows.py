@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Model
 
 from brainscore_core.scoring import CeilingEstimate, Receipt
-from brainscore_web.leaderboard.ingest._clean import (
+from brainscore_web.leaderboard.clean import (
     LONGEST_TEXT,
     check_identifier,
     check_receipt,

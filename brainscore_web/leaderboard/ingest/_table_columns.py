@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import EXPORT_COLUMNS, State
-from brainscore_web.leaderboard.ingest._clean import FUTURE, LONGEST_TEXT, REPLACEMENT, check_identifier, check_receipt
+from brainscore_web.leaderboard.clean import FUTURE, LONGEST_TEXT, REPLACEMENT, check_identifier, check_receipt
 from brainscore_web.leaderboard.ingest._report import Tally
 from brainscore_web.leaderboard.ingest._rows import Row, limits
 

@@ -12,8 +12,8 @@ from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
 from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.ingest._benchmarks import benchmarks_of, keep_versions
-from brainscore_web.leaderboard.ingest._clean import text
 from brainscore_web.leaderboard.ingest._models import chunks, model_ids
 from brainscore_web.leaderboard.ingest._report import Tally
 from brainscore_web.leaderboard.ingest._rows import Row

@@ -266,7 +266,7 @@ def test_what_was_erased_is_not_published_by_reading_receipts_again(client, mine
         timings=Timings(total=1.0),
     ).identified()
     leave(client, leftover="erase")
-    assert ingest_receipts([receipt]).added == 1
+    assert ingest_receipts([receipt], by=None).added == 1
     assert VisionModel.objects.get(identifier=name).visibility == "private"
     assert name not in public(mine)
 

@@ -3,7 +3,6 @@ from django.test import Client
 from django.core.cache import caches
 def test_measure(db, settings):
     from brainscore_web.leaderboard.simulated import fill
-    from brainscore_web.leaderboard.models import *
     settings.API_RATES={"anonymous":10**6,"known":10**6}
     t=time.time(); made=fill(models=500, benchmarks=300, versions=2, private=5); print("fill",time.time()-t)
     c=Client()

@@ -183,8 +183,8 @@ def sure(db):
         model = VisionModel.objects.create(identifier=name)
         leaf = Benchmark.objects.get(identifier="one")
         Score.objects.create(
-            receipt=name, model=model, benchmark=leaf, version="1", created="2026-01-02T00:00Z", value=value, error=0.02,
-            state="failed" if value is None else "scored",
+            receipt=name, model=model, benchmark=leaf, version="1", created="2026-01-02T00:00Z", value=value,
+            error=0.02, state="failed" if value is None else "scored",
         )  # fmt: skip
     revision.bump()
     return snapshot_for(EVERYBODY)
@@ -303,7 +303,8 @@ class TestNodes:
         nodes = shown(snapshot, open=("V1", "average_vision")).nodes
         assert {node.identifier for node in nodes if node.open} == {"V1", "average_vision"}
         assert [node.identifier for node in nodes if node.shown] == [
-            "average_vision", "neural_vision", "behavior_vision", "engineering_vision", "Not in the averages", "Controls",
+            "average_vision", "neural_vision", "behavior_vision", "engineering_vision",
+            "Not in the averages", "Controls",
         ]  # fmt: skip
         assert [node.identifier for node in shown(snapshot, open=()).nodes if node.open] == []
 
@@ -330,7 +331,7 @@ class TestNotes:
             ({}, ["counts as 0", "Ranks are by Global Score", "95 %"]),
             ({"over": "scored"}, ["do not compare"]),
             ({"values": "raw"}, ["Raw values"]),
-            ({"q": "vit"}, ["2 of 11 models and 24 of 24 benchmarks"]),
+            ({"q": "vit"}, ["3 of 11 models and 24 of 24 benchmarks"]),
             ({"q": "vit and resnet"}, ["0 of 11 models", "capitals"]),
             ({"access": "public"}, ["of 24 benchmarks pass the filters"]),
             ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is left out"]),

@@ -40,7 +40,11 @@ class Site:
         )
         for number, moment in enumerate(since, 1):
             BenchmarkVersion.objects.create(
-                benchmark=made, version=str(number), since=day(moment), ceiling=number / 10, ceiling_meaning="reliability"
+                benchmark=made,
+                version=str(number),
+                since=day(moment),
+                ceiling=number / 10,
+                ceiling_meaning="reliability",
             )
         return made
 
@@ -156,7 +160,14 @@ def test_of_a_benchmark_without_a_version_every_one_counts(site):
 
 def test_all_numbers_and_texts_arrive(site):
     model = site.model(
-        "m", title="A model", architecture="CNN", family="f", parameters=7, size_mb=1.5, training_data="t", runnable=False
+        "m",
+        title="A model",
+        architecture="CNN",
+        family="f",
+        parameters=7,
+        size_mb=1.5,
+        training_data="t",
+        runnable=False,
     )
     benchmark = site.benchmark(
         "A", title="A benchmark", region="IT", species="human", task="t", stimuli="s", metric="pls", access="public"
@@ -275,7 +286,10 @@ class TestEarlierDays:
     def test_receipts_and_versions_are_those_of_then(self, versions, at, expected, ceiling):
         snapshot = snapshot_for(EVERYBODY, at=date.fromisoformat(at))
         found = {
-            model: (state(snapshot, model, "A"), None if np.isnan(value(snapshot, model, "A")) else value(snapshot, model, "A"))
+            model: (
+                state(snapshot, model, "A"),
+                None if np.isnan(value(snapshot, model, "A")) else value(snapshot, model, "A"),
+            )
             for model in snapshot.model_index
         }
         assert found == expected
@@ -379,3 +393,17 @@ def test_the_cache_is_bounded_and_forgets_what_was_not_used():
     assert cache.get("b", lambda: "made again") == "made again"
     cache.drop(lambda key: key == "a")
     assert cache.get("a", lambda: "made again") == "made again"
+
+
+def test_what_is_heavy_displaces_more_and_what_is_too_heavy_nothing():
+    from brainscore_web.leaderboard._cache import Cache
+
+    cache = Cache(most=10, weigh=len)
+    for text in ("aaaa", "bbbb", "c" * 11):
+        cache.get(text, lambda text=text: text)
+    assert len(cache) == 2
+    cache.get("d" * 7, lambda: "d" * 7)
+    assert len(cache) == 1
+    cache.clear()
+    cache.get("e" * 10, lambda: "e" * 10)
+    assert len(cache) == 1

@@ -1,0 +1,517 @@
+"""The leaderboard in a real browser."""
+
+import csv
+import re
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from playwright.sync_api import expect
+
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.payload import rounded
+from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+PAGE = "/vision/leaderboard/"
+
+
+def shown(**state):
+    return board_for(snapshot_for(AnonymousUser()), BoardState(**state))
+
+
+def visit(page, query=""):
+    page.goto(PAGE + query)
+    expect(page.locator("#leaderboard.live")).to_be_attached()
+    expect(page.locator("td.waiting")).to_have_count(0)
+
+
+def names(page):
+    """Models in the order they stand in the table."""
+    return page.locator("table.board tbody th.model a").evaluate_all("links => links.map(link => link.title)")
+
+
+def heads(page):
+    return page.locator("table.board thead th").evaluate_all("cells => cells.map(cell => cell.textContent)")
+
+
+def expected(**state):
+    return [model.title for model in shown(**state).models]
+
+
+def expect_order(page, wanted):
+    expect(page.locator("table.board tbody th.model a")).to_have_text(wanted)
+
+
+def active(page):
+    """Row and column of the cell that has the focus."""
+    return page.evaluate(
+        "() => (({row, column, first}) => [Number(row), Number(first || column)])(document.activeElement.dataset)"
+    )
+
+
+def test_the_script_shows_what_the_server_does(board, page, browser, live_server):
+    plain = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    without = plain.new_page()
+    without.goto(PAGE)
+    visit(page)
+    assert names(page) == names(without) == expected()
+    assert [text.replace(" benchmarks", "") for text in heads(page)] == [
+        re.sub(r"(Open|Close) .*?, | benchmarks", "", text) for text in heads(without)
+    ]
+    texts = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent.trim()))"
+    rows = "table.board tbody tr"
+    said = re.compile("(undefined|not applicable|failed|outdated|missing|no rank)$")
+    assert page.locator(rows).evaluate_all(texts) == [
+        [said.sub("", text) for text in row] for row in without.locator(rows).evaluate_all(texts)
+    ]
+    assert page.locator("table.board").get_attribute("role") == "grid"
+    plain.close()
+
+
+def test_open_and_close(board, page):
+    visit(page)
+    before = heads(page)
+    page.get_by_role("button", name="Open V1, ").click()
+    made = shown()
+    below = [node.identifier for node in made.nodes if node.parent == made.place("V1")]
+    for identifier in below:
+        title = made.nodes[made.place(identifier)].title
+        expect(page.locator("thead th", has_text=title).first).to_be_attached()
+    assert "open=V1" in page.url
+    expect(page.locator("td.waiting")).to_have_count(0)
+    leaf = next(
+        at for at, node in enumerate(made.nodes) if node.parent == made.place("V1") and node.kind == "benchmark"
+    )
+    column = page.locator(f"thead th:has([data-sort='{made.nodes[leaf].identifier}'])").get_attribute("data-column")
+    shown_values = page.locator(f"tbody td[data-column='{column}'].value").all_inner_texts()
+    assert shown_values == [rounded(value) for value in made.values[:, leaf] if rounded(value)]
+    page.get_by_role("button", name="Close V1, ").click()
+    expect(page.get_by_role("button", name="Open V1, ")).to_be_visible()
+    assert heads(page) == before
+    page.locator("#open-all").click()
+    expect(page.locator("td.waiting")).to_have_count(0)
+    expect(page.locator("thead button.open .plus")).to_have_count(0)
+    page.locator("#close-all").click()
+    expect(page.locator("thead button.open .minus")).to_have_count(0)
+
+
+def test_sort(board, page):
+    visit(page)
+    page.get_by_role("button", name="V1", exact=True).click()
+    expect_order(page, expected(sort="V1"))
+    assert page.url.endswith("?sort=V1")
+    header = page.locator("th:has([data-sort='V1'])")
+    expect(header).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("button", name="V1", exact=True).click()
+    expect_order(page, expected(sort="-V1"))
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("button", name="Model", exact=True).click()
+    assert names(page) == expected(sort="model")
+    page.get_by_role("button", name="Rank", exact=True).click()
+    assert names(page) == expected()
+    assert "?" not in page.url
+
+
+def test_every_order_is_that_of_the_server(board, page):
+    opened = tuple(node.identifier for node in shown().nodes if node.kind != "benchmark")
+    visit(page, "?" + BoardState(open=opened).query())
+    orders = page.evaluate(
+        """async () => {
+            const {decode, byColumn, byRank, byName} = await import("/static/leaderboard/table.js");
+            const data = await (await fetch("/vision/leaderboard/data.json" + location.search)).json();
+            const {id, rank} = data.models;
+            const made = {rank: byRank(rank, false), "-rank": byRank(rank, true),
+                          model: byName(id.length, false), "-model": byName(id.length, true)};
+            for (const [name, sent] of Object.entries(data.columns)) {
+                made[name] = byColumn(decode(sent, id.length), id.length, false);
+                made["-" + name] = byColumn(decode(sent, id.length), id.length, true);
+            }
+            return Object.fromEntries(Object.entries(made).map(([name, rows]) => [name, rows.map(row => id[row])]));
+        }"""
+    )
+    assert len(orders) > 60
+    for sort, order in orders.items():
+        assert order == [model.identifier for model in shown(sort=sort).models], sort
+
+
+def test_filter(board, page):
+    visit(page)
+    page.get_by_text("Filters").click()
+    page.get_by_label("vit").check()
+    expect(page.locator("#counts")).to_have_text("3 of 11 models, 24 of 24 benchmarks")
+    assert names(page) == expected(family=("vit",))
+    page.get_by_label("public data only").check()
+    n_public = sum(node.kind == "benchmark" for node in shown(access="public").nodes)
+    expect(page.locator("#counts")).to_have_text(f"3 of 11 models, {n_public} of 24 benchmarks")
+    assert "family=vit" in page.url
+    assert "access=public" in page.url
+    expect(page.locator("#chosen")).to_have_text("2")
+    column = page.locator("th:has([data-sort='average_vision'])").get_attribute("data-column")
+    made = shown(family=("vit",), access="public")
+    assert page.locator(f"tbody td[data-column='{column}']").all_inner_texts() == [
+        rounded(value) for value in made.values[:, made.place("average_vision")]
+    ]
+    page.get_by_label("ceiling from").fill("2")
+    expect(page.locator("#empty")).to_contain_text("No benchmark passes.")
+    expect(page.locator("#scroller")).to_be_hidden()
+    page.get_by_role("link", name="Reset").click()
+    expect(page.locator("#counts")).to_have_text("11 of 11 models, 24 of 24 benchmarks")
+    expect(page.get_by_label("vit")).not_to_be_checked()
+    assert page.url.endswith(PAGE)
+
+
+def test_picks_of_the_tree(board, page):
+    visit(page)
+    page.get_by_text("Filters").click()
+    page.get_by_text("Only some of the tree").click()
+    page.get_by_role("checkbox", name="without Behavior").check()
+    made = shown(exclude=("behavior_vision",))
+    n_left = sum(node.kind == "benchmark" for node in made.nodes)
+    expect(page.locator("#counts")).to_have_text(f"11 of 11 models, {n_left} of 24 benchmarks")
+    expect(page.locator("thead", has_text="Behavior")).to_have_count(0)
+
+
+def test_raw_values_scored_means_and_days(board, page):
+    visit(page)
+    first = page.locator("tbody tr").first.locator("td.value").first
+    page.get_by_text("raw", exact=True).click()
+    expect(first).to_have_text(rounded(shown(values="raw").values[0, 0]))
+    page.get_by_text("scored", exact=True).click()
+    expect(first).to_have_text(rounded(shown(values="raw", over="scored").values[0, 0]))
+    page.get_by_label("As of").fill("2024-03-01")
+    expect(page.locator("#counts")).to_contain_text(", as of 2024-03-01")
+    assert page.url.endswith("?values=raw&over=scored&at=2024-03-01")
+    page.get_by_label("± errors").check()
+    expect(page.locator("#scroller")).to_have_class(re.compile("with-errors"))
+    assert "errors=1" in page.url
+
+
+def test_search_and_its_errors(board, page):
+    visit(page)
+    field = page.get_by_label("Search models")
+    field.fill("vit OR (resnet")
+    expect(page.locator("#problem")).to_contain_text("parenthesis")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert names(page) == expected()  # as before
+    field.fill("vit OR (resnet NOT 001)")
+    expect(page.locator("#problem")).to_be_hidden()
+    expect_order(page, expected(q="vit OR (resnet NOT 001)"))
+    assert field.get_attribute("aria-invalid") is None
+    field.fill("nobody")
+    expect(page.locator("#empty")).to_have_text("No model passes. Without the search 11 models would.")
+
+
+def test_a_link_shows_the_same(board, page, browser, live_server):
+    visit(page)
+    page.get_by_label("Search models").fill("simulated NOT vit")
+    expect(page.locator("#counts")).to_contain_text("8 of 11")
+    page.get_by_role("button", name="Open IT, ").click()
+    page.get_by_role("button", name="V4", exact=True).click()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#says")).to_have_text("Link copied")
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    assert link == page.url
+    for script in (True, False):
+        context = browser.new_context(base_url=live_server.url, java_script_enabled=script)
+        other = context.new_page()
+        other.goto(link)
+        if script:
+            expect(other.locator("#leaderboard.live")).to_be_attached()
+            assert heads(other) == heads(page)
+        assert names(other) == names(page)
+        assert other.get_by_label("Search models").input_value() == "simulated NOT vit"
+        context.close()
+
+
+def test_back(board, page):
+    visit(page)
+    page.get_by_role("button", name="V1", exact=True).click()
+    page.get_by_label("Search models").fill("vi")
+    page.get_by_label("Search models").press_sequentially("t", delay=400)  # one word, one step
+    expect(page.locator("#counts")).to_contain_text("3 of 11")
+    page.go_back()
+    expect(page.locator("#counts")).to_contain_text("11 of 11")
+    expect(page.get_by_label("Search models")).to_have_value("")
+    expect_order(page, expected(sort="V1"))
+    page.go_back()
+    expect_order(page, expected())
+    page.go_forward()
+    page.go_forward()
+    expect(page.get_by_label("Search models")).to_have_value("vit")
+    expect_order(page, expected(q="vit", sort="V1"))
+
+
+def test_export(board, page):
+    visit(page, "?family=vit")
+    page.get_by_role("button", name="V2", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    with open(download.value.path(), newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert [row["model"] for row in table] == [model.identifier for model in shown(family=("vit",), sort="V2").models]
+    for name in ("Parquet", "BibTeX"):
+        href = page.get_by_role("link", name=name).get_attribute("href")
+        assert href.endswith("?family=vit&sort=V2")
+
+
+def test_keys(board, page):
+    visit(page)
+    page.locator("a.reset").focus()
+    page.keyboard.press("Tab")
+    assert active(page) == [-1, 0]  # one stop: the grid
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert active(page) == [-1, 2]
+    page.keyboard.press("ArrowUp")
+    assert "Global Score" in page.evaluate("() => document.activeElement.textContent")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert active(page) == [0, 2]
+    page.keyboard.press("End")
+    made = shown()
+    last = sum(node.shown for node in made.nodes) + 1
+    assert active(page) == [0, last]
+    page.keyboard.press("Home")
+    assert active(page) == [0, 0]
+    page.keyboard.press("Control+End")
+    assert active(page) == [10, last]
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageUp")
+    assert active(page)[0] <= 0
+    page.keyboard.press("Control+Home")
+    v1 = int(page.locator("th:has([data-sort='V1'])").get_attribute("data-column"))
+    for _ in range(v1):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("s")
+    expect_order(page, expected(sort="V1"))
+    assert active(page) == [-1, v1]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Close V1, ")).to_be_attached()
+    assert "open=V1" in page.url
+    expect(page.locator(":focus")).to_contain_text("Mean of V1")  # the same column
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(":focus")).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Open V1, ")).to_be_attached()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    first = made.models
+    assert first
+    name = shown(sort="V1").models[0].identifier
+    with page.expect_navigation(url=re.compile(f"/vision/model/{name}/")):
+        page.keyboard.press("Enter")
+    page.go_back()
+    expect(page.locator("#leaderboard.live")).to_be_attached()
+
+
+def test_the_focus_stays_while_what_it_is_on_scrolls_away(db, page):
+    fill(models=80, benchmarks=24, private=0)
+    visit(page)
+    page.locator("tbody td[data-row='2'][data-column='3']").click()
+    page.evaluate("() => document.getElementById('scroller').scrollTo(0, 1e6)")
+    expect(page.locator("tbody td[data-row='79']").first).to_be_attached()
+    expect(page.locator("tbody td[data-row='2']")).to_have_count(0)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(":focus")).to_have_attribute("data-row", "3")
+    assert active(page) == [3, 3]
+    page.keyboard.press("PageDown")
+    row, column = active(page)
+    assert row > 8
+    assert column == 3
+
+
+def test_details_of_a_cell(board, page):
+    visit(page)
+    page.locator("tbody td[data-row='0'][data-column='2']").click()
+    made = shown()
+    inspector = page.locator("#inspector")
+    expect(inspector).to_contain_text(f"{made.models[0].title} · Global Score")
+    expect(inspector).to_contain_text(f"ceiled {made.values[0, 0]:.4f}")
+    expect(inspector.get_by_role("link", name="Model")).to_have_attribute(
+        "href", f"/vision/model/{made.models[0].identifier}/"
+    )
+    page.locator("tbody td[data-row='1'][data-column='4']").hover()
+    expect(inspector).to_contain_text(made.models[1].title)
+    assert page.locator("tbody td[data-row='1'][data-column='4']").get_attribute("title").startswith(".")
+
+
+def test_phone(board, browser, live_server):
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 375, "height": 740}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    visit(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    model = page.locator("tbody th.model").first
+    before = model.bounding_box()
+    page.evaluate("() => document.getElementById('scroller').scrollTo(300, 0)")
+    page.wait_for_timeout(100)
+    assert model.bounding_box()["x"] == before["x"]
+    assert before["x"] + before["width"] < 0.6 * 375
+    page.get_by_text("Filters").tap()
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    page.get_by_label("vit").tap()
+    expect(page.locator("#counts")).to_contain_text("3 of 11 models")
+    context.close()
+
+
+CONTRASTS = """() => {
+    const rgb = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const light = text => rgb(text).map(x => x / 255).map(x => x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4)
+        .reduce((sum, x, at) => sum + x * [.2126, .7152, .0722][at], 0);
+    const host = document.querySelector("table.board tbody tr");
+    return Array.from({length: 10}, (_, shade) => {
+        const cell = host.insertCell();
+        cell.className = `value s${shade}`;
+        const style = getComputedStyle(cell);
+        const [ink, back] = [light(style.color), light(style.backgroundColor)];
+        cell.remove();
+        return [back, (Math.max(ink, back) + .05) / (Math.min(ink, back) + .05)];
+    });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(board, page, scheme):
+    page.emulate_media(color_scheme=scheme)
+    visit(page)
+    found = page.evaluate(CONTRASTS)
+    assert min(contrast for _, contrast in found) >= 4.5
+    steps = [back for back, _ in found]
+    assert steps == sorted(steps, reverse=scheme == "light")  # more stands out more from the page
+    assert len(set(steps)) == 10
+    paper = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_without_a_script(board, browser, live_server):
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(PAGE)
+    page.get_by_title("Sort by V1").click()
+    assert names(page) == expected(sort="V1")
+    page.get_by_title(re.compile("^Open: ")).first.click()
+    assert names(page) == expected(sort="V1")
+    assert page.get_by_title(re.compile("^Close: ")).count() == 3
+    page.get_by_label("Search models").fill("vit")
+    page.get_by_role("button", name="Apply").first.click()
+    assert names(page) == expected(sort="V1", q="vit")
+    assert page.get_by_title(re.compile("^Close: ")).count() == 3
+    page.get_by_label("Search models").fill("vit)")
+    page.get_by_role("button", name="Apply").first.click()
+    expect(page.locator("#problem")).to_contain_text("parenthesis")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(board, browser, live_server, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(base_url=live_server.url, bypass_csp=True, color_scheme=scheme)
+    page = context.new_page()
+    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+    def check():
+        found = Axe().run(page, options=rules)
+        assert found.violations_count == 0, found.generate_report()
+
+    visit(page)
+    check()
+    page.locator("#open-all").click()
+    page.get_by_text("Filters").click()
+    page.get_by_text("Only some of the tree").click()
+    page.get_by_text("Search help").click()
+    page.get_by_label("± errors").check()
+    expect(page.locator("td.waiting")).to_have_count(0)
+    page.locator("tbody td[data-row='0'][data-column='4']").click()
+    expect(page.locator("#inspector")).to_contain_text("rank")
+    check()
+    page.get_by_label("Search models").fill("(")
+    expect(page.locator("#problem")).to_be_visible()
+    check()
+    context.close()
+
+
+def test_axe_finds_nothing_without_the_script(board, browser, live_server):
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(base_url=live_server.url, bypass_csp=True)
+    page = context.new_page()
+    page.route("**/leaderboard/page.js", lambda route: route.abort())
+    page.goto(PAGE)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    context.close()
+
+
+def test_a_lost_connection_is_told_and_mended(board, browser, live_server):
+    context = browser.new_context(base_url=live_server.url)
+    page = context.new_page()
+    visit(page)
+    page.route("**/data.json*", lambda route: route.abort())
+    page.get_by_label("Search models").fill("vit")
+    expect(page.get_by_role("alert").filter(has_text="could not be loaded")).to_be_visible()
+    assert names(page) == expected()
+    page.unroute("**/data.json*")
+    page.get_by_role("button", name="Try again").click()
+    expect_order(page, expected(q="vit"))
+    expect(page.locator("#trouble")).to_be_hidden()
+    page.route("**/columns.json*", lambda route: route.fulfill(status=500, body=""))
+    page.get_by_role("button", name="Open V1, ").click()
+    expect(page.locator("#trouble")).to_contain_text("the server answered 500")
+    page.unroute("**/columns.json*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("td.waiting")).to_have_count(0)
+    context.close()
+
+
+def test_a_change_meanwhile_is_noticed(board, page):
+    from brainscore_web.leaderboard.models import VisionModel
+
+    visit(page)
+    gone = expected()[0]
+    VisionModel.objects.get(identifier=gone).delete()
+    page.get_by_role("button", name="Open V1, ").click()
+    expect(page.locator("#counts")).to_contain_text("10 of 10 models")
+    expect(page.locator("td.waiting")).to_have_count(0)
+    assert gone not in names(page)
+
+
+def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
+    fill(models=500, benchmarks=300, private=0)
+    visit(page)
+    sizes = page.evaluate(
+        """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+            .map(entry => entry.transferSize)"""
+    )
+    assert min(sizes) >= 0
+    assert sum(sizes) < 200_000  # scripts and styles are not even compressed here
+    page.locator("#open-all").click()
+    expect(page.locator("td.waiting")).to_have_count(0)
+    count = "() => document.querySelectorAll('table.board td, table.board th').length"
+    for left, top in ((0, 0), (9000, 3000), (15000, 7000), (1e6, 1e6), (0, 1e6), (1e6, 0)):
+        page.evaluate("([left, top]) => document.getElementById('scroller').scrollTo(left, top)", [left, top])
+        page.wait_for_timeout(150)
+        assert page.evaluate(count) < 1500  # of more than 150 000
+        covered = page.evaluate(
+            """() => {
+                const box = document.getElementById("scroller").getBoundingClientRect();
+                const [x, y] = [box.left + .6 * box.width, box.top + .8 * box.height];
+                return document.elementFromPoint(x, y).closest("td")?.dataset.row;
+            }"""
+        )
+        assert covered is not None
+    expect(page.locator("td.waiting")).to_have_count(0)
+    assert page.locator("table.board").get_attribute("aria-rowcount") == str(500 + len_levels())
+    page.get_by_label("Search models").fill("vit")
+    expect(page.locator("#counts")).to_have_text("125 of 500 models, 300 of 300 benchmarks")
+
+
+def len_levels():
+    from brainscore_web.leaderboard._heads import heads_of
+
+    nodes = shown().nodes
+    return len(heads_of(shown(open=tuple(node.identifier for node in nodes)).nodes).levels)
