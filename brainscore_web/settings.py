@@ -122,6 +122,10 @@ ACCOUNT_CHANGE_EMAIL = True  # one address; a new one counts once it is confirme
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Brain-Score] "
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: nobody fills a stranger's mailbox
+    "reset_password": "20/m/ip,5/h/key",
+    "confirm_email": "1/3m/key,10/d/key",
+}
 ACCOUNT_FORMS = {
     "signup": "brainscore_web.accounts.forms.SignupForm",
     "login": "brainscore_web.accounts.forms.LoginForm",

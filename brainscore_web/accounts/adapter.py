@@ -65,6 +65,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def clean_email(self, email: str) -> str:
         if len(email) > _LONGEST_ADDRESS:
             raise ValidationError(f"An address has at most {_LONGEST_ADDRESS} characters.")
+        try:
+            email.rpartition("@")[2].encode("idna")
+        except UnicodeError as error:
+            raise ValidationError("There is no such domain.") from error
         return email
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:

@@ -206,7 +206,6 @@ class ScorePage(Strict):
     """Scores, oldest receipt first."""
 
     items: list[ScoreEntry]
-    total: int | None = Field(description="How many there are; only on the first page.")
     limit: int = Field(description="How many of them at most are here.")
     next: str | None = Field(description="Address of the next page; null on the last.")
 

@@ -84,9 +84,14 @@ def scores(visitor: Visitor, asked: ScoresAsked) -> QuerySet[Score]:
     if asked.since is not None:
         found = found.filter(created__gte=asked.since)
     of_version = Q(benchmark__version="") | Q(version=F("benchmark__version"))
-    same = Score.objects.filter(of_version, model=OuterRef("model"), benchmark=OuterRef("benchmark"))
-    newer = Q(created__gt=OuterRef("created")) | Q(created=OuterRef("created"), pk__gt=OuterRef("pk"))
-    counts = of_version & ~Exists(same.filter(newer).order_by())
+    same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
+    newer = (
+        same.filter(created__gte=OuterRef("created"))
+        .filter(Q(created__gt=OuterRef("created")) | Q(pk__gt=OuterRef("pk")))
+        .alias(counting=OuterRef("benchmark__version"))
+        .filter(Q(version=OuterRef("version")) | Q(counting=""))
+    )
+    counts = of_version & ~Exists(newer.order_by())
     if asked.history:
         found = found.annotate(counts=Case(When(counts, then=Value(True)), default=False, output_field=BooleanField()))
     else:

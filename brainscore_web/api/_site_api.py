@@ -47,6 +47,7 @@ class SiteAPI(NinjaAPI):
             throttle=RATE,
             renderer=Renderer(),
         )
+        self._schema: OpenAPISchema | None = None
         answer_problems(self)
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
@@ -56,11 +57,15 @@ class SiteAPI(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """Describe the operations."""
+        """Describe the operations; what is described does not change while the site runs."""
+        if path_prefix is None and self._schema is not None:
+            return self._schema
         schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
         for methods in schema["paths"].values():
             for method, operation in methods.items():
                 _complete(operation, reads=method == "get")
+        if path_prefix is None:
+            self._schema = schema
         return schema
 
 
@@ -69,7 +74,7 @@ def _complete(operation: dict[str, Any], *, reads: bool) -> None:
     for status, answer in answers.items():
         if int(status) >= 400:
             answer["content"] = {PROBLEM_JSON: answer["content"]["application/json"]}
-        if int(status) == 429:
+        if int(status) in (429, 503):
             answer["headers"] = _RETRY
         if int(status) == 200 and reads:
             answer["headers"] = _ETAG

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 
 from brainscore_web.api._described import described
@@ -26,6 +27,7 @@ def page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
     return render(request, "api/documentation.html", {"api": described(schema), "root_of_site": root})
 
 
+@csrf_exempt
 def nothing_here(request: HttpRequest, **_: Any) -> HttpResponse:
     """Answer an address that no operation has, as JSON."""
     return problem(404, f"there is nothing at {request.path}", "see /api/v1/docs")

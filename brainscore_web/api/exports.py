@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Literal
 
@@ -13,6 +14,7 @@ from pydantic import Field
 from brainscore_web.api._answers import refuse_others
 from brainscore_web.api._board_asked import BoardAsked, state_of
 from brainscore_web.api._callers import caller_of
+from brainscore_web.api._problems import Problem
 from brainscore_web.api._score_queries import ScoresAsked, scores
 from brainscore_web.api._score_tables import write_scores
 from brainscore_web.api._site_api import problems
@@ -30,6 +32,9 @@ MEDIA_TYPES = {
     "bib": "application/x-bibtex; charset=utf-8",
 }
 """Of each form of file."""
+
+_writing = threading.BoundedSemaphore(2)  # in each process: the others shall go on to answer
+_PATIENCE = 10
 
 
 class FormAsked(Schema):
@@ -85,7 +90,7 @@ def export_leaderboard(
 
 @router.get(
     "exports/scores.{format}",
-    response={200: bytes, **problems(404)},
+    response={200: bytes, **problems(404, 503)},
     tags=["exports"],
     summary="Scores as a file",
     openapi_extra=_files("csv", "parquet"),
@@ -97,7 +102,14 @@ def export_scores(
 ) -> HttpResponseBase:
     """Write the scores that count, or with `history` all, as a table; the filters are those of `scores`."""
     refuse_others(request, ScoresAsked)
-    file, digest = write_scores(scores(caller_of(request).visitor, asked), format)
+    found = scores(caller_of(request).visitor, asked)
+    if not _writing.acquire(timeout=_PATIENCE):
+        wait = {"Retry-After": str(_PATIENCE)}
+        raise Problem(503, "other exports are being written", f"try again in {_PATIENCE} s", headers=wait)
+    try:
+        file, digest = write_scores(found, format)
+    finally:
+        _writing.release()
     headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}
     return FileResponse(file, content_type=MEDIA_TYPES[format], headers=headers)
 

@@ -65,15 +65,15 @@ def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, An
     """
     refuse_others(request, ScoresPaged)
     found = scores(caller_of(request).visitor, asked)
-    rows = found.filter(receipt__gt=asked.after) if asked.after else found
-    columns = rows.values(*COLUMNS, "counts", "model__identifier", "benchmark__identifier")
+    if asked.after:
+        found = found.filter(receipt__gt=asked.after)
+    columns = found.values(*COLUMNS, "counts", "model__identifier", "benchmark__identifier")
     items = list(columns[: asked.limit + 1])
     more, items = len(items) > asked.limit, items[: asked.limit]
     for item in items:
         item["model"], item["benchmark"] = item.pop("model__identifier"), item.pop("benchmark__identifier")
     return {
         "items": items,
-        "total": None if asked.after else found.order_by().count() if more else len(items),
         "limit": asked.limit,
         "next": elsewhere(request, limit=asked.limit, after=items[-1]["receipt"]) if more else None,
     }

@@ -119,9 +119,9 @@ def dots_with_intervals(chart: Dots) -> SafeString:
     label_width = min(label_width, 0.45 * chart.width)
     left = label_width + 14
     right = chart.width - 12 - max((text_width(row.text, TICK) for row in chart.rows if finite(row.value)), default=0.0)
-    drawn_legend, legend_height = legend(_entries(chart), left=4, right=chart.width - 4, top=2)
+    drawn_legend, legend_height = legend(_entries(chart), left=4, right=chart.width - 4, top=5)
     long = len(chart.rows) > 20  # then the axis stands above, too
-    top = 6 + legend_height + (34 if long else 0)
+    top = 9 + legend_height + (34 if long else 0)
     bottom = top + sum(_HEADING if row.heading else _ROW for row in chart.rows) + 4
     frame, x = Frame(left, right, top, bottom), Scale(*x_range, left, right)
     parts = [drawn_legend, horizontal_axis(shown(x), frame, chart.x_title, above=long)]

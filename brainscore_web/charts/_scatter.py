@@ -210,7 +210,7 @@ def _names(points: Sequence[Point], x: Scale, y: Scale) -> SafeString:
             (px - width / 2, py - 8),
             (px - width / 2, py + 16),
         ):
-            box = (left, base - 9, left + width, base + 2)
+            box = (left, base - 10, left + width, base + 3)
             inside = box[0] >= x.start and box[2] <= x.end + 8 and box[1] >= y.end - 4 and box[3] <= y.start
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from brainscore_web.compare.benchmarks import TwoBenchmarks, two_benchmarks
 from brainscore_web.compare.correlations import Correlations, correlations
@@ -10,13 +12,14 @@ from brainscore_web.compare.models import TwoModels, two_models, without_models
 from brainscore_web.compare.question import Question
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.snapshot import Snapshot, SnapshotKey
+from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["Found", "forget", "found_for"]
+__all__ = ["Found", "found_for"]
 
 Found: TypeAlias = TwoBenchmarks | TwoModels | Correlations
 
-_correlations: Cache[tuple[SnapshotKey, str], Correlations] = Cache(most=8)
+_correlations: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
+_lock = threading.Lock()
 
 
 def found_for(snapshot: Snapshot, question: Question) -> Found:
@@ -34,9 +37,6 @@ def found_for(snapshot: Snapshot, question: Question) -> Found:
         return two_models(board_for(snapshot, asked.board), asked)
     of_matrix = question.changed(x="", y="", first="", second="", colour="architecture")
     board = board_for(snapshot, question.board)
-    return _correlations.get((snapshot.key, of_matrix.query()), lambda: correlations(board, of_matrix))
-
-
-def forget() -> None:
-    """Empty the cache of this process."""
-    _correlations.clear()
+    with _lock:
+        kept = _correlations.setdefault(snapshot, Cache(most=4))
+    return kept.get(of_matrix.query(), lambda: correlations(board, of_matrix))

@@ -248,6 +248,8 @@ def two_models(board: Board, question: Question) -> TwoModels:
             leaves.append(place)
         elif node.depth <= 1:
             means.append(place)
+    if not leaves:
+        raise UserError("no benchmark of the means passes the filters", remedy="remove some of them")
     values, errors = board.values[[first, second]], board.errors[[first, second]]
     difference, error = values[0] - values[1], np.hypot(errors[0], errors[1])
     both = np.isfinite(difference)
@@ -302,7 +304,8 @@ def _asked(board: Board, question: Question) -> tuple[int, int]:
         if rows[place] < 0:
             rows[place] = next((row for row in board.rows.tolist() if row not in rows), -1)
     if min(rows) < 0:
-        raise UserError("there are not two models to compare", remedy="add models")
+        remedy = "choose a later day" if board.state.at else "more models must be scored first"
+        raise UserError("there are not two models to compare", remedy=remedy)
     return rows[0], rows[1]
 
 

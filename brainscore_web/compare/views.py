@@ -26,9 +26,7 @@ __all__ = ["csv", "page", "svg"]
 def page(request: HttpRequest) -> HttpResponse:
     """Two benchmarks, two models, or all benchmarks; what cannot be compared is said on the page, among its forms."""
     question, snapshot = _asked(request)
-    return answer(
-        request, _tag(snapshot, question, "page", request.user.is_staff), lambda: _page(request, snapshot, question)
-    )
+    return answer(request, _tag(snapshot, question, "page"), lambda: _page(request, snapshot, question))
 
 
 @require_safe
@@ -62,8 +60,8 @@ def _asked(request: HttpRequest) -> tuple[Question, Snapshot]:
     return question, snapshot_for(request.user, at=question.board.at)
 
 
-def _tag(snapshot: Snapshot, question: Question, *what: object) -> str:
-    return conditional(snapshot, "compare", *what, question.query(), only_snapshot=True)
+def _tag(snapshot: Snapshot, question: Question, what: str) -> str:
+    return conditional(snapshot, "compare", what, question.query(), only_snapshot=True)
 
 
 def _file(content: str, kind: str, question: Question, ending: str) -> HttpResponse:
@@ -78,8 +76,11 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
     try:
         found = comparing.found_for(snapshot, question)
     except UserError as error:
-        status = 404 if isinstance(error, UnknownIdentifier) else 400
-        shown |= {"message": error.message, "remedy": error.remedy}
+        if snapshot.models:
+            status = 404 if isinstance(error, UnknownIdentifier) else 400
+            shown |= {"message": error.message, "remedy": error.remedy}
+        else:
+            shown |= {"message": "there are no scores to compare yet", "remedy": ""}
     else:
         shown |= {"found": found, "svg": found.svg(), **forms.shown_with(found, question)}
     response = render(request, "compare/compare.html", shown, status=status)

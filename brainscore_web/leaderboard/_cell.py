@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from brainscore_web.leaderboard.board import STATES, Board
 from brainscore_web.leaderboard.models import Score, Visitor
 
-__all__ = ["cell_facts"]
+__all__ = ["Facts", "cell_facts"]
 
-_FIELDS = ("version", "created", "level", "reason", "error_reason", "value", "error")
+_FIELDS = ("receipt", "version", "created", "level", "reason", "error_reason", "value", "error")
 
 
-def cell_facts(board: Board, row: int, place: int, visitor: Visitor) -> tuple[str, list[str]]:
-    """A title and some facts of a model (its row on the board) at a node.
+class Facts(NamedTuple):
+    """What a cell shows, in words, and the receipt that says so, if there is one."""
 
-    Asks the database once, for the receipt of a benchmark's score.
+    title: str
+    texts: list[str]
+    receipt: str | None = None
+
+
+def cell_facts(board: Board, row: int, place: int, visitor: Visitor) -> Facts:
+    """Say what is known of a model (its row on the board) at a node.
+
+    Asks the database once, for the score of a benchmark.
     """
-    model, node = board.models[row], board.nodes[place]
-    title = f"{model.title} · {node.title}"
-    if node.kind == "mean":
-        return title, _of_mean(board, row, place)
+    node = board.nodes[place]
+    title = f"{board.models[row].title} · {node.title}"
     if node.kind == "heading":
-        return title, []
-    return title, _of_benchmark(board, row, place, visitor)
+        return Facts(title, [])
+    if node.kind == "mean":
+        return Facts(title, _of_mean(board, row, place))
+    score: dict[str, Any] = {}
+    shown = int(board.snapshot.score[int(board.rows[row]), node.column])
+    if shown >= 0:
+        score = Score.objects.visible_to(visitor).filter(pk=shown).values(*_FIELDS).first() or {}
+    return Facts(title, _of_benchmark(board, row, place, score), score.get("receipt"))
 
 
 def _of_mean(board: Board, row: int, place: int) -> list[str]:
@@ -38,14 +50,11 @@ def _of_mean(board: Board, row: int, place: int) -> list[str]:
     return [_value(board, row, place), *error, *_interval(board, row, place, 0.95), scored, *_rank(board, row, place)]
 
 
-def _of_benchmark(board: Board, row: int, place: int, visitor: Visitor) -> list[str]:
+def _of_benchmark(board: Board, row: int, place: int, score: dict[str, Any]) -> list[str]:
     snapshot = board.snapshot
     at = int(board.rows[row]), board.nodes[place].column
     benchmark = snapshot.benchmarks[at[1]]
     state = STATES[board.states[row, place]]
-    score: dict[str, Any] = {}
-    if snapshot.score[at] >= 0:
-        score = Score.objects.visible_to(visitor).filter(pk=int(snapshot.score[at])).values(*_FIELDS).first() or {}
     version = f" {score['version']}" if score.get("version") else " unknown"
     when = f"version{version} of the benchmark, {score['created']:%Y-%m-%d}" if score else ""
     counts = "" if not benchmark.in_tree or board.state.over == "scored" else "; counts as 0 in means"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from brainscore_web.leaderboard.board import Board
 
@@ -20,18 +20,15 @@ def card(kind: str, identifier: str) -> str:
 
 def card_patterns() -> dict[str, str]:
     """Addresses of cards in which IDENTIFIER stands for the identifier: reversing hundreds takes long."""
-    found = {}
-    for kind in ("model", "benchmark"):
-        try:
-            found[f"{kind}_card"] = reverse(f"cards:{kind}", args=[_PLACE])
-        except NoReverseMatch:
-            found[f"{kind}_card"] = f"/vision/{kind}/{_PLACE}/"
-    return found
+    return {f"{kind}_card": reverse(f"cards:{kind}", args=[_PLACE]) for kind in ("model", "benchmark")}
 
 
-def card_links(board: Board, row: int, place: int) -> list[tuple[str, str]]:
-    """Links from a cell: to the model, and to the benchmark if it is one."""
+def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[tuple[str, str]]:
+    """Links from a cell: to the model, the benchmark or mean, and the receipt if there is one."""
+    node = board.nodes[place]
     links = [("Model", card("model", board.models[row].identifier))]
-    if board.nodes[place].kind == "benchmark":
-        links.append(("Benchmark", card("benchmark", board.nodes[place].identifier)))
+    if node.kind != "heading":
+        links.append(("Mean" if node.kind == "mean" else "Benchmark", card("benchmark", node.identifier)))
+    if receipt:
+        links.append(("Receipt", reverse("cards:receipt", args=[receipt])))
     return links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +39,10 @@ class Structure(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Columns, one row a receipt, the oldest first; `numbers` are (:data:`NUMBERS`, receipts)."""
+    """Columns, one row a receipt, the oldest first.
+
+    `numbers` are (:data:`NUMBERS`, receipts); NaN where there is none, or what cannot be one.
+    """
 
     pk: NDArray[np.int64]
     model: NDArray[np.int64]
@@ -144,15 +147,21 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
     pk, model, benchmark, version, state, created = columns[:6]
     texts = np.empty(len(rows), dtype=object)
     texts[:] = [versions.setdefault(one, one) for one in version]
-    moments = [one.replace(tzinfo=None) for one in created] if created and created[0].tzinfo else created  # all in UTC
+    if created and created[0].tzinfo is not None:  # PostgreSQL's; SQLite's are in UTC, too
+        created = [one.astimezone(UTC).replace(tzinfo=None) for one in created]
+    numbers = np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
+    numbers[~np.isfinite(numbers)] = np.nan
+    for name in ("error", "raw_error"):
+        errors = numbers[NUMBERS.index(name)]
+        errors[errors < 0] = np.nan
     return Scores(
         pk=np.array(pk, dtype=np.int64),
         model=np.array(model, dtype=np.int64),
         benchmark=np.array(benchmark, dtype=np.int64),
         version=texts,
         state=np.array([_STATE_CODES[one] for one in state], dtype=np.int8),
-        created=np.array(moments, dtype="datetime64[us]"),
-        numbers=np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows)),
+        created=np.array(created, dtype="datetime64[us]"),
+        numbers=numbers,
     )
 
 
@@ -162,7 +171,7 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
     query = BenchmarkVersion.objects.order_by("since", "version")
     for one in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
-        one.update({name: math.nan if one[name] is None else one[name] for name in fields})
+        one.update({name: _number(one[name]) for name in fields})
         known.setdefault(one["benchmark_id"], []).append(one)
     none = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
     found = {}
@@ -179,3 +188,7 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
         of = next((one for one in reversed(versions) if one["version"] == counts or not counts), none)
         found[row["pk"]] = counts, {name: of[name] for name in none}
     return found
+
+
+def _number(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) else math.nan

@@ -172,7 +172,7 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
         sort=sort,
         aria=aria,
         arrow=arrow,
-        card=card("benchmark", node.identifier) if head.kind == "benchmark" and node.kind == "benchmark" else "",
+        card=card("benchmark", node.identifier) if head.kind != "mean" and node.kind != "heading" else "",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -164,6 +164,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     ranks = made.ranks()
     sort_by = _sort_node(snapshot, state, made.place)
     order = _order(state, made.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
+    letters = _letters(ranks)
     has = np.isfinite(made.values).any(axis=0)
     node_best, node_median = (np.full(len(made.nodes), np.nan) for _ in range(2))
     if has.any():
@@ -196,7 +197,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         rank=np.maximum(ranks.rank, 0)[order],
         best=np.maximum(ranks.best, 0)[order],
         worst=np.maximum(ranks.worst, 0)[order],
-        groups=tuple(_letters(ranks.letters[row], len(ranks.groups)) for row in order.tolist()),
+        groups=tuple(letters[row] for row in order.tolist()),
         node_best=node_best,
         node_median=node_median,
         node_ceiling=made.ceilings(),
@@ -310,14 +311,17 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 
-def _letters(names: Sequence[str], n_groups: int) -> str:
-    """Letters of one model, side by side; three and more in a row as a range."""
-    place = {group_letters(number): number for number in range(n_groups)}
-    runs: list[list[str]] = []
-    for name in names:
-        if runs and place[name] == place[runs[-1][-1]] + 1:
-            runs[-1].append(name)
-        else:
-            runs.append([name])
-    parts = [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else run)]
-    return ("" if n_groups <= 26 else " ").join(parts)
+def _letters(ranks: RanksFromErrors) -> list[str]:
+    """Letters of each model, side by side; three and more in a row as a range."""
+    place = {group_letters(number): number for number in range(len(ranks.groups))}
+    between = "" if len(place) <= 26 else " "
+    texts = []
+    for names in ranks.letters:
+        runs: list[list[str]] = []
+        for name in names:
+            if runs and place[name] == place[runs[-1][-1]] + 1:
+                runs[-1].append(name)
+            else:
+                runs.append([name])
+        texts.append(between.join(part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else run)))
+    return texts

@@ -100,9 +100,17 @@ def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
 
 def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[str, Any]:
     return {
-        board.nodes[at].identifier: column_data(
-            board.values[by_name, at], board.errors[by_name, at], board.states[by_name, at], board.shade[by_name, at]
-        )
+        board.nodes[at].identifier: {
+            **column_data(
+                board.values[by_name, at],
+                board.errors[by_name, at],
+                board.states[by_name, at],
+                board.shade[by_name, at],
+            ),
+            "best": rounded(board.node_best[at]),
+            "median": rounded(board.node_median[at]),
+            "ceiling": rounded(board.node_ceiling[at]),
+        }
         for at in sorted(places)
         if at >= 0 and board.nodes[at].kind != "heading"
     }

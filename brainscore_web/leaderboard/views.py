@@ -134,8 +134,9 @@ def cell(request: HttpRequest) -> HttpResponse:
     tag = conditional(asked.snapshot, "cell", asked.state.query(), identifier, node)
 
     def make() -> HttpResponse:
-        title, facts = cell_facts(board, row, place, request.user)
-        return _send(_json({"title": title, "facts": facts, "links": card_links(board, row, place)}))
+        facts = cell_facts(board, row, place, request.user)
+        links = card_links(board, row, place, facts.receipt)
+        return _send(_json({"title": facts.title, "facts": facts.texts, "links": links}))
 
     return answer(request, tag, make)
 

@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards._bars import Axis, Bin, axis_of, bar, bins
-from brainscore_web.leaderboard.cards._facts import Fact, benchmark_facts, notes_of
+from brainscore_web.leaderboard.cards._facts import Fact, benchmark_facts, distribution_of, notes_of
 from brainscore_web.leaderboard.cards._scores import ScoreLine, reason_of
 from brainscore_web.leaderboard.cards._snippets import Citation, Code, benchmark_code, citation_of
-from brainscore_web.leaderboard.cards._standing import group_text, has_ceiling, node_ranks
+from brainscore_web.leaderboard.cards._standing import has_ceiling, node_ranks
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
@@ -258,7 +258,12 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         versions=() if mean else tuple(_versions(benchmark, data)),
         code=None
         if mean
-        else benchmark_code(benchmark.identifier, public=benchmark.access == "public", packaged=data.packaged),
+        else benchmark_code(
+            benchmark.identifier,
+            public=benchmark.access == "public",
+            packaged=data.packaged,
+            distribution=distribution_of(benchmark.details),
+        ),
         citation=citation_of(benchmark.bibtex, benchmark.identifier, benchmark.source),
     )
 
@@ -302,7 +307,7 @@ def _children(board: Board, place: int) -> Iterable[ChildLine]:
 
 def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterable[ModelLine]:
     node = board.nodes[place]
-    ranks = node_ranks(board, place)
+    ranks, groups = node_ranks(board, place)
     values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
     median, ceiling = known(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
@@ -328,7 +333,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             private=model.private,
             rank=f"{rank}{'=' if rank in ties else ''}",
             places=f"{best}–{worst}" if best != worst else f"{best}",
-            group=group_text(ranks.letters[row]),
+            group=groups[row],
             score=estimate(value, error),
             interval=interval(start, end),
             raw=raw,

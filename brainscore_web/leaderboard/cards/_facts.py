@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from brainscore_web.leaderboard.cards._texts import count, megabytes
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
-__all__ = ["Fact", "benchmark_facts", "model_facts", "notes_of"]
+__all__ = ["Fact", "benchmark_facts", "distribution_of", "model_facts", "notes_of"]
 
 
 class Fact(NamedTuple):
@@ -45,48 +45,53 @@ def model_facts(model: VisionModel) -> tuple[Fact, ...]:
 def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
     """What is shown, who was measured and how, what scores are made of."""
     details = _mapping(benchmark.details)
-    stimuli, data, metric = (_mapping(details.get(part)) for part in ("stimuli", "data", "metric"))
-    degrees, duration = stimuli.get("visual_degrees"), data.get("duration_ms")
-    shown = ", ".join(
-        filter(
-            None,
-            (
-                benchmark.stimuli,
-                f"{benchmark.n_stimuli:,}" if benchmark.n_stimuli is not None else "",
-                f"{degrees:g}°" if isinstance(degrees, int | float) else "",
-                f"{duration:g} ms" if isinstance(duration, int | float) else "",
-            ),
-        )
+    degrees, duration = details.get("visual_degrees"), details.get("duration_ms")
+    videos = _text(details, "datatype") == "video"
+    shown = (
+        benchmark.stimuli,
+        f"{benchmark.n_stimuli:,} {'videos' if videos else 'images'}" if benchmark.n_stimuli is not None else "",
+        f"{degrees:g}°" if isinstance(degrees, int | float) else "",
+        f"{duration:g} ms" if isinstance(duration, int | float) else "",
     )
+    stimuli_source, metric_source = _text(details, "stimuli_source"), _text(details, "metric_source")
     return _filled(
         Fact("Region", benchmark.region),
         Fact("Species", benchmark.species),
         Fact("Subjects", _number(benchmark.n_subjects)),
         Fact("Neuroids", _number(benchmark.n_neuroids)),
         Fact("Method", benchmark.method),
-        Fact("Hemisphere", _text(data, "hemisphere")),
-        Fact("Preprocessing", _text(data, "preprocessing")),
+        Fact("Hemisphere", _text(details, "hemisphere")),
+        Fact("Preprocessing", _text(details, "preprocessing")),
         Fact("Task", benchmark.task),
-        Fact("Stimuli", shown),
-        Fact("Metric", benchmark.metric),
-        Fact("Mapping", _text(metric, "mapping")),
-        Fact("Stimuli and measurements", {"public": "public", "private": "withheld"}[benchmark.access]),
+        Fact("Stimuli", ", ".join(filter(None, shown))),
+        Fact("Stimuli from", stimuli_source if stimuli_source != benchmark.source else "", stimuli_source),
+        Fact("Metric", benchmark.metric, metric_source),
+        Fact("Mapping", _text(details, "mapping")),
+        Fact("Ceiling", _text(details, "ceiling")),
+        Fact("Data", {"public": "public", "private": "withheld"}[benchmark.access]),
         Fact("Plugin", benchmark.plugin),
     )
 
 
+def distribution_of(details: Any) -> str:
+    """The package that it comes with; empty where that is not known."""
+    return _text(_mapping(details), "distribution")
+
+
 def notes_of(details: Any) -> tuple[str, ...]:
-    """Notes of the catalogue, those of its parts included.
+    """Notes of the catalogue, those on stimuli, data and metric included.
 
     Examples
     --------
-    >>> notes_of({"notes": ["a"], "stimuli": {"notes": ["b"]}, "data": {"notes": None}})
+    >>> notes_of({"notes": ["a"], "stimuli_notes": ["b", "a"], "data_notes": None})
     ('a', 'b')
     """
     whole = _mapping(details)
-    parts: Iterable[Mapping[str, Any]] = (whole, *(_mapping(whole.get(part)) for part in ("stimuli", "data", "metric")))
-    found = [notes if isinstance(notes := part.get("notes") or (), list | tuple) else (notes,) for part in parts]
-    return tuple(dict.fromkeys(str(note) for notes in found for note in notes))
+    found: list[str] = []
+    for name in ("notes", "stimuli_notes", "data_notes", "metric_notes"):
+        notes = whole.get(name) or ()
+        found += [str(note) for note in ((notes,) if isinstance(notes, str) else notes)]
+    return tuple(dict.fromkeys(found))
 
 
 def _filled(*facts: Fact) -> tuple[Fact, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards._bars import Axis
-from brainscore_web.leaderboard.cards._facts import Fact, model_facts, notes_of
+from brainscore_web.leaderboard.cards._facts import Fact, distribution_of, model_facts, notes_of
 from brainscore_web.leaderboard.cards._history import (
     MeanPoint,
     Rescored,
@@ -159,7 +159,13 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         opened=shown,
         unscored=tuple(_unscored(rows)),
         profiles=profile_views(data.profiles, regions),
-        code=model_code(model.identifier, _example(rows), runnable=model.runnable, packaged=data.packaged),
+        code=model_code(
+            model.identifier,
+            _example(rows),
+            runnable=model.runnable,
+            packaged=data.packaged,
+            distribution=distribution_of(model.details),
+        ),
         citation=citation_of(model.bibtex, model.identifier, model.source),
         means=_means(board, data, rows),
         rescored=_rescored(board, data),

@@ -90,7 +90,7 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
         reason=score.reason,
         numbers=_numbers(score, document),
         sections=tuple(section for section in _sections(document) if section.rows),
-        traceback=str((document.get("error") or {}).get("traceback") or ""),
+        traceback=str((document.get("error") or {}).get("traceback") or "") if shows_data else "",
         has_document=bool(document),
         withheld=bool(document) and not shows_data,
     )

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards._bars import Axis, axis_of, bar
-from brainscore_web.leaderboard.cards._standing import Standing, group_text, has_ceiling, node_ranks, standings
+from brainscore_web.leaderboard.cards._standing import Standing, has_ceiling, node_ranks, standings
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -204,11 +204,11 @@ def _toggled(opened: Collection[str], identifier: str) -> str:
 
 
 def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
-    ranks = node_ranks(board, at)
+    ranks, groups = node_ranks(board, at)
     best, worst = int(ranks.best[place]), int(ranks.worst[place])
     if best <= 0:
         return "", ""
-    return f"{best}–{worst}" if best != worst else f"{best}", group_text(ranks.letters[place])
+    return f"{best}–{worst}" if best != worst else f"{best}", groups[place]
 
 
 def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:

@@ -37,7 +37,9 @@ class Citation:
     source: str = ""
 
 
-def model_code(model: str, benchmark: str | None, *, runnable: bool = True, packaged: bool = True) -> Code | None:
+def model_code(
+    model: str, benchmark: str | None, *, runnable: bool = True, packaged: bool = True, distribution: str = ""
+) -> Code | None:
     """Code that scores a model; None where it cannot be run with what is public.
 
     Parameters
@@ -49,7 +51,9 @@ def model_code(model: str, benchmark: str | None, *, runnable: bool = True, pack
     runnable : bool
         Whether it can be loaded with what is public.
     packaged : bool
-        Whether it comes with the package.
+        Whether it comes with an installed package.
+    distribution : str
+        The package that it comes with, if it is another than `brainscore`.
 
     Examples
     --------
@@ -74,10 +78,12 @@ def model_code(model: str, benchmark: str | None, *, runnable: bool = True, pack
             f"result = score(model, {_quoted(benchmark)})\n" + _PRINT
         )
         command = f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}"
-    return Code(install='pip install "brainscore[models]"', python=python, command=command, notes=_notes(packaged))
+    return Code(
+        install=_install('"brainscore[models]"', distribution), python=python, command=command, notes=_notes(packaged)
+    )
 
 
-def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True) -> Code:
+def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True, distribution: str = "") -> Code:
     """Code that scores a model on a benchmark.
 
     Parameters
@@ -87,7 +93,9 @@ def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True) -> Co
     public : bool
         Whether everybody can read its data; if not, a note says who can score on it.
     packaged : bool
-        Whether it comes with the package.
+        Whether it comes with an installed package.
+    distribution : str
+        The package that it comes with, if it is another than `brainscore`.
 
     Examples
     --------
@@ -102,7 +110,7 @@ def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True) -> Co
     )
     withheld = () if public else (_WITHHELD,)
     return Code(
-        install="pip install brainscore",
+        install=_install("brainscore", distribution),
         python=python,
         command=f"brainscore score pixels {shlex.quote(benchmark)}",
         notes=(*withheld, *_notes(packaged)),
@@ -128,6 +136,11 @@ _WITHHELD = (
     "Its data are withheld: on this machine it runs only for those who have access; the platform scores submissions."
 )
 _ELSEWHERE = "It does not come with the package: put the folder of its plugin into BRAINSCORE_PLUGINS."
+
+
+def _install(platform: str, distribution: str) -> str:
+    other = "" if distribution in ("", "brainscore") else f" {shlex.quote(distribution)}"
+    return f"pip install {platform}{other}"
 
 
 def _notes(packaged: bool) -> tuple[str, ...]:

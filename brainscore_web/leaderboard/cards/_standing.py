@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, ranks_from_errors
 from brainscore_web.leaderboard._cache import Cache
-from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.board import Board, _letters
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
-__all__ = ["Standing", "group_text", "has_ceiling", "node_ranks", "standings"]
+__all__ = ["NodeRanks", "Standing", "has_ceiling", "node_ranks", "standings"]
 
 _WIDE = 1.959963984540054  # standard errors of a difference on either side that hold 95 %
 
@@ -89,29 +90,27 @@ def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: i
     )
 
 
-def group_text(letters: tuple[str, ...]) -> str:
-    """Letters of groups; of many the first and the last, as groups follow each other.
+class NodeRanks(NamedTuple):
+    """Ranks of all models at one node, with the letters of their groups as text."""
 
-    Examples
-    --------
-    >>> group_text(("a", "b")), group_text(("c", "d", "e", "f", "g")), group_text(("z", "aa"))
-    ('ab', 'c–g', 'z aa')
-    """
-    if len(letters) > 4:
-        return f"{letters[0]}–{letters[-1]}"
-    return ("" if all(len(name) == 1 for name in letters) else " ").join(letters)
+    ranks: RanksFromErrors
+    groups: tuple[str, ...]
 
 
-_ranks: Cache[tuple[SnapshotKey, str], RanksFromErrors] = Cache(most=64)
+_ranks: Cache[tuple[SnapshotKey, str], NodeRanks] = Cache(most=64)
 
 
-def node_ranks(board: Board, place: int) -> RanksFromErrors:
+def node_ranks(board: Board, place: int) -> NodeRanks:
     """Ranks of all models at one node, with intervals and groups, in the order of `board.models`; kept.
 
     The board must be that of all models and benchmarks.
     """
-    key = (board.snapshot.key, board.nodes[place].identifier)
-    return _ranks.get(key, lambda: ranks_from_errors(board.values[:, place], board.errors[:, place]))
+
+    def make() -> NodeRanks:
+        ranks = ranks_from_errors(board.values[:, place], board.errors[:, place])
+        return NodeRanks(ranks, tuple(_letters(ranks)))
+
+    return _ranks.get((board.snapshot.key, board.nodes[place].identifier), make)
 
 
 def has_ceiling(board: Board) -> tuple[bool, ...]:

@@ -276,3 +276,24 @@ def test_a_killed_writer_leaves_only_whole_receipts_and_no_claim_that_blocks(add
             assert store.attachment_path(found, attachment.kind).is_file()
     with store.claim("model", "benchmark", owner="a living one"):
         assert [claim.owner for claim in store.claims()] == ["a living one"]
+
+
+def test_a_scan_reads_what_is_not_known(fakes, address, monkeypatch):
+    store = ResultsStore(address)
+    written = [store.write(fakes.receipt(f"model-{number}")) for number in range(4)]
+    read = []
+    original = type(store._backend).read
+    monkeypatch.setattr(type(store._backend), "read", lambda self, names: original(self, read.extend(names) or names))
+    scan = store.scan({one.id for one in written[:3]})
+    assert (scan.known, scan.unread) == (3, 1)
+    assert list(scan.found) == written[3:]
+    assert [name.rpartition("/")[2] for name in read] == [f"{written[3].id}.json"]
+    assert {one.id for one in store.scan().found} == {one.id for one in written}
+
+
+def test_a_scan_tells_what_is_no_receipt(fakes, tmp_path):
+    store = ResultsStore(tmp_path)
+    written = store.write(fakes.receipt("model"))
+    store.path_of(written).write_text("{")
+    (problem,) = store.scan().found
+    assert "not valid JSON" in problem.message

@@ -54,9 +54,7 @@ def test_the_session_ends_with_the_browser_unless_asked(client, known, log_in):
 
 def test_wrong_passwords_and_unknown_addresses_look_alike(client, known, log_in, same):
     known()
-    pages = [
-        same(log_in(Client(), email, "wrong password"), email) for email in ("ada@example.org", "who@example.org")
-    ]
+    pages = [same(log_in(Client(), email, "wrong password"), email) for email in ("ada@example.org", "who@example.org")]
     assert pages[0] == pages[1]
     assert "not correct" in pages[0]
 

@@ -1,5 +1,6 @@
 """Forgotten and changed passwords."""
 
+import socket
 import time
 from datetime import datetime, timedelta
 
@@ -7,6 +8,7 @@ import pytest
 from django.contrib.auth import authenticate
 from django.test import Client
 
+from brainscore_web._environment import mail
 from brainscore_web.accounts.models import User
 
 PASSWORD = "correct horse battery"
@@ -115,14 +117,13 @@ def test_mails_are_throttled(known, mailoutbox, email):
     assert len(mailoutbox) == 5
 
 
-def test_a_mail_server_that_is_down(client, known, monkeypatch, same):
+def test_a_mail_server_that_is_down(client, known, settings, same):
     known()
-
-    def refuse(*_):
-        raise ConnectionRefusedError("nobody listens")
-
-    monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
-    answers = [ask(Client(), email) for email in ("ada@example.org", "who@example.org")]
+    with socket.socket() as taken:  # and does not listen
+        taken.bind(("127.0.0.1", 0))
+        for name, value in mail(f"smtp://127.0.0.1:{taken.getsockname()[1]}").items():
+            setattr(settings, name, value)
+        answers = [ask(Client(), email) for email in ("ada@example.org", "who@example.org")]
     assert [answer.status_code for answer in answers] == [503, 503]
     assert same(answers[0]) == same(answers[1])
     assert "Nothing was lost" in answers[0].content.decode()

@@ -63,7 +63,7 @@ def test_a_token_ends(member, change):
 
 @pytest.mark.parametrize("scopes", [[], ["everything"], "read", ["read", "admin"]])
 def test_unknown_scopes_are_refused(member, scopes):
-    with pytest.raises(ValidationError, match="Scopes|scopes"):
+    with pytest.raises(ValidationError, match=r"Scopes|scopes"):
         ApiToken.issue(member, "laptop", scopes)
 
 

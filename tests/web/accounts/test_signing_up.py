@@ -2,10 +2,13 @@
 
 import smtplib
 import time
+from datetime import timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from brainscore_web.accounts.forms import SignupForm
 from brainscore_web.accounts.models import User
@@ -123,6 +126,7 @@ def test_two_at_the_same_moment_are_one(client, known, mailoutbox, monkeypatch):
         ({"password1": "passwordpassword"}, None),
         ({"email": "nobody"}, "valid email"),
         ({"email": f"{'a' * 250}@example.org"}, "254"),
+        ({"email": f"a@{'ü' * 60}.org"}, "no such domain"),
         ({"display_name": "Ada\u202eevil"}, "cannot be shown"),
         ({"display_name": "ada@example.org"}, "leave out addresses"),
         ({"display_name": "x" * 101}, "at most 100"),
@@ -179,6 +183,22 @@ def test_a_mail_server_that_is_down_loses_nothing(client, db, settings, monkeypa
     assert answer["Location"] == "/accounts/confirm-email/"
     assert client.post(link(mailoutbox)).status_code == 302
     assert EmailAddress.objects.get().verified
+
+
+def test_who_never_confirms_is_forgotten(client, member, known, board, owner, capsys):
+    """And nobody else: not those who were made by an administrator, have logged in, or contributed."""
+    known("confirmed@example.org")
+    sign_up(client)
+    sign_up(Client(), email="late@example.org")
+    EmailAddress.objects.create(user=owner, email=owner.email)
+    everybody = User.objects.exclude(email="late@example.org")
+    everybody.update(date_joined=timezone.now() - timedelta(days=31))
+    call_command("forget_unconfirmed")
+    assert capsys.readouterr().out == "1 forgotten.\n"
+    assert not User.objects.filter(email="ada@example.org").exists()
+    assert User.objects.count() == 4
+    with pytest.raises(CommandError, match="at least 4"):
+        call_command("forget_unconfirmed", days=3)
 
 
 def test_forged_forms_are_refused(db):

@@ -83,8 +83,9 @@ def test_lists_and_counts_leave_private_models_out(get, token_of, board, owner, 
     assert get("models").json()["total"] == get("models", token=token_of(member)).json()["total"] == 11
     assert get("models", token=token_of(owner)).json()["total"] == 12
     public = Score.objects.filter(model__visibility="public").count()
-    assert get("scores?history=true").json()["total"] == public
-    assert get("scores?history=true", token=token_of(owner)).json()["total"] == Score.objects.count()
+    assert len(all_items(get, "scores?history=true&limit=1000")) == public
+    mine = all_items(get, "scores?history=true&limit=1000", token=token_of(owner))
+    assert len(mine) == Score.objects.count() > public
 
 
 def test_changes_of_private_models_do_not_show_in_tags(get, board):
@@ -197,12 +198,10 @@ def test_scores_are_filtered(get, board):
 
 def test_pages_of_scores_go_on_where_they_were_while_others_are_added(get, board):
     first = get("scores?history=true&limit=10").json()
-    assert first["total"] == Score.objects.filter(model__visibility="public").count()
     early = Score.objects.order_by("receipt").first()
     early.pk, early.receipt = None, "19990101T000000000000Z-000000000000"
     early.save()
     second = get("/" + first["next"].split("/", 3)[3]).json()
-    assert second["total"] is None
     assert not {item["receipt"] for item in first["items"]} & {item["receipt"] for item in second["items"]}
     assert second["items"][0]["receipt"] > first["items"][-1]["receipt"]
 
@@ -276,7 +275,7 @@ def test_head(client, board, address):
         ("models/{model}", 2),
         ("benchmarks?limit=1000", 1),
         ("benchmarks/V1", 3),
-        ("scores?limit=1000&history=true", 2),
+        ("scores?limit=1000&history=true", 1),
         ("scores?limit=1000&benchmark=IT&model={model}", 3),
         ("exports/scores.csv", 1),
         ("leaderboard", 5),

@@ -187,6 +187,16 @@ def test_all_numbers_and_texts_arrive(site):
         assert getattr(snapshot, name).tolist() == [[getattr(made, name)]]
 
 
+def test_what_can_be_no_number_is_none(site):
+    model, benchmark = site.model("m"), site.benchmark("A")
+    site.score(model, benchmark, 0.5, error=-0.1, raw=0.4, raw_error=np.inf, low=-np.inf, high=1.0)
+    BenchmarkVersion.objects.update(ceiling=np.inf)
+    snapshot = snapshot_for(EVERYBODY)
+    assert np.isnan([snapshot.error, snapshot.raw_error, snapshot.low]).all()
+    assert np.isnan(snapshot.benchmarks[0].ceiling)
+    assert (value(snapshot, "m", "A"), snapshot.high.tolist()) == (0.5, [[1.0]])
+
+
 def test_arrays_cannot_be_written_to(board):
     snapshot = snapshot_for(EVERYBODY)
     for name in (*_loading.NUMBERS, "state", "score"):

@@ -3,19 +3,6 @@
 import pandas as pd
 import pytest
 
-from brainscore_web.compare import found
-from brainscore_web.leaderboard import snapshot
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    """A test's database is not that of the test before."""
-    snapshot.forget()
-    found.forget()
-    yield
-    snapshot.forget()
-    found.forget()
-
 
 @pytest.fixture
 def scores(board):

@@ -229,6 +229,15 @@ def test_pairs_of_a_part_and_its_whole_are_not_named(board):
     assert {node.kind for node in made.nodes} == {"mean", "benchmark"}
 
 
+def test_a_matrix_is_kept_as_long_as_what_it_is_of(board):
+    first = found(mode="matrix", level="benchmarks", x=X)
+    assert found(mode="matrix", level="benchmarks") is first
+    Score.objects.filter(benchmark__identifier=X, state="scored").first().delete()
+    again = found(mode="matrix", level="benchmarks")
+    assert again is not first
+    assert again.n.sum() < first.n.sum()
+
+
 def test_what_a_script_reads_of_a_matrix_is_what_is_shown(board):
     made = found(mode="matrix", level="benchmarks", least=9)
     data = made.data()

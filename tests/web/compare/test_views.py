@@ -106,6 +106,8 @@ MISTAKES = [
     (f"?x={X}&y=behavior_vision&region=IT", 400, "remove filters"),
     ("?region=nowhere", 400, "remove some of them"),
     ("?mode=matrix&region=nowhere", 400, "there are not two"),
+    ("?mode=models&region=nowhere", 400, "no benchmark of the means passes"),
+    ("?mode=models&at=2020-01-01", 400, "choose a later day"),
     ("?mode=cube", 400, "give one of"),
     ("?colour=red&x=1", 400, "give one of"),
     ("?least=x", 400, "give a number of models from 3"),
@@ -208,6 +210,20 @@ def test_only_reading_is_possible(client, board):
     for address in (PAGE, SVG, CSV):
         assert client.post(address).status_code == 405
         assert client.head(address).status_code == 200
+
+
+def test_two_without_anything_in_common_say_so(client, board):
+    Score.objects.filter(benchmark__identifier=X).delete()
+    Score.objects.filter(model__identifier=board.models[0]).exclude(benchmark__identifier=Y).delete()
+    Score.objects.filter(model__identifier=board.models[1], benchmark__identifier=Y).delete()
+    for query, said in (
+        (f"?x={X}&y={Y}", "No model has both values"),
+        (f"?mode=models&first={board.models[0]}&second={board.models[1]}", "No benchmark has both scores"),
+    ):
+        response = client.get(PAGE + query)
+        assert response.status_code == 200
+        assert said in response.content.decode()
+        ET.fromstring(client.get(SVG + query).content)
 
 
 def test_an_empty_site_says_so(client, db):

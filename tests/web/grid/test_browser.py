@@ -137,7 +137,7 @@ def test_every_order_is_that_of_the_server(board, page):
 
 def test_filter(board, page):
     visit(page)
-    page.get_by_text("Filters").click()
+    page.locator("summary", has_text="Filters").click()
     page.get_by_label("vit").check()
     expect(page.locator("#counts")).to_have_text("3 of 11 models, 24 of 24 benchmarks")
     assert names(page) == expected(family=("vit",))
@@ -163,8 +163,8 @@ def test_filter(board, page):
 
 def test_picks_of_the_tree(board, page):
     visit(page)
-    page.get_by_text("Filters").click()
-    page.get_by_text("Only some of the tree").click()
+    page.locator("summary", has_text="Filters").click()
+    page.locator("summary", has_text="Only some of the tree").click()
     page.get_by_role("checkbox", name="without Behavior").check()
     made = shown(exclude=("behavior_vision",))
     n_left = sum(node.kind == "benchmark" for node in made.nodes)
@@ -260,10 +260,14 @@ def test_keys(board, page):
     visit(page)
     page.locator("a.reset").focus()
     page.keyboard.press("Tab")
-    assert active(page) == [-1, 0]  # one stop: the grid
+    row, column = active(page)  # one stop: the grid
+    assert row < 0
+    assert column == 0
     for _ in range(2):
         page.keyboard.press("ArrowRight")
-    assert active(page) == [-1, 2]
+    row, column = active(page)
+    assert row < 0
+    assert column == 2
     page.keyboard.press("ArrowUp")
     assert "Global Score" in page.evaluate("() => document.activeElement.textContent")
     page.keyboard.press("ArrowDown")
@@ -298,8 +302,6 @@ def test_keys(board, page):
     page.keyboard.press("Control+Home")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    first = made.models
-    assert first
     name = shown(sort="V1").models[0].identifier
     with page.expect_navigation(url=re.compile(f"/vision/model/{name}/")):
         page.keyboard.press("Enter")
@@ -338,6 +340,30 @@ def test_details_of_a_cell(board, page):
     assert page.locator("tbody td[data-row='1'][data-column='4']").get_attribute("title").startswith(".")
 
 
+def test_details_by_key_and_back(board, page):
+    visit(page)
+    cell = page.locator("tbody td[data-row='2'][data-column='3']")
+    cell.click()
+    expect(page.locator("#inspector a")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.locator("#inspector a").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(cell).to_be_focused()
+
+
+def test_details_of_a_column(board, page):
+    visit(page)
+    made = shown()
+    v1 = made.place("V1")
+    page.locator("th:has([data-sort='V1'])").hover()
+    said = f"V1 · {made.nodes[v1].n_benchmarks} benchmarks · best {rounded(made.node_best[v1])}"
+    texts = page.locator("#inspector").locator("strong, .facts li").all_inner_texts()
+    assert " · ".join(texts[:3]) == said
+    page.get_by_title("What ranks mean").click()
+    assert page.url.endswith("#ranks")
+    assert names(page) == expected()
+
+
 def test_phone(board, browser, live_server):
     context = browser.new_context(
         base_url=live_server.url, viewport={"width": 375, "height": 740}, has_touch=True, is_mobile=True
@@ -351,7 +377,7 @@ def test_phone(board, browser, live_server):
     page.wait_for_timeout(100)
     assert model.bounding_box()["x"] == before["x"]
     assert before["x"] + before["width"] < 0.6 * 375
-    page.get_by_text("Filters").tap()
+    page.locator("summary", has_text="Filters").tap()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
     page.get_by_label("vit").tap()
     expect(page.locator("#counts")).to_contain_text("3 of 11 models")
@@ -421,9 +447,9 @@ def test_axe_finds_nothing(board, browser, live_server, scheme):
     visit(page)
     check()
     page.locator("#open-all").click()
-    page.get_by_text("Filters").click()
-    page.get_by_text("Only some of the tree").click()
-    page.get_by_text("Search help").click()
+    page.locator("summary", has_text="Filters").click()
+    page.locator("summary", has_text="Only some of the tree").click()
+    page.locator("summary", has_text="Search help").click()
     page.get_by_label("± errors").check()
     expect(page.locator("td.waiting")).to_have_count(0)
     page.locator("tbody td[data-row='0'][data-column='4']").click()
@@ -494,16 +520,25 @@ def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
     count = "() => document.querySelectorAll('table.board td, table.board th').length"
     for left, top in ((0, 0), (9000, 3000), (15000, 7000), (1e6, 1e6), (0, 1e6), (1e6, 0)):
         page.evaluate("([left, top]) => document.getElementById('scroller').scrollTo(left, top)", [left, top])
-        page.wait_for_timeout(150)
+        for _ in range(50):  # drawn with the next frame
+            under = page.evaluate(
+                """() => {
+                    const box = document.getElementById("scroller").getBoundingClientRect();
+                    const [x, y] = [box.left + .6 * box.width, box.top + .8 * box.height];
+                    const found = document.elementFromPoint(x, y);
+                    return found.closest("td")?.dataset.row ?? found.outerHTML.slice(0, 200);
+                }"""
+            )
+            if under.isdigit():
+                break
+            page.wait_for_timeout(100)
+        assert under.isdigit(), under
         assert page.evaluate(count) < 1500  # of more than 150 000
-        covered = page.evaluate(
-            """() => {
-                const box = document.getElementById("scroller").getBoundingClientRect();
-                const [x, y] = [box.left + .6 * box.width, box.top + .8 * box.height];
-                return document.elementFromPoint(x, y).closest("td")?.dataset.row;
-            }"""
-        )
-        assert covered is not None
+    page.evaluate("() => document.getElementById('scroller').scrollTo(0, 1e6)")
+    last = page.locator("tbody td.rank[data-row='499']")
+    expect(last).to_be_attached()
+    box, outer = last.bounding_box(), page.locator("#scroller").bounding_box()
+    assert abs(box["y"] + box["height"] - outer["y"] - outer["height"]) < 20  # a bar to scroll may be between
     expect(page.locator("td.waiting")).to_have_count(0)
     assert page.locator("table.board").get_attribute("aria-rowcount") == str(500 + len_levels())
     page.get_by_label("Search models").fill("vit")

@@ -258,7 +258,9 @@ def test_a_scored_cell_says_its_interval_and_links_on(board, client):
     assert "(reliability)" in facts
     assert f"rank {made.rank_of(place)[row]} of " in facts
     assert "version 2 of the benchmark, " in facts
-    assert [text for text, _ in told["links"]] == ["Model", "Benchmark"]
+    assert [text for text, _ in told["links"]] == ["Model", "Benchmark", "Receipt"]
+    for _, link in told["links"]:
+        assert client.get(link).status_code == 200
     raw, _, _ = cell(client, made, "scored", values="raw")
     assert raw["facts"][0].startswith("raw ")
 

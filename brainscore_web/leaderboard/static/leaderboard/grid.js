@@ -20,6 +20,9 @@ export class Grid {
     this.pending = 0;
     scroller.addEventListener("scroll", () => this.soon(), { passive: true });
     new ResizeObserver(() => this.refresh()).observe(scroller);
+    document.addEventListener("pointerdown", (event) => {
+      if (!scroller.contains(event.target)) this.focused = false;
+    });
     scroller.addEventListener("focusin", () => (this.focused = true));
     scroller.addEventListener("focusout", (event) => {
       if (!scroller.contains(event.relatedTarget) && document.hasFocus() && event.relatedTarget) this.focused = false;
@@ -202,7 +205,7 @@ export class Grid {
     if (row >= 0) {
       const found = this.alive.get(row);
       if (!found) return null;
-      return found.cells[column < 2 ? column : column - this.window.left + 2] || null;
+      return found.cells[column < 2 ? column : column - this.window.left] || null;
     }
     for (const cell of this.table.tHead.querySelectorAll("th")) {
       const from = Number(cell.dataset.first || cell.dataset.column);

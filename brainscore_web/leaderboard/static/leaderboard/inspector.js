@@ -40,7 +40,11 @@ export class Inspector {
         return;
       }
     }
-    const { title, facts, links } = this.known.get(key);
+    this.say(this.known.get(key));
+  }
+
+  // What needs no asking.
+  say({ title, facts, links }) {
     this.panel.replaceChildren(
       element("strong", {}, title),
       element("ul", { class: "facts" }, ...facts.map((text) => element("li", {}, text))),

@@ -20,6 +20,7 @@ const COLUMNS_AT_ONCE = 40;
 const LOCAL = new Set(["errors", "sort", "open", "page"]); // what the server is not asked anew for
 
 let asked = null; // the request under way
+let stepOf = null; // the field whose typing made the last step
 let params = new URLSearchParams(location.search);
 params.delete("page");
 
@@ -56,7 +57,8 @@ const query = () => {
 
 // ---------------------------------------------------------------- what the server sends
 
-async function ask(next, { history: how = "push", focus = false } = {}) {
+// `typed`: the field that is being typed into; what is typed without leaving it is one step back.
+async function ask(next, { remembered = true, typed = null, aloud = false } = {}) {
   asked?.abort();
   const mine = (asked = new AbortController());
   root.classList.add("busy");
@@ -75,12 +77,12 @@ async function ask(next, { history: how = "push", focus = false } = {}) {
     accept();
     params = new URLSearchParams(data.query);
     if (next.has("errors")) params.set("errors", "1");
-    if (how === "push") remember(true);
-    else if (how === "replace") remember(false);
+    remember(remembered && !(typed && typed === stepOf));
+    stepOf = remembered ? typed : null;
     apply(data);
-    if (focus) says.textContent = counts.textContent;
+    if (aloud) says.textContent = counts.textContent;
   } catch (error) {
-    if (error.name !== "AbortError") fail(error, () => ask(next, { history: how, focus }));
+    if (error.name !== "AbortError") fail(error, () => ask(next, { remembered, typed, aloud }));
   } finally {
     if (asked === mine) {
       asked = null;
@@ -160,7 +162,7 @@ async function complete() {
       const more = await answer.json();
       if (view.data !== data) return;
       if (more.problem || more.revision !== data.revision || more.models !== data.models.id.length) {
-        ask(params, { history: "none" }); // something has changed meanwhile
+        ask(params, { remembered: false }); // something has changed meanwhile
         return;
       }
       Object.assign(data.columns, more.columns);
@@ -218,9 +220,10 @@ function links() {
 
 addEventListener("popstate", () => {
   const next = new URLSearchParams(location.search);
+  if (next.toString() === params.toString()) return; // a link within the page
   next.delete("page");
   fill(next);
-  ask(next, { history: "none" });
+  ask(next, { remembered: false });
 });
 
 // ---------------------------------------------------------------- order and columns
@@ -286,6 +289,16 @@ scroller.addEventListener("click", (event) => {
 
 for (const [type, wait] of [["focusin", 60], ["pointerover", 250]]) {
   scroller.addEventListener(type, (event) => {
+    const head = event.target.closest?.("thead th[data-first]");
+    if (head && grid) {
+      const place = grid.layout.columns[Number(head.dataset.first) - 2];
+      const node = view.data.nodes[place];
+      inspector.clear();
+      if (node.kind !== "heading") {
+        inspector.say({ title: node.title, facts: paint.facts(place), links: [["About it", view.card("benchmark", node.id)]] });
+      }
+      return;
+    }
     const cell = event.target.closest?.("td[data-column]");
     if (!cell || !grid || Number(cell.dataset.column) < 2) return;
     const place = grid.layout.columns[Number(cell.dataset.column) - 2];
@@ -294,6 +307,10 @@ for (const [type, wait] of [["focusin", 60], ["pointerover", 250]]) {
     inspector.soon(view.data.models.id[row], view.data.nodes[place], wait);
   });
 }
+
+document.getElementById("inspector").addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && grid) grid.go(grid.active.row, grid.active.column);
+});
 
 for (const [id, all] of [["open-all", true], ["close-all", false]]) {
   document.getElementById(id).addEventListener("click", (event) => {
@@ -325,7 +342,6 @@ function fill(next) {
 }
 
 let waiting = 0;
-let typing = null;
 form.addEventListener("input", (event) => {
   if (event.target.closest("[data-local]")) return;
   if (event.target.name === "errors") {
@@ -337,16 +353,15 @@ form.addEventListener("input", (event) => {
     if (grid) show();
     return;
   }
-  const again = typing === event.target; // a word that is being typed is one step back
-  typing = event.target.matches("input:not([type=checkbox], [type=radio])") ? event.target : null;
+  const typed = event.target.matches("input:not([type=checkbox], [type=radio])") ? event.target : null;
   clearTimeout(waiting);
-  waiting = setTimeout(() => ask(read(), { history: again ? "replace" : "push", focus: true }), 300);
+  waiting = setTimeout(() => ask(read(), { typed, aloud: true }), 300);
 });
-form.addEventListener("focusout", () => (typing = null));
+form.addEventListener("focusout", () => (stepOf = null));
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);
-  ask(read(), { focus: true });
+  ask(read(), { aloud: true });
 });
 for (const link of document.querySelectorAll("a.reset")) {
   link.addEventListener("click", (event) => {
@@ -354,7 +369,7 @@ for (const link of document.querySelectorAll("a.reset")) {
     const next = new URLSearchParams();
     if (params.has("errors")) next.set("errors", "1");
     fill(next);
-    ask(next, { focus: true });
+    ask(next, { aloud: true });
   });
 }
 const copy = document.getElementById("copy");
@@ -370,4 +385,4 @@ copy.addEventListener("click", async () => {
   setTimeout(() => says.classList.remove("seen"), 3000);
 });
 
-ask(params, { history: "none" });
+ask(params, { remembered: false });

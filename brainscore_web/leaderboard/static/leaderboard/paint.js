@@ -27,62 +27,68 @@ export function painter(view) {
   const arrow = (key) =>
     element("span", { class: `arrow ${{ ascending: "up", descending: "down" }[said(key)] || ""}`, "aria-hidden": "true" });
 
+  const sorting = (key, name, title) =>
+    element(
+      "button",
+      { type: "button", class: "sort", tabindex: "-1", "data-sort": key, title },
+      element("span", { class: "name" }, ...name),
+      arrow(key),
+    );
+  const about = (href, text, sign) =>
+    element(
+      "a",
+      { class: "card", tabindex: "-1", href, title: text },
+      element("span", { "aria-hidden": "true" }, sign),
+      element("span", { class: "said" }, text),
+    );
+  const opening = (head, node) => {
+    const verb = head.group ? "Close" : "Open";
+    return element(
+      "button",
+      {
+        type: "button",
+        class: "open",
+        tabindex: "-1",
+        "data-open": head.place,
+        "aria-label": `${verb} ${node.title}, ${node.n} benchmarks`,
+        title: `${verb}: ${node.n} benchmarks`,
+      },
+      element("span", { class: `sign ${head.group ? "minus" : "plus"}`, "aria-hidden": "true" }),
+      String(node.n),
+    );
+  };
+
   return {
     corner(cell, key) {
       cell.setAttribute("aria-sort", said(key));
-      const label = key === "rank" ? "Rank" : "Model";
-      const sort = element("button", { type: "button", class: "sort", tabindex: "-1", "data-sort": key });
-      sort.append(element("span", { class: "name" }, label), arrow(key));
-      cell.append(sort);
+      const box = element("div", { class: "box" });
+      if (key === "rank") box.append(element("div", { class: "tools" }, about("#ranks", "What ranks mean", "?")));
+      box.append(sorting(key, [key === "rank" ? "Rank" : "Model"]));
+      cell.append(box);
     },
 
     head(cell, head) {
       const node = view.data.nodes[head.place];
-      cell.className = head.group ? "group" : head.mean ? "mean" : node.kind;
+      cell.className = head.group ? "group" : node.kind;
       cell.classList.add(`depth-${Math.min(head.level, 5)}`);
+      const card = node.kind === "heading" ? null : view.card("benchmark", node.id);
       const box = element("div", { class: "box" });
+      const tools = element("div", { class: "tools" });
       if (head.group || head.closed) {
-        const verb = head.group ? "Close" : "Open";
-        box.append(
-          element(
-            "button",
-            {
-              type: "button",
-              class: "open",
-              tabindex: "-1",
-              "data-open": head.place,
-              "aria-label": `${verb} ${node.title}, ${node.n} benchmarks`,
-              title: `${verb}: ${node.n} benchmarks`,
-            },
-            element("span", { class: `sign ${head.group ? "minus" : "plus"}`, "aria-hidden": "true" }),
-            String(node.n),
-          ),
-        );
+        tools.append(opening(head, node));
         cell.setAttribute("aria-expanded", String(Boolean(head.group)));
-      } else if (node.kind === "benchmark") {
-        box.append(
-          element(
-            "a",
-            { class: "card", tabindex: "-1", href: view.card("benchmark", node.id), title: `About ${node.title}` },
-            element("span", { "aria-hidden": "true" }, "i"),
-            element("span", { class: "said" }, `About ${node.title}`),
-          ),
-        );
       }
-      if (head.group || node.kind === "heading") {
+      if (card && !head.group && !head.mean) tools.append(about(card, `About ${node.title}`, "i"));
+      if (tools.childElementCount) box.append(tools);
+      if (!card) {
         box.append(element("span", { class: "name", title: node.title }, node.title));
+      } else if (head.group) {
+        const title = `About ${node.title}`;
+        box.append(element("a", { class: "name", tabindex: "-1", href: card, title }, node.title));
       } else {
         cell.setAttribute("aria-sort", said(node.id));
-        const sort = element("button", {
-          type: "button",
-          class: "sort",
-          tabindex: "-1",
-          "data-sort": node.id,
-          title: `Sort by ${node.title}`,
-        });
         const name = head.mean ? ["Mean", element("span", { class: "said" }, ` of ${node.title}`)] : breakable(node.title);
-        sort.append(element("span", { class: "name" }, ...name), arrow(node.id));
-        box.append(sort);
+        box.append(sorting(node.id, name, `Sort by ${node.title}`));
       }
       cell.append(box);
     },
@@ -134,6 +140,14 @@ export function painter(view) {
         cell.textContent = SIGNS[state];
         cell.setAttribute("aria-label", SAID[state]);
       }
+    },
+
+    // What is known of a column.
+    facts(place) {
+      const node = view.data.nodes[place];
+      const sent = view.data.columns[node.id] || {};
+      const known = ["best", "median", "ceiling"].filter((name) => sent[name]).map((name) => `${name} ${sent[name]}`);
+      return [...(node.n > 1 ? [`${node.n} benchmarks`] : []), ...known];
     },
 
     // The title of a cell, made when the pointer comes to it.

@@ -1,0 +1,1 @@
+"""Bring packaged data to the site: receive, check, keep, hand out."""

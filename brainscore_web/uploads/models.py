@@ -1,0 +1,153 @@
+"""The tables of uploads: a data set, and its files."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from brainscore_web.leaderboard.models import Visibility, Visitor
+
+if TYPE_CHECKING:
+    from django.db.models.manager import RelatedManager
+
+__all__ = ["CLASSES", "Upload", "UploadedFile", "sees_all"]
+
+CLASSES = (
+    "NeuroidAssembly",
+    "BehavioralAssembly",
+    "PropertyAssembly",
+    "MetadataAssembly",
+    "SpikeTimesAssembly",
+    "DataAssembly",
+)
+"""Classes of assemblies that can be chosen."""
+
+
+def sees_all(visitor: Visitor) -> bool:
+    """Whether the visitor is an administrator, or may see all that is withheld."""
+    return bool(visitor.is_active and visitor.has_perm("leaderboard.view_private"))
+
+
+class UploadQuerySet(models.QuerySet["Upload"]):
+    """Queries of uploads."""
+
+    def visible_to(self, visitor: Visitor) -> UploadQuerySet:
+        """The visitor's own; administrators see all."""
+        if sees_all(visitor):
+            return self
+        return self.filter(owner=visitor) if visitor.is_authenticated else self.none()
+
+
+class Upload(models.Model):
+    """A packaged data set on its way into storage, or there."""
+
+    class State(models.TextChoices):
+        """How far it is. Only the first changes by its owner's will; a withdrawn one keeps no files."""
+
+        RECEIVING = "receiving"
+        CHECKING = "checking"
+        ACCEPTED = "accepted"
+        REFUSED = "refused"
+        WITHDRAWN = "withdrawn"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="uploads"
+    )
+    identifier = models.CharField(max_length=200, help_text="Of the stimulus set.")
+    assembly_identifier = models.CharField(max_length=200)
+    assembly_class = models.CharField(max_length=50, choices=[(name, name) for name in CLASSES], default=CLASSES[0])
+    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
+    state = models.CharField(max_length=10, choices=State, default=State.RECEIVING)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    changed = models.DateTimeField(default=timezone.now, editable=False)
+    claim = models.CharField(max_length=40, blank=True, editable=False, help_text="Of who checks it.")
+    claimed = models.DateTimeField(null=True, blank=True, editable=False, help_text="When its checker last said so.")
+    attempts = models.IntegerField(default=0, editable=False, help_text="How often checking began.")
+    findings: models.JSONField[Any, Any] = models.JSONField(default=list, blank=True, editable=False)
+    facts: models.JSONField[Any, Any] = models.JSONField(
+        default=dict, blank=True, editable=False, help_text="What is in it."
+    )
+
+    objects = UploadQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        files: RelatedManager[UploadedFile]
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created",)
+        indexes = (models.Index(fields=["owner", "state"]), models.Index(fields=["state", "claimed"]))
+
+    def __str__(self) -> str:
+        return self.identifier
+
+    @property
+    def owner_folder(self) -> str:
+        """Folder of the owner's files below the storage's prefix."""
+        return f"user_{self.owner_id}"
+
+
+class UploadedFile(models.Model):
+    """One file of a data set: table, archive or assembly.
+
+    While it is received, `claim` says by which request, and `reserved` counts towards its owner's quota for as long as
+    `touched` is recent. Once there, `token` names it in the storage, and `size` counts.
+    """
+
+    class Kind(models.TextChoices):
+        """What it holds; the ending of its name."""
+
+        CSV = "csv", "Table"
+        ZIP = "zip", "Stimuli"
+        NC = "nc", "Assembly"
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
+    kind = models.CharField(max_length=3, choices=Kind)
+    claim = models.CharField(max_length=40, blank=True, editable=False)
+    reserved = models.BigIntegerField(default=0, editable=False)
+    touched = models.DateTimeField(null=True, blank=True, editable=False)
+    token = models.CharField(max_length=40, blank=True, editable=False)
+    size = models.BigIntegerField(null=True, blank=True, editable=False)
+    sent_as = models.CharField(max_length=255, blank=True, editable=False, help_text="Its name at the sender's.")
+    expected_sha1 = models.CharField(max_length=40, blank=True, editable=False, help_text="As its sender says.")
+    sha1 = models.CharField(max_length=40, blank=True, editable=False)
+    sha256 = models.CharField(max_length=64, blank=True, editable=False)
+    bucket = models.CharField(max_length=100, blank=True, editable=False)
+    key = models.CharField(max_length=500, blank=True, editable=False)
+    version_id = models.CharField(max_length=200, blank=True, editable=False)
+    everybody = models.BooleanField(
+        default=False, editable=False, help_text="Whether its bucket gives it to everybody without asking this site."
+    )
+
+    class Meta:
+        """One a kind; a version of a key is one file."""
+
+        ordering = ("kind",)
+        constraints = (
+            models.UniqueConstraint(fields=["upload", "kind"], name="one_file_a_kind"),
+            models.UniqueConstraint(
+                fields=["bucket", "key", "version_id"], condition=~Q(version_id=""), name="one_file_a_version"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """Its name in storage, by which loaders find it."""
+        if self.kind == self.Kind.NC:
+            return f"assy_{self.upload.assembly_identifier.replace('.', '_')}.nc"
+        return f"stimulus_{self.upload.identifier.replace('.', '_')}.{self.kind}"
+
+    @property
+    def folder(self) -> str:
+        """The argument `bucket` of the library's loaders."""
+        return f"{self.bucket}/{self.key.rpartition('/')[0]}".rstrip("/")

@@ -1,0 +1,195 @@
+"""A bucket of S3, or of a server that speaks like it; browsers send files there directly."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio._s3_client import S3Object, object_url, signed_client
+from brainscore_core.supported_data_standards.brainio._upload import anybody_reads
+from brainscore_web.uploads.storage import AtHand, Grant, Place, Published, StorageFailure
+
+__all__ = ["BucketStorage"]
+
+_FOR_SENDING = 3600  # seconds that a grant is valid
+_FOR_READING = 600
+_LARGEST_POST = 5 * 1024**3  # bytes, by S3's rules
+_ATTEMPTS = 4
+_ACL = "public-read"
+
+
+class BucketStorage:
+    """Objects below a prefix: ``incoming/<token>`` until they are checked, then ``user_…/``, or ``private/user_…/``.
+
+    The bucket keeps versions, and its policy opens ``<prefix>/user_*`` to everybody, and nothing else. In a bucket
+    with ACLs, ``?acl=public-read`` opens each public object instead.
+
+    Parameters
+    ----------
+    address : str
+        ``s3://bucket/prefix``.
+    """
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        acl = options.pop("acl", None)
+        if not parts.netloc or options or acl not in (None, _ACL):
+            raise UserError(
+                f"BRAINSCORE_SITE_UPLOADS is {address!r}", remedy=f"write s3://bucket/prefix, or …?acl={_ACL}"
+            )
+        self.bucket = parts.netloc
+        self._prefix = parts.path.strip("/")
+        self._acl = acl
+        there = urlsplit(object_url(S3Object(self.bucket, "")))
+        self.origin: str | None = f"{there.scheme}://{there.netloc}"
+
+    def scratch(self, token: str) -> Path:
+        return Path(tempfile.gettempdir()) / f"brainscore-{token}.part"
+
+    def take(self, token: str) -> None:
+        path = self.scratch(token)
+        with _told("keep a file in"):
+            self._client.upload_file(str(path), self.bucket, self._arriving(token))
+        path.unlink(missing_ok=True)
+
+    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        if size > _LARGEST_POST:
+            return None
+        with _told("sign for"):
+            made = self._client.generate_presigned_post(
+                self.bucket,
+                self._arriving(token),
+                Conditions=[["content-length-range", size, size]],
+                ExpiresIn=_FOR_SENDING,
+            )
+        return Grant(made["url"], made["fields"])
+
+    def size(self, token: str) -> int | None:
+        found = self._head(self._arriving(token))
+        return None if found is None else int(found["ContentLength"])
+
+    @contextmanager
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[AtHand]:
+        found = self._head(self._arriving(token))
+        if found is None:
+            raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
+        version = {"VersionId": found["VersionId"]} if found.get("VersionId") else {}
+        with tempfile.TemporaryDirectory(prefix="brainscore-upload-") as folder:
+            path = Path(folder) / "file"
+            with _told("read"):
+                self._client.download_file(self.bucket, self._arriving(token), str(path), ExtraArgs=version)
+            yield AtHand(path, seal=found["ETag"])
+
+    def new_version(self) -> str:
+        return ""
+
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        key = self._key(f"{'private/' if place.private else ''}{place.folder}/{place.name}")
+        found = self._head(key)
+        if found is None or found["Metadata"].get("upload") != token:
+            extra = {} if place.private or self._acl is None else {"ACL": self._acl}
+            with _told("publish in"):
+                self._client.copy_object(
+                    Bucket=self.bucket,
+                    Key=key,
+                    CopySource={"Bucket": self.bucket, "Key": self._arriving(token)},
+                    CopySourceIfMatch=seal,  # a grant is valid for a while: only what was checked is copied
+                    Metadata={"upload": token},
+                    MetadataDirective="REPLACE",
+                    **extra,
+                )
+            found = self._head(key)
+        if found is None or found["Metadata"].get("upload") != token:
+            raise StorageFailure("somebody uploads the same data just now", remedy="upload it again")
+        version = str(found.get("VersionId") or "")
+        if version in ("", "null"):
+            raise StorageFailure(
+                f"the bucket {self.bucket} keeps no versions", remedy="its owner has to switch versions on"
+            )
+        everybody = not place.private and bool(anybody_reads(S3Object(self.bucket, key), version))
+        return Published(self.bucket, key, version, everybody)
+
+    def drop(self, token: str) -> None:
+        self.scratch(token).unlink(missing_ok=True)
+        self._remove(self._arriving(token), None)
+
+    def delete(self, key: str, version_id: str) -> None:
+        self._remove(key, version_id)
+
+    def path(self, key: str, version_id: str) -> Path | None:
+        return None
+
+    def signed(self, key: str, version_id: str) -> str:
+        wanted = {"Bucket": self.bucket, "Key": key, "VersionId": version_id}
+        with _told("sign for"):
+            return str(self._client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=_FOR_READING))
+
+    def leftovers(self, older_than: float) -> Iterator[str]:
+        limit = time.time() - older_than
+        prefix = self._arriving("")
+        with _told("list"):
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
+                for item in page.get("Contents", ()):
+                    if item["LastModified"].timestamp() < limit:
+                        yield item["Key"].removeprefix(prefix)
+
+    @property
+    def _client(self) -> Any:
+        return signed_client(attempts=_ATTEMPTS)
+
+    def _key(self, below: str) -> str:
+        return f"{self._prefix}/{below}" if self._prefix else below
+
+    def _arriving(self, token: str) -> str:
+        return self._key(f"incoming/{token}")
+
+    def _head(self, key: str) -> dict[str, Any] | None:
+        from botocore.exceptions import ClientError
+
+        with _told("look at"):
+            try:
+                found: dict[str, Any] = self._client.head_object(Bucket=self.bucket, Key=key)
+            except ClientError as error:
+                if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == 404:
+                    return None
+                raise
+            return found
+
+    def _remove(self, key: str, version_id: str | None) -> None:
+        """Remove one version; without one, all there are."""
+        with _told("delete from"):
+            versions = [version_id] if version_id is not None else self._versions(key)
+            for version in versions:
+                self._client.delete_object(Bucket=self.bucket, Key=key, VersionId=version)
+
+    def _versions(self, key: str) -> list[str]:
+        pages = self._client.get_paginator("list_object_versions").paginate(Bucket=self.bucket, Prefix=key)
+        return [
+            item["VersionId"]
+            for page in pages
+            for group in ("Versions", "DeleteMarkers")
+            for item in page.get(group, ())
+            if item["Key"] == key
+        ]
+
+
+@contextmanager
+def _told(doing: str) -> Iterator[None]:
+    """Turn what S3 answers into a failure of the storage, which names no secrets."""
+    from boto3.exceptions import Boto3Error
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        raise StorageFailure(f"cannot {doing} the bucket: it answered {code}", remedy="try again later") from error
+    except (BotoCoreError, Boto3Error) as error:
+        raise StorageFailure(f"cannot {doing} the bucket: {type(error).__name__}", remedy="try again later") from error

@@ -1,0 +1,112 @@
+"""A folder that the site serves itself, with versions as S3 keeps them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from brainscore_core.files import PART_SUFFIX
+from brainscore_web.uploads.storage import AtHand, Grant, Place, Published, StorageFailure
+
+__all__ = ["FolderStorage"]
+
+_BUCKET = "brainscore-storage"
+_PREFIX = "brainscore-vision/data"
+
+
+class FolderStorage:
+    """Files below a folder: ``incoming/<token>`` until they are checked, then ``<bucket>/<key>/<version>``.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        The folder. It is made when the first file arrives.
+    """
+
+    origin = None
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.bucket = _BUCKET
+        self._incoming = root / "incoming"
+
+    def scratch(self, token: str) -> Path:
+        self._incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._incoming / f"{token}{PART_SUFFIX}"
+
+    def take(self, token: str) -> None:
+        os.replace(self.scratch(token), self._incoming / token)
+        _settle(self._incoming)
+
+    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        return None
+
+    def size(self, token: str) -> int | None:
+        try:
+            return (self._incoming / token).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    @contextmanager
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[AtHand]:
+        path = self._incoming / token
+        if not path.exists() and version_id:
+            path = self._place(key, version_id)
+        if not path.exists():
+            raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
+        yield AtHand(path)
+
+    def new_version(self) -> str:
+        return secrets.token_urlsafe(24)
+
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        # what is private lies where the rest lies: the site asks before it hands anything out
+        key = f"{_PREFIX}/{place.folder}/{place.name}"
+        path = self._place(key, place.version_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # it was moved before
+            os.replace(self._incoming / token, path)
+        if not path.exists():
+            raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
+        path.chmod(0o400)
+        _settle(path.parent)
+        return Published(self.bucket, key, place.version_id, everybody=False)
+
+    def drop(self, token: str) -> None:
+        for path in (self.scratch(token), self._incoming / token):
+            path.unlink(missing_ok=True)
+
+    def delete(self, key: str, version_id: str) -> None:
+        place = self._place(key, version_id)
+        place.unlink(missing_ok=True)
+        with suppress(OSError):  # other versions are there
+            place.parent.rmdir()
+
+    def path(self, key: str, version_id: str) -> Path | None:
+        return self._place(key, version_id)
+
+    def signed(self, key: str, version_id: str) -> str:
+        raise NotImplementedError("the site hands these files out itself")
+
+    def leftovers(self, older_than: float) -> Iterator[str]:
+        limit = time.time() - older_than
+        for path in self._incoming.glob("*"):
+            with suppress(FileNotFoundError):
+                if path.lstat().st_mtime < limit:
+                    yield path.name.removesuffix(PART_SUFFIX)
+
+    def _place(self, key: str, version_id: str) -> Path:
+        return self.root / self.bucket / key / version_id
+
+
+def _settle(folder: Path) -> None:
+    """Let names survive a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

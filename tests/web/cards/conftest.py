@@ -1,0 +1,66 @@
+"""Tables of the database, read without the site's own code; pages, read as HTML."""
+
+import html
+import re
+
+import pytest
+
+from brainscore_core.scoring.aggregates import LeafResult, Tree, TreeNode, aggregate
+
+
+@pytest.fixture
+def averaged(board):
+    """Averages of public models by the core's function, from rows of the database."""
+    from brainscore_web.leaderboard.models import Benchmark, Score
+
+    def compute(**scores):
+        nodes = [
+            TreeNode(
+                identifier=row.identifier,
+                parent=row.parent and row.parent.identifier,
+                benchmark=not row.is_mean,
+                version=row.version or None,
+                order=row.order,
+            )
+            for row in Benchmark.objects.select_related("parent")
+        ]
+        results = [
+            LeafResult(
+                model=row.model.identifier,
+                benchmark=row.benchmark.identifier,
+                state=row.state,
+                score=row.value,
+                error=row.error,
+                version=row.version or None,
+                created=row.created.isoformat(),
+            )
+            for row in Score.objects.filter(**scores).select_related("model", "benchmark")
+        ]
+        return {one.model: one for one in aggregate(Tree(nodes), results)}
+
+    return compute
+
+
+@pytest.fixture
+def get(client):
+    """Get an address, as somebody or as nobody; the text of the page without its tags."""
+
+    def ask(address, who=None, status=200):
+        client.logout()
+        if who is not None:
+            client.force_login(who)
+        answer = client.get(address)
+        assert answer.status_code == status, answer.content[:2000]
+        return answer
+
+    return ask
+
+
+def text_of(answer):
+    text = re.sub(r"<(script|style)\b.*?</\1>", " ", answer.content.decode(), flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+@pytest.fixture
+def read():
+    return text_of

@@ -1,0 +1,224 @@
+"""What a benchmark's card shows, against what is computed here from the database."""
+
+import re
+import xml.etree.ElementTree as ET
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from brainscore_core.numerics.ranks_from_errors import ranks_from_errors
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cards import _data, benchmark_card
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
+from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+FIRST = "Simulated000.V1-pls"  # public; Simulated002.V4-pls is withheld
+
+
+@pytest.fixture
+def card_of():
+    def make(identifier, visitor):
+        board = board_for(snapshot_for(visitor), BoardState())
+        benchmark = _data.find_benchmark(identifier)
+        return benchmark_card(benchmark, board, _data.benchmark_data(benchmark, visitor))
+
+    return make
+
+
+@pytest.mark.parametrize("identifier", [FIRST, "V1", "Simulated.IT", "average_vision"])
+def test_models_in_order(board, averaged, card_of, member, identifier):
+    expected = {
+        model: one[identifier]
+        for model, one in averaged(model__visibility="public").items()
+        if one[identifier].value is not None
+    }
+    card = card_of(identifier, member)
+    order = sorted(expected, key=lambda model: (-expected[model].value, model))
+    assert [line.identifier for line in card.models] == order
+    values = np.array([expected[model].value for model in order])
+    errors = np.array([np.nan if expected[model].error is None else expected[model].error for model in order])
+    ranks = ranks_from_errors(values, errors)
+    for number, line in enumerate(card.models):
+        assert line.value == pytest.approx(values[number])
+        assert line.rank == f"{ranks.rank[number]}"
+        best, worst = ranks.best[number], ranks.worst[number]
+        assert line.places == (f"{best}–{worst}" if best != worst else f"{best}")
+    assert card.median == f"{np.median(values):.3f}"
+    assert card.best == f"{values.max():.3f}"
+    assert sum(one.number for one in card.bins) == len(values)
+    assert len(card.models) + sum(len(group.models) for group in card.unscored) == 11
+
+
+def test_intervals_raw_scores_and_receipts(board, card_of, member):
+    lines = {line.identifier: line for line in card_of(FIRST, member).models}
+    rows = Score.objects.filter(benchmark__identifier=FIRST, version="2", state="scored", model__visibility="public")
+    assert set(lines) == {row.model.identifier for row in rows}
+    for row in rows:
+        line = lines[row.model.identifier]
+        assert line.receipt == row.receipt
+        assert line.raw.startswith(f"{row.raw:.3f}")
+        assert line.interval == ("" if row.low is None else f"{row.low:.3f} to {row.high:.3f}")
+        assert line.reason == row.error_reason
+
+
+def test_versions(board, card_of, member):
+    BenchmarkVersion.objects.filter(benchmark__identifier=FIRST, version="2").update(changes="Other splits.")
+    card = card_of(FIRST, member)
+    assert [(line.version, line.current, line.changes) for line in card.versions] == [
+        ("2", True, "Other splits."), ("1", False, ""),
+    ]  # fmt: skip
+    for line in card.versions:
+        scored = Score.objects.filter(benchmark__identifier=FIRST, version=line.version, state="scored")
+        assert line.n_models == scored.filter(model__visibility="public").values("model").distinct().count()
+        ceiling = BenchmarkVersion.objects.get(benchmark__identifier=FIRST, version=line.version)
+        assert line.ceiling == f"{ceiling.ceiling:.3f} ± 0.020"
+
+
+@pytest.mark.parametrize(
+    ("meaning", "words"),
+    [("reliability", "agree with themselves"), ("upper bound", "best possible model"), ("human-human", "people agree")],
+)
+def test_ceiling_in_words(board, get, read, meaning, words):
+    BenchmarkVersion.objects.filter(benchmark__identifier=FIRST, version="2").update(
+        ceiling=0.8, ceiling_error=0.01, ceiling_low=0.78, ceiling_high=0.82, ceiling_level=0.95,
+        ceiling_meaning=meaning, ceiling_estimates="median over neuroids", lower_bound=0.7,
+    )  # fmt: skip
+    said = read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "0.800 ± 0.010 , 95 % interval 0.780 to 0.820, lower bound 0.700" in said
+    assert words in said
+    assert "The interval estimates: median over neuroids" in said
+
+
+def test_no_ceiling(board, get, read):
+    BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling=None, ceiling_meaning="none")
+    assert "None is known; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
+
+
+def test_what_it_measures_and_credit(board, get, read):
+    row = Benchmark.objects.get(identifier=FIRST)
+    row.description, row.n_subjects, row.n_neuroids, row.source = "Says what.", 2, 168, "https://example.org/data"
+    row.credit = "A. Contributor"
+    row.details = {
+        "visual_degrees": 8.0, "duration_ms": 100, "mapping": "linear", "hemisphere": "left",
+        "notes": ["One."], "data_notes": ["Two."], "distribution": "other-package",
+    }  # fmt: skip
+    row.save()
+    said = read(get(f"/vision/benchmark/{FIRST}/"))
+    for text in (
+        "Says what.",
+        "Subjects 2",
+        "Neuroids 168",
+        "natural images, 100 images, 8°, 100 ms",
+        "Mapping linear",
+        "Species macaque",
+        "Hemisphere left",
+        "Contributed by A. Contributor",
+        "Data from https://example.org/data",
+        "One. Two.",
+        "pip install brainscore other-package",
+        "@misc{simulated000",
+    ):
+        assert text in said, text
+
+
+def test_the_way_from_the_root(board, get):
+    page = get("/vision/benchmark/Simulated006.V1-ridge/").content.decode()
+    way = re.search(r'<nav aria-label="Place in the tree".*?</nav>', page, re.S)[0]
+    assert re.findall(r'href="([^"]+)"', way) == [
+        "/vision/benchmarks/", "/vision/benchmark/average_vision/", "/vision/benchmark/neural_vision/",
+        "/vision/benchmark/V1/", "/vision/benchmark/Simulated.V1/",
+    ]  # fmt: skip
+
+
+def test_a_mean_shows_what_is_below_and_leads_to_correlations(board, card_of, member, get, client):
+    card = card_of("neural_vision", member)
+    assert [(child.identifier, child.n_benchmarks) for child in card.children] == [
+        ("V1", 4),
+        ("V2", 4),
+        ("V4", 4),
+        ("IT", 4),
+    ]
+    assert (card.ceiling, card.code, card.versions, card.samples) == (None, None, (), ())
+    for identifier, level in (("neural_vision", "means"), ("Simulated.IT", "benchmarks")):
+        page = get(f"/vision/benchmark/{identifier}/").content.decode()
+        link = re.search(r'href="(/vision/compare/[^"]+)"', page)[1].replace("&amp;", "&")
+        assert link == f"/vision/compare/?mode=matrix&level={level}&include={identifier}"
+        assert client.get(link).status_code == 200
+
+
+def test_links_to_the_leaderboard_and_to_compare_work(board, get, client):
+    page = get(f"/vision/benchmark/{FIRST}/").content.decode()
+    links = [
+        link.replace("&amp;", "&") for link in re.findall(r'href="(/vision/(?:compare|leaderboard)/\?[^"]+)"', page)
+    ]
+    assert len(links) == 2
+    assert [client.get(link).status_code for link in links] == [200, 200]
+
+
+def test_controls_and_what_is_not_in_the_averages(board, get, read):
+    Benchmark.objects.filter(identifier=FIRST).update(control=True, in_tree=False)
+    Benchmark.objects.filter(identifier="Simulated001.V2-pls").update(in_tree=False)
+    revision.bump()
+    assert "a control: it checks the method and counts in no mean" in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "not in the averages" in read(get("/vision/benchmark/Simulated001.V2-pls/"))
+    said = read(get("/vision/benchmarks/"))
+    assert said.index("Not in the averages 1") < said.index("Controls 1")
+
+
+def test_thirty_models_unless_all_are_asked_for(db, get, read):
+    fill(models=34, benchmarks=12, private=0)
+    few, every = (get(f"/vision/benchmark/V1/{query}").content.decode() for query in ("", "?models=all"))
+    assert few.count("simulated-") < every.count("simulated-")
+    assert few.count('<th scope="row"><a href="/vision/model/') == 30
+    assert every.count('<th scope="row"><a href="/vision/model/') == 34
+    assert "Show all 34 models" in few
+    assert "Show all" not in every
+    assert "models is" in read(get("/vision/benchmark/V1/?models=some", status=400))
+
+
+def test_the_figure(board, get):
+    answer = get(f"/vision/benchmark/{FIRST}/?download=svg")
+    assert answer["Content-Type"] == "image/svg+xml"
+    assert answer["Content-Disposition"] == 'attachment; filename="models.svg"'
+    text = "".join(ET.fromstring(answer.content.decode()).itertext())
+    scored = Score.objects.filter(benchmark__identifier=FIRST, version="2", state="scored", model__visibility="public")
+    assert all(row.model.identifier in text for row in scored)
+    assert board.models[-1] not in text
+
+
+def test_a_benchmark_without_models(db, get, read):
+    Benchmark.objects.create(identifier="alone", version="1", in_tree=False)
+    Benchmark.objects.create(identifier="mean", is_mean=True)
+    for identifier in ("alone", "mean"):
+        assert "No model has a score here." in read(get(f"/vision/benchmark/{identifier}/"))
+
+
+def test_failed_and_missing_models_are_named_with_reasons(board, card_of, member):
+    groups = {}
+    for name in board.benchmarks:
+        for group in card_of(name, member).unscored:
+            groups.setdefault(group.state.word, []).extend(group.models)
+    assert {"failed", "missing", "outdated", "not applicable"} <= set(groups)
+    assert {reason for _, _, reason in groups["failed"]} == {"ValueError: simulated failure"}
+    assert {reason for _, _, reason in groups["missing"]} == {""}
+    assert all(reason.startswith("version 1: ") for _, _, reason in groups["outdated"])
+
+
+def test_private_models_do_not_count_among_versions(board, card_of, member, staff):
+    row = Score.objects.get(model__identifier=board.models[-1], benchmark__identifier=FIRST, version="1")
+    assert row.state == "scored"
+    of_all, of_public = (card_of(FIRST, who).versions[1].n_models for who in (staff, member))
+    assert of_all == of_public + 1
+
+
+def test_a_newer_version_that_does_not_count_yet(board, card_of, member):
+    row = Benchmark.objects.get(identifier=FIRST)
+    BenchmarkVersion.objects.create(benchmark=row, version="3", since=timezone.now() + timedelta(days=1))
+    card = card_of(FIRST, member)
+    assert [(line.version, line.current) for line in card.versions] == [("3", False), ("2", True), ("1", False)]
+    assert card.ceiling.text == card.versions[1].ceiling

@@ -1,0 +1,272 @@
+"""What a model's card shows, against what is computed here from the database."""
+
+import re
+
+import numpy as np
+import pytest
+
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cards import _data, model_card
+from brainscore_web.leaderboard.cards._scores import default_open
+from brainscore_web.leaderboard.cards._standing import standings
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, Score, VisionModel
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+PUBLIC = {"model__visibility": "public"}
+
+
+@pytest.fixture
+def card_of():
+    def make(identifier, visitor, opened=None):
+        board = board_for(snapshot_for(visitor), BoardState())
+        model = _data.find_model(identifier, visitor)
+        return model_card(model, board, _data.model_data(model), opened)
+
+    return make
+
+
+def test_values_ranks_best_and_median(board, averaged, card_of, member):
+    expected = averaged(**PUBLIC)
+    for model in board.models[:3]:
+        rows = card_of(model, member).rows
+        assert [row.identifier for row in rows] == list(expected[model])
+        for row in rows:
+            mine = expected[model][row.identifier]
+            values = np.array([value for one in expected.values() if (value := one[row.identifier].value) is not None])
+            assert row.value == (None if mine.value is None else pytest.approx(mine.value))
+            assert row.best == f"{values.max():.3f}"
+            assert row.median == f"{np.median(values):.3f}"
+            assert row.standing.among == len(values)
+            if mine.value is not None:
+                assert row.standing.rank == 1 + sum(values > mine.value + 1e-12)
+                assert row.standing.ties == sum(np.isclose(values, mine.value, atol=1e-12)) - 1
+            if row.kind == "benchmark":
+                assert row.state_name == mine.state
+            else:
+                assert row.coverage == f"{mine.coverage.n_scored} of {mine.coverage.n_all}"
+            if mine.error is None:
+                assert "±" not in row.score
+            else:
+                assert row.score.endswith(f"± {mine.error:.3f}")
+
+
+def test_the_newest_score_of_the_version_is_shown_with_its_receipt(board, card_of, member):
+    one = Score.objects.filter(model__identifier=board.models[0], state="scored", version="2").first()
+    Score.objects.create(
+        receipt="newer", model=one.model, benchmark=one.benchmark, version="2", state="scored", value=0.123, error=0.01,
+        low=0.1, high=0.15, raw=0.1, raw_error=0.008, created=one.created.replace(year=2025),
+    )  # fmt: skip
+    row = next(row for row in card_of(board.models[0], member).rows if row.identifier == one.benchmark.identifier)
+    assert (row.score, row.raw, row.receipt, row.created[:4]) == ("0.123 ± 0.010", "0.100 ± 0.008", "newer", "2025")
+    assert row.interval == "0.100 to 0.150"
+
+
+def test_what_has_no_score_says_why(board, card_of, member):
+    card = card_of(board.models[1], member)
+    of_state = {group.state.word: group.benchmarks for group in card.unscored}
+    counted = {}
+    for benchmark in Benchmark.objects.filter(is_mean=False):
+        rows = Score.objects.filter(model__identifier=board.models[1], benchmark=benchmark)
+        current = rows.filter(version=benchmark.version).first()
+        state = current.state if current else "outdated" if rows else "missing"
+        reason = current.reason if current else f"version 1: {_text(rows.get())}" if rows else ""
+        if state != "scored":
+            counted.setdefault(state, set()).add((benchmark.identifier, benchmark.identifier, reason))
+    assert {state: set(found) for state, found in of_state.items()} == counted
+    assert counted
+
+
+def _text(score):
+    return (
+        score.state if score.value is None else f"{score.value:.3f}" + (f" ± {score.error:.3f}" if score.error else "")
+    )
+
+
+def test_alike_counts_those_that_were_not_told_apart():
+    values = np.array([[0.5], [0.5], [0.52], [0.9], [0.1], [np.nan]])
+    errors = np.array([[0.01], [0.01], [0.01], [0.01], [np.nan], [np.nan]])
+    first, _, third, fourth, unsure, none = (standings(values, errors, row)[0] for row in range(6))
+    assert (first.rank, first.ties, first.alike, first.text) == (3, 1, 3, "3=")  # the tie, 0.52, and 0.1 without error
+    assert (third.rank, third.alike, fourth.alike) == (2, 3, 1)
+    assert unsure.alike is None
+    assert (none.rank, none.among, none.text) == (0, 5, "")
+
+
+def test_the_roots_rank_is_that_of_the_leaderboard(board, card_of, member):
+    shown = board_for(snapshot_for(member), BoardState())
+    for place, model in enumerate(shown.models):
+        first = card_of(model.identifier, member).headline[0]
+        letters, best, worst = shown.groups[place], shown.best[place], shown.worst[place]
+        assert first.standing.rank == shown.rank[place]
+        assert first.places == (f"{best}–{worst}" if best != worst else f"{best}")
+        assert first.group == letters
+
+
+def test_a_private_model_counts_for_its_owner_alone(board, card_of, owner, member, staff, get, read):
+    private, other = board.models[-1], board.models[0]
+    assert {card_of(other, who).rows[0].standing.among for who in (owner, staff)} == {12}
+    assert card_of(other, member).rows[0].standing.among == 11
+
+    address = f"/vision/model/{private}/"
+    for who in (None, member):
+        said = read(get(address, who, status=404))
+        assert "There is no model of this name" in said
+        assert said.count(private) == 1  # what was asked for, but not among the nearest names
+    assert "Only you and the administrators" in read(get(address, owner))
+    assert "Only its owner and the administrators" in read(get(address, staff))
+    assert "Make it public" in read(get(address, owner))
+    assert "Make it public" not in read(get(address, staff))
+    assert "Olga Owner" in read(get(address, owner))
+    assert "owner@example.org" not in get(address, staff).content.decode()
+    for address in (f"/vision/model/{other}/", "/vision/models/", "/vision/benchmark/neural_vision/?models=all"):
+        assert private not in get(address).content.decode()
+
+
+def test_a_change_that_is_not_seen_leaves_the_etag(board, get):
+    address = f"/vision/model/{board.models[0]}/"
+    before = get(address)["ETag"]
+    hidden = VisionModel.objects.get(identifier=board.models[-1])
+    hidden.title = "changed"
+    hidden.save()
+    Score.objects.filter(model=hidden).first().delete()
+    assert get(address)["ETag"] == before
+    seen = VisionModel.objects.get(identifier=board.models[0])
+    seen.title = "changed, too"
+    seen.save()
+    assert get(address)["ETag"] != before
+
+
+def test_what_was_not_modified_is_not_sent_again(board, client):
+    address = f"/vision/model/{board.models[0]}/"
+    first = client.get(address)
+    again = client.get(address, headers={"if-none-match": first["ETag"]})
+    assert (first["Cache-Control"], again.status_code, again.content) == ("private, no-cache", 304, b"")
+
+
+def test_people_have_tags_of_their_own(board, get, owner, staff):
+    address = f"/vision/model/{board.models[-1]}/"
+    assert get(address, owner)["ETag"] != get(address, staff)["ETag"]
+
+
+def test_metadata_and_layers(board, get, read):
+    model = VisionModel.objects.get(identifier=board.models[0])
+    model.title, model.parameters, model.size_mb = "A <b>model</b>", 61_100_840, 244.4
+    model.regions = {"V1": ["conv1"], "IT": ["layer4.0", "layer4.1"]}
+    model.details = {
+        "notes": ["Needs care & attention."], "code_licence": "MIT", "weights_licence": "CC-BY-4.0",
+        "total_parameters": 62_000_000, "image_size": 224,
+    }  # fmt: skip
+    model.save()
+    answer = get(f"/vision/model/{model.identifier}/")
+    assert "A &lt;b&gt;model&lt;/b&gt;" in answer.content.decode()
+    said = read(answer)
+    for text in (
+        "61.1 M trained, 62.0 M in all", "244 MB", "224 × 224 pixels", "Needs care & attention.",
+        "Licence of the code MIT", "Licence of the weights CC-BY-4.0", "layer4.0 , layer4.1", model.identifier,
+    ):  # fmt: skip
+        assert text in said, text
+
+
+def test_profiles_of_layers(board, card_of, member, get, read):
+    model = VisionModel.objects.get(identifier=board.models[0])
+    model.regions = {"IT": ["b"], "V1": ["a"]}
+    model.save()
+    scores = [
+        {
+            "layer": layer,
+            "features": n,
+            "score": score,
+            "error": error,
+            "ci": ci,
+            "raw": None,
+            "halves": [],
+            "reason": why,
+        }
+        for layer, n, score, error, ci, why in (
+            ("a", 64, 0.2, 0.01, [0.18, 0.22], None),
+            ("b", 1200, None, None, [None, None], "constant"),
+            ("c", 10, 0.4, 0.02, [0.36, 0.44], None),
+        )
+    ]
+    document = {"scores": scores, "best": "c", "ceiling": 0.8, "stimuli": 300, "held_out": None, "no_halves": "too few"}
+    for region in ("V1", "IT"):
+        LayerProfile.objects.create(model=model, benchmark=f"Some.{region}", region=region, document=document)
+    LayerProfile.objects.create(model=model, benchmark="Broken", region="V2", document={"scores": "none"})
+    profiles = card_of(model.identifier, member).profiles
+    assert [profile.region for profile in profiles] == ["IT", "V1"]  # as in the model's map; what is broken is left out
+    assert [(line.layer, line.mark, line.score, line.features) for line in profiles[0].lines] == [
+        ("a", "", "0.200 ± 0.010", "64"), ("b", "chosen", "constant", "1,200"), ("c", "best", "0.400 ± 0.020", "10"),
+    ]  # fmt: skip
+    answer = get(f"/vision/model/{model.identifier}/")
+    assert "300 stimuli; relative to the ceiling, 0.800; too few." in read(answer)
+    assert answer.content.decode().count("chart-lines") >= 2
+
+
+def test_a_model_without_scores_has_a_card(board, get, read):
+    VisionModel.objects.create(identifier="new", bibtex="@misc{new}")
+    assert "Nothing was scored yet." in read(get("/vision/model/new/"))
+
+
+def test_an_empty_site(db, get, read):
+    VisionModel.objects.create(identifier="new", regions=["not", "a", "map"], details=["nor", "this"])
+    assert "Nothing was scored yet." in read(get("/vision/model/new/"))
+    assert "0 of 0 models" in read(get("/vision/models/"))
+    assert "0 of 0 benchmarks" in read(get("/vision/benchmarks/"))
+
+
+def test_a_model_that_cannot_be_run_shows_no_code(board, get, read):
+    VisionModel.objects.filter(identifier=board.models[0]).update(runnable=False)
+    said = read(get(f"/vision/model/{board.models[0]}/"))
+    assert "It cannot be loaded with what is published." in said
+    assert "load_model" not in said
+
+
+def test_citation(board, get):
+    answer = get(f"/vision/model/{board.models[0]}/?download=bibtex")
+    assert answer.content.decode() == "@misc{model000, title = {Simulated model 0}, year = {2026}}\n"
+    assert answer["Content-Type"].startswith("application/x-bibtex")
+    assert answer["Content-Disposition"] == f'attachment; filename="{board.models[0]}.bib"'
+
+
+def test_opening_nodes(board, card_of, member, get):
+    address = f"/vision/model/{board.models[0]}/"
+    page = get(f"{address}?open=average_vision&open=neural_vision&open=no-such-node").content.decode()
+    hidden = set(re.findall(r'data-node="([^"]+)" data-depth="\d" hidden', page))
+    rows = card_of(board.models[0], member).rows
+    parents = dict(Benchmark.objects.values_list("identifier", "parent__identifier"))
+    opened = {None, "average_vision", "neural_vision"}
+    assert hidden == {name for name, parent in parents.items() if parent not in opened}
+    every = card_of(board.models[0], member, ["average_vision", "V1"])
+    toggles = {row.identifier: row.toggle for row in every.rows}
+    assert toggles["V1"] == "open=average_vision"
+    assert toggles["average_vision"] == "open=V1"
+    assert toggles["neural_vision"] == "open=V1&open=average_vision&open=neural_vision"
+    assert 'open="' not in page
+    assert get(f"{address}?open=").content.decode().count(" hidden>") == len(rows) - 2  # but for the two roots
+
+
+def test_a_large_tree_opens_at_its_two_upper_levels(board):
+    from types import SimpleNamespace
+
+    nodes = [
+        SimpleNamespace(identifier=f"n{depth}", depth=depth, kind="mean") for depth in range(4)
+    ] + [SimpleNamespace(identifier=str(number), depth=4, kind="benchmark") for number in range(60)]  # fmt: skip
+    assert default_open(SimpleNamespace(nodes=nodes)) == {"n0", "n1"}
+    assert default_open(SimpleNamespace(nodes=nodes[:20])) == {"n0", "n1", "n2", "n3"}
+
+
+@pytest.mark.parametrize("query", ["?opne=V1", "?download=exe", "?at=2024-01-01"])
+def test_unknown_parameters_are_refused(board, get, read, query):
+    assert query[1:].split("=")[query[1] == "d"] in read(get(f"/vision/model/{board.models[0]}/{query}", status=400))
+
+
+def test_ceilings_are_drawn_where_there_is_one(board, card_of, member):
+    BenchmarkVersion.objects.filter(benchmark__identifier=board.benchmarks[0]).update(ceiling=None)
+    from brainscore_web.leaderboard import revision
+
+    revision.bump()
+    rows = {row.identifier: row for row in card_of(board.models[0], member).rows}
+    without = {board.benchmarks[0], "V1", "neural_vision", "average_vision"}
+    drawn = {name for name, row in rows.items() if "bar-ceiling" in row.bar}
+    assert drawn == set(rows) - without
