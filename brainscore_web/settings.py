@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "brainscore_web.competitions",
     "brainscore_web.pages",
     "brainscore_web.api",
+    "brainscore_web.uploads",
     "allauth",  # after accounts, whose templates count
     "allauth.account",
     "allauth.mfa",
@@ -161,6 +162,13 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = SITE_HOME / "media"  # never served as such: views hand files out to who may see them
+
+UPLOADS = {  # where data go, and how many bytes of them; docs/uploads.md
+    "address": os.environ.get("BRAINSCORE_SITE_UPLOADS") or str(SITE_HOME / "uploads"),
+    "file": number("BRAINSCORE_SITE_UPLOAD_MB", 5_000) * 10**6,
+    "person": number("BRAINSCORE_SITE_QUOTA_MB", 50_000) * 10**6,
+    "memory": number("BRAINSCORE_SITE_CHECK_MEMORY_MB", 8_000) * 10**6,
+}
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

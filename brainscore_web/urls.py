@@ -11,6 +11,7 @@ urlpatterns = [
     path("vision/compare/", include("brainscore_web.compare.urls")),
     path("competitions/", include("brainscore_web.competitions.urls")),
     path("api/v1/", include("brainscore_web.api.urls")),
+    path("uploads/", include("brainscore_web.uploads.urls")),
     path("accounts/", include("brainscore_web.accounts.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

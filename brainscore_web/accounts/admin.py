@@ -49,9 +49,10 @@ class PersonAdmin(UserAdmin):
     add_fieldsets = ((None, {"fields": ("email", "display_name", "usable_password", "password1", "password2")}),)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """Forget addresses that were confirmed before: the new one has to be, at the next log-in."""
+        """Forget earlier addresses where the address changes: the new one is confirmed at the next log-in."""
         super().save_model(request, obj, form, change)
-        EmailAddress.objects.filter(user=obj).exclude(email=obj.email).delete()
+        if "email" in form.changed_data:
+            EmailAddress.objects.filter(user=obj).exclude(email=obj.email).delete()
 
 
 class _TokenForm(forms.ModelForm):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
 __all__ = ["Described", "Operation", "Row", "Shape", "described"]
 
 
@@ -16,7 +19,7 @@ class Row:
     type: str
     where: str
     required: bool
-    description: str
+    description: SafeString
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Operation:
     method: str
     path: str
     summary: str
-    paragraphs: tuple[str, ...]
+    paragraphs: tuple[SafeString, ...]
     token: bool
     parameters: tuple[Row, ...]
     answers: tuple[tuple[str, str], ...]
@@ -39,7 +42,7 @@ class Shape:
     """The fields of something that is answered."""
 
     name: str
-    description: str
+    description: SafeString
     fields: tuple[Row, ...]
 
 
@@ -47,7 +50,7 @@ class Shape:
 class Described:
     """The whole."""
 
-    description: str
+    description: SafeString
     groups: tuple[tuple[str, tuple[Operation, ...]], ...]
     shapes: tuple[Shape, ...]
 
@@ -66,12 +69,12 @@ def described(schema: dict[str, Any]) -> Described:
             tag = (operation.get("tags") or ["other"])[0]
             groups.setdefault(tag, []).append(_operation(path, method, operation))
     shapes = [
-        Shape(name, one.get("description", ""), tuple(_fields(one)))
+        Shape(name, _marked(one.get("description", "")), tuple(_fields(one)))
         for name, one in sorted(schema["components"]["schemas"].items())
         if "properties" in one
     ]
     return Described(
-        schema["info"]["description"],
+        _marked(schema["info"]["description"]),
         tuple((tag, tuple(operations)) for tag, operations in groups.items()),
         tuple(shape for shape in shapes if _answered(shape.name)),
     )
@@ -89,14 +92,22 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         method=method.upper(),
         path=path,
         summary=operation["summary"],
-        paragraphs=tuple(" ".join(part.split()) for part in operation.get("description", "").split("\n\n") if part),
+        paragraphs=tuple(_marked(part) for part in operation.get("description", "").split("\n\n") if part),
         token={} not in operation.get("security", [{}]),
         parameters=tuple(
-            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], one.get("description", ""))
+            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], _marked(one.get("description", "")))
             for one in operation["parameters"]
         ),
         answers=tuple((str(status), answer["description"]) for status, answer in sorted(answers.items())),
         shape=_content(answers.get(200, {})),
+    )
+
+
+def _marked(text: str) -> SafeString:
+    """Mark what stands between backticks as code."""
+    parts = enumerate(" ".join(text.split()).split("`"))
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in parts)
     )
 
 
@@ -111,7 +122,7 @@ def _content(answer: dict[str, Any]) -> str:
 def _fields(shape: dict[str, Any]) -> list[Row]:
     required = shape.get("required", [])
     return [
-        Row(name, type_of(one), "", name in required, one.get("description", ""))
+        Row(name, type_of(one), "", name in required, _marked(one.get("description", "")))
         for name, one in shape["properties"].items()
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
-from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
 from ninja import Schema
 from pydantic import BeforeValidator, Field
 
@@ -88,8 +88,8 @@ def scores(visitor: Visitor, asked: ScoresAsked) -> QuerySet[Score]:
     newer = (
         same.filter(created__gte=OuterRef("created"))
         .filter(Q(created__gt=OuterRef("created")) | Q(pk__gt=OuterRef("pk")))
-        .alias(counting=OuterRef("benchmark__version"))
-        .filter(Q(version=OuterRef("version")) | Q(counting=""))
+        .alias(any_version=Value("", output_field=CharField()))
+        .filter(Q(version=OuterRef("version")) | Q(any_version=OuterRef("benchmark__version")))
     )
     counts = of_version & ~Exists(newer.order_by())
     if asked.history:

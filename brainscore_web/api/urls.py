@@ -9,7 +9,7 @@ from brainscore_web.api._site_api import SiteAPI
 app_name = "api"
 
 api = SiteAPI()
-for router in (catalogue.router, scores.router, leaderboard.router, exports.router):
+for router in (leaderboard.router, catalogue.router, scores.router, exports.router):
     api.add_router("", router)
 
 urlpatterns: list[URLPattern] = [

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connections
+from django.db.models import Func, TextField
 from numpy.typing import NDArray
 
 from brainscore_core.scoring.aggregates import LEAF_STATES, Tree, TreeNode
@@ -121,10 +122,22 @@ def load_structure(until: datetime | None) -> Structure:
     return Structure(tree, (*(made[name] for name in tree.benchmarks), *apart))
 
 
+class _Moment(Func):
+    """A time in UTC as a database gives it quickest: SQLite as text, PostgreSQL as microseconds since 1970."""
+
+    template = "CAST(%(expressions)s AS text)"
+    arity = 1
+    output_field = TextField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, Any]:
+        template = "CAST(EXTRACT(EPOCH FROM %(expressions)s) * 1000000 AS bigint)"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
 def load_scores() -> Scores:
     """All scores, whoever may see them: who shows them picks those of models that its visitor may see."""
     query = Score.objects.order_by().values_list(
-        "pk", "model_id", "benchmark_id", "version", "state", "created", *NUMBERS
+        "pk", "model_id", "benchmark_id", "version", "state", _Moment("created"), *NUMBERS
     )
     sql, parameters = query.query.sql_with_params()
     parts: list[Scores] = []
@@ -147,8 +160,8 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
     pk, model, benchmark, version, state, created = columns[:6]
     texts = np.empty(len(rows), dtype=object)
     texts[:] = [versions.setdefault(one, one) for one in version]
-    if created and created[0].tzinfo is not None:  # PostgreSQL's; SQLite's are in UTC, too
-        created = [one.astimezone(UTC).replace(tzinfo=None) for one in created]
+    are_texts = any(isinstance(one, str) for one in created[:1])
+    moments = np.array(created, dtype="datetime64[us]" if are_texts else np.int64).astype("datetime64[us]")
     numbers = np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
     numbers[~np.isfinite(numbers)] = np.nan
     for name in ("error", "raw_error"):
@@ -160,7 +173,7 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         benchmark=np.array(benchmark, dtype=np.int64),
         version=texts,
         state=np.array([_STATE_CODES[one] for one in state], dtype=np.int8),
-        created=np.array(created, dtype="datetime64[us]"),
+        created=moments,
         numbers=numbers,
     )
 

@@ -118,7 +118,9 @@ def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
         Nothing was kept.
     """
     length = _length(request)
-    slot = begin(upload, kind, min(length, limits().of(kind) + _ENVELOPE))
+    if length > limits().of(kind) + _ENVELOPE:
+        raise _too_large(kind)
+    slot = begin(upload, kind, min(length, limits().of(kind)))
     try:
         fields, taken = _parse(request, slot, length)
         # a token may stand in the form instead of the header: it is looked at before anything is kept
@@ -131,7 +133,10 @@ def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
         finish(slot, taken.count, sent_as=taken.sent_as, sha1=sha1)
     except BaseException as error:
         give_up(slot)
-        raise _told(error) from error
+        told = _told(error)
+        if told is error:
+            raise
+        raise told from error
     return fields
 
 
@@ -287,7 +292,7 @@ def _length(request: HttpRequest) -> int:
 
 
 def _require_size(size: int, kind: str) -> None:
-    if size > limits().of(kind) + _ENVELOPE:
+    if size > limits().of(kind):
         raise _too_large(kind)
     if size < 1:
         raise Refused("the file is empty", "package it again")

@@ -22,7 +22,9 @@ _CEILING = (
 
 def benchmarks_of(rows: Sequence[Row]) -> dict[str, Benchmark]:
     """Benchmarks and means by the identifiers of some rows; benchmarks not known yet are made."""
-    newest = {row.benchmark: row for row in sorted(rows, key=lambda row: row.created)}
+    rows = sorted(rows, key=lambda row: row.created)
+    newest = {row.benchmark: row for row in rows}
+    oldest = {row.benchmark: row for row in reversed(rows)}
     found = _found(newest)
     missing = [name for name in newest if name not in found]
     if missing:
@@ -31,7 +33,7 @@ def benchmarks_of(rows: Sequence[Row]) -> dict[str, Benchmark]:
         for name in missing:
             if name in means:
                 continue  # was made just now
-            benchmark = Benchmark(identifier=name)
+            benchmark = Benchmark(identifier=name, created=oldest[name].created)
             fill_in(benchmark, _values(newest[name], means))
             made.append(benchmark)
         Benchmark.objects.bulk_create(made, ignore_conflicts=True)

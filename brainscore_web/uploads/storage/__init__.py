@@ -81,6 +81,9 @@ class Storage(Protocol):
     def new_version(self) -> str:
         """A version id that is known before publishing; empty where the storage makes them."""
 
+    def key_of(self, place: Place) -> str:
+        """Key of a place."""
+
     def publish(self, token: str, place: Place, *, seal: str) -> Published:
         """Move a file into its place, if it still has this seal; a second time changes nothing."""
 

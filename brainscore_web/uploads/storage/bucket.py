@@ -90,8 +90,11 @@ class BucketStorage:
     def new_version(self) -> str:
         return ""
 
+    def key_of(self, place: Place) -> str:
+        return self._key(f"{'private/' if place.private else ''}{place.folder}/{place.name}")
+
     def publish(self, token: str, place: Place, *, seal: str) -> Published:
-        key = self._key(f"{'private/' if place.private else ''}{place.folder}/{place.name}")
+        key = self.key_of(place)
         found = self._head(key)
         if found is None or found["Metadata"].get("upload") != token:
             extra = {} if place.private or self._acl is None else {"ACL": self._acl}

@@ -27,7 +27,7 @@ class FolderStorage:
         The folder. It is made when the first file arrives.
     """
 
-    origin = None
+    origin: str | None = None
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -63,9 +63,12 @@ class FolderStorage:
     def new_version(self) -> str:
         return secrets.token_urlsafe(24)
 
-    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+    def key_of(self, place: Place) -> str:
         # what is private lies where the rest lies: the site asks before it hands anything out
-        key = f"{_PREFIX}/{place.folder}/{place.name}"
+        return f"{_PREFIX}/{place.folder}/{place.name}"
+
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        key = self.key_of(place)
         path = self._place(key, place.version_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # it was moved before

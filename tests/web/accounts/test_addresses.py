@@ -91,7 +91,11 @@ def test_the_only_address_stays(client, ada):
 def test_an_administrator_changes_it(client, staff, known, log_in, mailoutbox):
     user = known()
     client.force_login(staff)
-    data = {"email": "Other@example.org", "display_name": "", "is_active": "on"}
+    EmailAddress.objects.create(user=user, email="waiting@example.org")
+    data = {"email": user.email, "display_name": "Ada", "is_active": "on"}
+    client.post(f"/admin/accounts/user/{user.pk}/change/", data)
+    assert EmailAddress.objects.filter(user=user).count() == 2  # another change leaves them alone
+    data["email"] = "Other@example.org"
     answer = client.post(f"/admin/accounts/user/{user.pk}/change/", data)
     assert answer.status_code == 302, answer.context["adminform"].errors
     assert "not correct" in log_in(Client()).content.decode()  # the old one is nobody's now

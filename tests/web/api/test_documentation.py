@@ -42,6 +42,7 @@ def test_the_page(get, db):
     for path in api.get_openapi_schema()["paths"]:
         assert path in text
     assert "ModelsAsked" not in text
+    assert "scope <code>read</code>" in text
     answer = get("/api/v1/")
     assert (answer.status_code, answer["Location"]) == (302, "/api/v1/docs")
 

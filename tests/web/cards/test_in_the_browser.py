@@ -27,9 +27,15 @@ def shown(transactional_db, settings, tmp_path):
     model.save()
     layers = [f"layer{number}" for number in range(1, 9)]
     scores = [
-        {"layer": layer, "features": 10, "score": 0.05 * place, "error": 0.01, "ci": [0.05 * place - 0.02, 0.05 * place + 0.02]}
+        {
+            "layer": layer,
+            "features": 10,
+            "score": place / 20,
+            "error": 0.01,
+            "ci": [place / 20 - 0.02, place / 20 + 0.02],
+        }
         for place, layer in enumerate(layers)
-    ]  # fmt: skip
+    ]
     for region in ("V1", "IT"):
         document = {"scores": scores, "best": "layer8", "ceiling": 0.8, "stimuli": 300}
         LayerProfile.objects.create(model=model, region=region, benchmark=f"Some.{region}", document=document)

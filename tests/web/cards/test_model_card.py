@@ -222,6 +222,12 @@ def test_a_model_that_cannot_be_run_shows_no_code(board, get, read):
     assert "load_model" not in said
 
 
+def test_the_link_to_compare_works(board, get, read):
+    page = get(f"/vision/model/{board.models[0]}/").content.decode()
+    link = re.search(r'href="(/vision/compare/[^"]+)"', page)[1].replace("&amp;", "&")
+    assert board.models[0] in read(get(link))
+
+
 def test_citation(board, get):
     answer = get(f"/vision/model/{board.models[0]}/?download=bibtex")
     assert answer.content.decode() == "@misc{model000, title = {Simulated model 0}, year = {2026}}\n"

@@ -66,8 +66,8 @@ def keep(made, board, benchmark, **values):
 
     return Score.objects.create(
         receipt=made.id, model=one.model, benchmark=Benchmark.objects.get(identifier=benchmark), version="2",
-        created=made.created, state=made.state, reason=made.reason or "", document=made.to_dict(),
-        **{**NUMBERS, **values},
+        created=made.created, state=made.state, document=made.to_dict(),
+        **{"reason": made.reason or "", **NUMBERS, **values},
     )  # fmt: skip
 
 

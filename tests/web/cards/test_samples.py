@@ -34,7 +34,8 @@ def address(sample):
 def test_public_ones_are_for_all(sample_of, client, get):
     sample = sample_of(PUBLIC, caption="a <red> square")
     page = get(f"/vision/benchmark/{PUBLIC}/").content.decode()
-    assert f'src="{address(sample)}" alt="a &lt;red&gt; square"' in page
+    assert f'src="{address(sample)}" alt="Stimulus 1 of 1"' in page
+    assert "<figcaption>a &lt;red&gt; square</figcaption>" in page
     answer = client.get(address(sample))
     assert answer["Content-Type"] == "image/png"
     assert answer["X-Content-Type-Options"] == "nosniff"
@@ -51,7 +52,7 @@ def test_withheld_ones_are_for_those_who_may_see_the_data(sample_of, get, read, 
         get(address(sample), who, status=404)
         page = get(f"/vision/benchmark/{WITHHELD}/", who)
         assert "/vision/sample/" not in page.content.decode()
-        assert "Withheld: models that were fitted" in read(page)
+        assert "Withheld, as are the measurements" in read(page)
     for who in (owner, staff):
         assert get(address(sample), who)["Cache-Control"] == "private, no-store"
         page = get(f"/vision/benchmark/{WITHHELD}/", who)

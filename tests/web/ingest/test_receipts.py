@@ -116,6 +116,12 @@ def test_a_bad_one_is_named_and_the_others_go_in(db, receipt, document, kind):
     assert kept["message"] == problem.message
 
 
+def test_of_very_many_problems_the_first_are_kept(db):
+    report = ingest(*[{}] * 1005)
+    assert len(report.problems) == 1001
+    assert report.problems[-1].message == "5 more could not be read"
+
+
 def test_deep_json_is_a_problem(db):
     deep = []
     for _ in range(100_000):
@@ -231,10 +237,15 @@ class TestBenchmarks:
         assert (now.version, now.bibtex) == ("1b", "@misc{mine}")
 
     def test_without_a_version_any_counts(self, db, receipt):
-        ingest(receipt(version=None))
+        ingest(receipt(version=None, day=4), receipt(version=None, day=2))
         assert Benchmark.objects.get(identifier="Some2026.IT-pls").version == ""
         assert not BenchmarkVersion.objects.exists()
-        assert Score.objects.get().version == ""
+        assert set(Score.objects.values_list("version", flat=True)) == {""}
+
+    def test_one_is_as_old_as_its_first_receipt(self, db, receipt):
+        ingest(receipt(day=4), receipt(day=2))
+        created = Benchmark.objects.get(identifier="Some2026.IT-pls").created
+        assert created == datetime(2026, 1, 3, tzinfo=UTC)
 
 
 class TestVersions:

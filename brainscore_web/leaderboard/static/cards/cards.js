@@ -41,6 +41,7 @@ for (const tree of document.querySelectorAll("[data-tree]")) {
 
   const button = document.createElement("button");
   button.type = "button";
+  button.className = "tree-button";
   const all = () => rows.every((row) => !toggleOf(row) || isOpen(row));
   const label = () => { button.textContent = all() ? "Close all" : "Open all"; };
   button.addEventListener("click", () => {

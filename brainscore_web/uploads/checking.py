@@ -1,0 +1,270 @@
+"""Check uploads: each by one process at a time, which says regularly that it is alive; then publish or refuse.
+
+``check`` is all that a queue has to call. It may be called at any time, any number of times: who comes second does
+nothing, and what a killed process left is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.db import close_old_connections, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.uploads.inspection import Found, Question, Report
+from brainscore_web.uploads.limits import limits
+from brainscore_web.uploads.models import Upload, UploadedFile
+from brainscore_web.uploads.quota import STALE
+from brainscore_web.uploads.storage import AtHand, Place, StorageFailure, storage
+
+__all__ = ["begin_checks", "check", "pending", "resume"]
+
+_log = logging.getLogger(__name__)
+_HEARTBEAT = 10.0  # seconds
+_ATTEMPTS = 5
+_PAUSE = timedelta(seconds=20)
+_one_at_a_time = threading.Semaphore()
+_State = Upload.State
+
+
+def begin_checks(upload: Upload) -> None:
+    """Take no more files, and check those that are there: now where they are small, else beside.
+
+    Raises
+    ------
+    UserError
+        If files are missing, or still on their way.
+    """
+    with transaction.atomic():
+        row = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
+        if row.state != _State.RECEIVING:
+            return
+        files = {file.kind: file for file in row.files.all()}
+        if any(file.claim and file.touched and file.touched > timezone.now() - STALE for file in files.values()):
+            raise UserError("a file is still being uploaded", remedy="wait until it is there")
+        kinds = {kind for kind, file in files.items() if file.size is not None}
+        if not kinds & {"csv", "nc"}:
+            raise UserError("there is nothing to check", remedy="upload a CSV, or an NC")
+        if "zip" in kinds and "csv" not in kinds:
+            raise UserError("there is a ZIP without its CSV", remedy="upload the CSV that packaging made, too")
+        row.state, row.changed = _State.CHECKING, timezone.now()
+        row.save(update_fields=["state", "changed"])
+        row.files.filter(size=None).delete()
+    if sum(file.size or 0 for file in files.values()) <= limits().inline:
+        check(upload.pk)
+    else:
+        _beside(upload.pk)
+
+
+def resume(upload: Upload) -> None:
+    """Check an upload whose checker was killed, or could not reach the storage."""
+    if pending().filter(pk=upload.pk).exists():
+        _beside(upload.pk)
+
+
+def pending() -> Any:
+    """Uploads that wait for their checks, or whose checker is silent for too long."""
+    now = timezone.now()
+    free = Q(claim="") & (Q(claimed=None) | Q(claimed__lt=now - _PAUSE))
+    return Upload.objects.filter(free | Q(claimed__lt=now - STALE), state=_State.CHECKING)
+
+
+def check(key: uuid.UUID) -> bool:
+    """Check one upload, unless somebody does already; return whether it was done here.
+
+    Parameters
+    ----------
+    key : uuid.UUID
+        Primary key of the upload.
+    """
+    claim = uuid.uuid4().hex
+    if not pending().filter(pk=key).update(claim=claim, claimed=timezone.now(), attempts=F("attempts") + 1):
+        return False
+    upload = Upload.objects.get(pk=key)
+    try:
+        _check(upload, claim)
+    except StorageFailure as error:
+        _log.error("Upload %s cannot be checked: %s", key, error)
+        _again(upload, claim, f"the storage failed: {error.message}")
+    except OSError as error:
+        _log.error("Upload %s cannot be checked: %s", key, error)
+        _again(upload, claim, f"the storage failed: {error.strerror or error}")
+    except BaseException:
+        _mine(upload, claim).update(claim="")
+        raise
+    return True
+
+
+def _check(upload: Upload, claim: str) -> None:
+    files = {file.kind: file for file in upload.files.all()}
+    for file in files.values():
+        file.upload = upload
+    with ExitStack() as stack:
+        there = {
+            kind: stack.enter_context(storage().at_hand(file.token, file.key, file.version_id))
+            for kind, file in files.items()
+        }
+        report = _inspected(upload, files, there, claim)
+        if report is None:
+            return
+        published = not report.refused and _publish(upload, files, there, report, claim)
+    if not published:
+        document = [asdict(one) for one in report.findings]
+        if _end(upload, claim, _State.REFUSED, findings=document, facts=report.facts):
+            upload.files.update(size=None)
+            for file in files.values():
+                with suppress(StorageFailure):  # the sweep removes it
+                    storage().drop(file.token)
+
+
+def _inspected(upload: Upload, files: dict[str, UploadedFile], there: dict[str, AtHand], claim: str) -> Report | None:
+    """Ask a process that has nothing but the files; None where the claim was lost meanwhile."""
+    allowed = asdict(limits())
+    question = Question(
+        files={kind: str(one.path) for kind, one in there.items()},
+        names={kind: file.name for kind, file in files.items()},
+        identifier=upload.identifier,
+        assembly_identifier=upload.assembly_identifier,
+        cls=upload.assembly_class,
+        limits={name: allowed[name] for name in ("memory", "seconds", "members", "unpacked", "ratio", "pixels")},
+        sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
+    )
+    kept = {
+        name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ
+    }
+    with tempfile.TemporaryDirectory(prefix="brainscore-inspection-") as home, tempfile.TemporaryFile() as answer:
+        alone = {"HOME": home, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "brainscore_web.uploads.inspection"],
+            stdin=subprocess.PIPE,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            env={**kept, **alone},
+            cwd=home,
+            start_new_session=True,
+        )
+        try:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError), process.stdin as stream:
+                stream.write(json.dumps(asdict(question)).encode())
+            if not _wait(process, upload, claim):
+                return None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        answer.seek(0)
+        try:
+            return Report.read(json.load(answer))
+        except ValueError:  # it was killed: by its limits, or by what is in the files
+            names = ", ".join(question.names.values())
+            what = f"looking at them ended with {_ending(process.returncode)}"
+            remedy = "package them again with `brainscore package`; divide what is very large into subsets"
+            return Report([Found(names, "files cannot be checked", what, remedy)], {}, {})
+
+
+def _wait(process: subprocess.Popen[bytes], upload: Upload, claim: str) -> bool:
+    """Wait for the process, and say now and then that it is alive; stop where somebody else took over."""
+    end = time.monotonic() + limits().seconds
+    while True:
+        try:
+            process.wait(timeout=max(0.0, min(_HEARTBEAT, end - time.monotonic())))
+            return True
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= end:
+                process.kill()
+                process.wait()
+                return True
+            if not _mine(upload, claim).update(claimed=timezone.now()):
+                return False
+
+
+def _publish(
+    upload: Upload, files: dict[str, UploadedFile], there: dict[str, AtHand], report: Report, claim: str
+) -> bool:
+    private = upload.visibility == Visibility.PRIVATE
+    for kind, file in files.items():
+        if not file.version_id and (version := storage().new_version()):
+            # known before the file moves: a crash in between leaves nothing that nobody finds
+            place = storage().key_of(Place(upload.owner_folder, file.name, version, private))
+            file.bucket, file.key, file.version_id = storage().bucket, place, version
+            if not _mine(upload, claim).exists():
+                return True
+            file.save(update_fields=["bucket", "key", "version_id"])
+        place_of = Place(upload.owner_folder, file.name, file.version_id, private)
+        done = storage().publish(file.token, place_of, seal=there[kind].seal)
+        found = report.hashes[kind]
+        file.bucket, file.key, file.version_id = done.bucket, done.key, done.version_id
+        file.everybody, file.size = done.everybody, found["size"]
+        file.sha1, file.sha256 = found["sha1"], found["sha256"]
+    with transaction.atomic():
+        if not _mine(upload, claim).select_for_update().exists():
+            return True
+        for file in files.values():
+            file.save()
+        _end(upload, claim, _State.ACCEPTED, findings=[asdict(one) for one in report.findings], facts=report.facts)
+    for file in files.values():
+        with suppress(StorageFailure):  # the sweep removes it
+            storage().drop(file.token)
+    return True
+
+
+def _mine(upload: Upload, claim: str) -> Any:
+    return Upload.objects.filter(pk=upload.pk, state=_State.CHECKING, claim=claim)
+
+
+def _end(upload: Upload, claim: str, state: str, *, findings: list[Any], facts: dict[str, Any]) -> int:
+    return _mine(upload, claim).update(
+        state=state, findings=findings, facts=facts, claim="", claimed=None, changed=timezone.now()
+    )
+
+
+def _again(upload: Upload, claim: str, why: str) -> None:
+    """Let somebody try later; after some attempts, refuse."""
+    if upload.attempts < _ATTEMPTS:
+        _mine(upload, claim).update(claim="", claimed=timezone.now())
+        return
+    found = asdict(Found("", "could not be checked", why, "upload it again later, or tell the administrators"))
+    if _end(upload, claim, _State.REFUSED, findings=[found], facts={}):
+        upload.files.update(size=None)
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        with suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"status {code}"
+
+
+def _beside(key: uuid.UUID) -> None:
+    """Check in a thread; if its process ends, the next look at the upload, or ``check_uploads``, begins anew."""
+
+    def run() -> None:
+        with _one_at_a_time:
+            close_old_connections()
+            try:
+                check(key)
+            except Exception:
+                _log.exception("Upload %s could not be checked", key)
+            finally:
+                from django.db import connection
+
+                connection.close()
+
+    transaction.on_commit(lambda: threading.Thread(target=run, name=f"upload {key}", daemon=True).start())

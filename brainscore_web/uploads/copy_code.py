@@ -1,0 +1,175 @@
+"""Copy Code: the plugin's ``__init__.py`` that registers an upload, to be pasted as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+__all__ = ["Registration", "Stored", "copy_code", "folder_of"]
+
+_CORE = "brainscore_core.supported_data_standards.brainio"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where a file is, and its hashes.
+
+    Attributes
+    ----------
+    folder : str
+        Bucket and folder, as the loaders of S3 take them.
+    version_id, sha1, sha256 : str
+        Version and hashes.
+    url : str
+        Address on this site, with the version in it.
+    """
+
+    folder: str
+    version_id: str
+    sha1: str
+    sha256: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What is registered.
+
+    Attributes
+    ----------
+    identifier, assembly_identifier, cls : str
+        Names of stimulus set and assembly, and the assembly's class.
+    csv, zip, nc : Stored or None
+        The files.
+    from_s3 : bool
+        Whether the files can be had from S3 by everybody; else they are loaded through this site.
+    private : bool
+        Whether a token is needed.
+    site : str
+        Address of this site.
+    endpoint : str or None
+        Address of the S3 server, where it is not Amazon's.
+    """
+
+    identifier: str
+    assembly_identifier: str
+    cls: str
+    csv: Stored | None
+    zip: Stored | None
+    nc: Stored | None
+    from_s3: bool
+    private: bool
+    site: str
+    endpoint: str | None = None
+
+
+def folder_of(identifier: str) -> str:
+    """Name of the plugin's folder.
+
+    Examples
+    --------
+    >>> folder_of("MajajHong2015.IT")
+    'majajhong2015_it'
+    """
+    return re.sub(r"[^a-z0-9]+", "_", identifier.lower()).strip("_") or "data"
+
+
+def copy_code(told: Registration) -> str:
+    """Write the module.
+
+    Parameters
+    ----------
+    told : Registration
+        What is registered.
+
+    Returns
+    -------
+    str
+        Python, which registers the stimulus set and the assembly, as far as they were uploaded.
+    """
+    name = folder_of(told.identifier if told.csv else told.assembly_identifier)
+    lines = [f"# brainscore_vision/data/{name}/__init__.py"]
+    if told.private:
+        lines.append(f"# private: set BRAINSCORE_SITE={told.site} and BRAINSCORE_TOKEN to a token of your profile page")
+    elif told.from_s3 and told.endpoint:
+        lines.append(f"# set AWS_ENDPOINT_URL={told.endpoint}")
+    parts = [*lines, *_imports(told)]
+    if told.csv:
+        parts += ["", *(_stimuli_from_s3(told, told.csv) if told.from_s3 else _stimuli_from_site(told, told.csv))]
+    if told.nc:
+        parts += ["", *(_assembly_from_s3(told, told.nc) if told.from_s3 else _assembly_from_site(told, told.nc))]
+    return "\n".join(parts) + "\n"
+
+
+def _imports(told: Registration) -> list[str]:
+    loaders = [
+        *(["load_assembly"] if told.nc else []),
+        *(["load_stimulus_set"] if told.csv else []),
+    ]
+    suffix, module = ("from_s3", "s3") if told.from_s3 else ("from_url", "fetch")
+    registries = [
+        *(["data_registry", "load_stimulus_set"] if told.nc else []),
+        *(["stimulus_set_registry"] if told.csv else []),
+    ]
+    return [
+        *([f"from {_CORE}.assemblies import {told.cls}"] if told.nc else []),
+        f"from {_CORE}.{module} import {', '.join(f'{one}_{suffix}' for one in loaders)}",
+        f"from brainscore_vision import {', '.join(registries)}",
+    ]
+
+
+def _stimuli_from_s3(told: Registration, csv: Stored) -> list[str]:
+    archive = told.zip
+    return [
+        f"stimulus_set_registry[{_text(told.identifier)}] = lambda: load_stimulus_set_from_s3(",
+        f"    identifier={_text(told.identifier)},",
+        f"    bucket={_text(csv.folder)},",
+        f"    csv_sha1={_text(csv.sha1)},",
+        f"    zip_sha1={_text(archive.sha1) if archive else None},",
+        f"    csv_version_id={_text(csv.version_id)},",
+        f"    zip_version_id={_text(archive.version_id) if archive else None},",
+        '    filename_prefix="stimulus_",',
+        ")",
+    ]
+
+
+def _stimuli_from_site(told: Registration, csv: Stored) -> list[str]:
+    archive = told.zip
+    return [
+        f"stimulus_set_registry[{_text(told.identifier)}] = lambda: load_stimulus_set_from_url(",
+        f"    identifier={_text(told.identifier)},",
+        f"    csv_url={_text(csv.url)},",
+        f"    csv_sha256={_text(csv.sha256)},",
+        *([f"    zip_url={_text(archive.url)},", f"    zip_sha256={_text(archive.sha256)},"] if archive else []),
+        ")",
+    ]
+
+
+def _assembly_from_s3(told: Registration, nc: Stored) -> list[str]:
+    return [
+        f"data_registry[{_text(told.assembly_identifier)}] = lambda: load_assembly_from_s3(",
+        f"    identifier={_text(told.assembly_identifier)},",
+        f"    version_id={_text(nc.version_id)},",
+        f"    sha1={_text(nc.sha1)},",
+        f"    bucket={_text(nc.folder)},",
+        f"    cls={told.cls},",
+        f"    stimulus_set_loader=lambda: load_stimulus_set({_text(told.identifier)}),",
+        ")",
+    ]
+
+
+def _assembly_from_site(told: Registration, nc: Stored) -> list[str]:
+    return [
+        f"data_registry[{_text(told.assembly_identifier)}] = lambda: load_assembly_from_url(",
+        f"    identifier={_text(told.assembly_identifier)},",
+        f"    url={_text(nc.url)},",
+        f"    sha256={_text(nc.sha256)},",
+        f"    cls={told.cls},",
+        f"    stimulus_set_loader=lambda: load_stimulus_set({_text(told.identifier)}),",
+        ")",
+    ]
+
+
+def _text(value: str) -> str:
+    return json.dumps(value)  # a Python literal, too

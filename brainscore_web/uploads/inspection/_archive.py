@@ -1,0 +1,170 @@
+"""Archives: what could harm whoever unpacks them is found before anything is unpacked."""
+
+from __future__ import annotations
+
+import stat
+import struct
+import unicodedata
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+
+from brainscore_core.supported_data_standards.brainio._findings import some
+from brainscore_web.uploads.inspection._report import Found, error
+
+__all__ = ["check_archive", "check_kinds"]
+
+_AGAIN = "package it again with `brainscore package`, which stores plain files without folders"
+_LEAST_BOMB = 10_000_000  # bytes; what unpacks to less harms nobody
+_RECORD = struct.Struct("<4s4H2LH")
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
+
+
+def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
+    """Check what an archive says of its members, without unpacking any.
+
+    Parameters
+    ----------
+    path, name : Path, str
+        Where it is, what it is called.
+    limits : dict
+        ``members``, ``unpacked``, ``ratio``.
+
+    Returns
+    -------
+    list of Found
+        Where there are errors, nothing should be unpacked.
+    """
+    announced = _announced(path)
+    if announced is not None and announced > limits["members"]:
+        return [_many(name, announced, limits)]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
+        return [error(name, "unreadable archive", f"{problem}", "it must be a whole ZIP file: package it again")]
+    if len(members) > limits["members"]:
+        return [_many(name, len(members), limits)]
+    found = _check_sizes(path, name, members, limits)
+    for check, is_wrong, what in _RULES:
+        if wrong := [member.filename for member in members if is_wrong(member)]:
+            found.append(error(name, check, f"{some(wrong)} {what}", _AGAIN))
+    seen: dict[str, str] = {}
+    for member in members:
+        plain = unicodedata.normalize("NFC", member.filename)
+        if plain in seen:
+            culprit = f"{member.filename!r} is there twice" + (
+                "" if seen[plain] == member.filename else f", also spelled {seen[plain]!a}"
+            )
+            found.append(error(name, "duplicate file name", culprit, _AGAIN))
+            break
+        seen[plain] = member.filename
+    return found
+
+
+def check_kinds(path: Path, name: str) -> list[Found]:
+    """Check that images are of the kind that their names say. Damaged ones are the library's to find."""
+    from PIL import Image, UnidentifiedImageError
+
+    kinds = Image.registered_extensions()
+    wrong = []
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            suffix = PurePosixPath(member.filename).suffix.lower()
+            if suffix not in kinds or not member.file_size:
+                continue
+            try:
+                with archive.open(member) as stream, Image.open(stream) as image:
+                    if image.format != kinds[suffix] and kinds.get(f".{(image.format or '').lower()}") != kinds[suffix]:
+                        wrong.append(f"{member.filename} is {image.format}, not {kinds[suffix]}")
+            except UnidentifiedImageError:
+                continue  # the library says so
+            except Exception:  # noqa: BLE001, S112 # Pillow raises nearly anything; the library says what
+                continue
+    if not wrong:
+        return []
+    shown = "; ".join(wrong[:20]) + (f"; … ({len(wrong)} in all)" if len(wrong) > 20 else "")
+    return [error(name, "image of another kind", shown, "name each image by its kind, and package them again")]
+
+
+def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limits: dict[str, int]) -> list[Found]:
+    size = path.stat().st_size
+    unpacked = sum(member.file_size for member in members)
+    packed = sum(member.compress_size for member in members)
+    found = []
+    if unpacked > limits["unpacked"]:
+        what = f"it unpacks to {unpacked / 1e6:,.0f} MB; {limits['unpacked'] / 1e6:,.0f} MB are allowed"
+        found.append(error(name, "archive too large", what, "divide the data set into subsets"))
+    bombs = [
+        f"{member.filename} ({member.compress_size:,} → {member.file_size:,} bytes)"
+        for member in members
+        if member.file_size > _LEAST_BOMB and member.file_size > limits["ratio"] * max(member.compress_size, 1)
+    ]
+    if not bombs and unpacked > max(_LEAST_BOMB, limits["ratio"] * size):
+        bombs = [f"{len(members)} files ({size:,} → {unpacked:,} bytes)"]
+    if bombs:
+        found.append(error(name, "archive packed too densely", "; ".join(bombs[:5]), "store the stimuli uncompressed"))
+    if packed > size or _overlap(members):
+        found.append(error(name, "overlapping files", "several members share the same bytes", _AGAIN))
+    return found
+
+
+def _overlap(members: Sequence[zipfile.ZipInfo]) -> bool:
+    end = 0
+    for member in sorted(members, key=lambda one: one.header_offset):
+        if member.header_offset < end:
+            return True
+        end = member.header_offset + 30 + member.compress_size
+    return False
+
+
+def _announced(path: Path) -> int | None:
+    """How many members the end of the archive announces, before their list is read into memory."""
+    with path.open("rb") as stream:
+        stream.seek(0, 2)
+        start = max(0, stream.tell() - (1 << 16) - _RECORD.size)
+        stream.seek(start)
+        tail = stream.read()
+    place = tail.rfind(b"PK\x05\x06")
+    if place < 0 or place + _RECORD.size > len(tail):
+        return None
+    _, _, _, _, total, directory, _, _ = _RECORD.unpack_from(tail, place)
+    # with more than 65,535 members the number stands elsewhere; each needs at least 46 bytes of the directory
+    return directory // 46 if total == 0xFFFF and directory != 0xFFFFFFFF else total if total != 0xFFFF else None
+
+
+def _many(name: str, count: int, limits: dict[str, int]) -> Found:
+    return error(
+        name, "too many files", f"it holds {count:,}, {limits['members']:,} are allowed", "divide the data set"
+    )
+
+
+def _leads_out(member: zipfile.ZipInfo) -> bool:
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    drive = member.filename[1:2] == ":"
+    return path.is_absolute() or drive or ".." in path.parts
+
+
+def _is_no_file(member: zipfile.ZipInfo) -> bool:
+    mode = member.external_attr >> 16
+    return bool(mode) and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)
+
+
+def _misleads(member: zipfile.ZipInfo) -> bool:
+    original = getattr(member, "orig_filename", member.filename)
+    return any(unicodedata.category(one).startswith("C") for one in original)
+
+
+def _is_device(member: zipfile.ZipInfo) -> bool:
+    last = PurePosixPath(member.filename).name
+    return last.partition(".")[0].strip().lower() in _DEVICES or last.rstrip(" .") != last
+
+
+_RULES: tuple[tuple[str, Callable[[zipfile.ZipInfo], bool], str], ...] = (
+    ("path that leads out", _leads_out, "would be unpacked outside of its folder"),
+    ("link in place of a file", _is_no_file, "are links, devices or pipes"),
+    ("folder in an archive", lambda one: one.is_dir() or "/" in one.filename, "are or lie in folders"),
+    ("invisible characters", _misleads, "have characters in their names that nobody sees"),
+    ("name that some systems refuse", _is_device, "cannot be stored on Windows"),
+    ("encrypted file", lambda one: bool(one.flag_bits & 1), "need a password"),
+)

@@ -1,0 +1,148 @@
+"""All checks of one upload, in the order in which they are safe."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from brainscore_web.uploads.inspection._archive import check_archive, check_kinds
+from brainscore_web.uploads.inspection._assembly import check_header, check_names
+from brainscore_web.uploads.inspection._report import Found, Question, Report, error, of_library
+
+__all__ = ["inspect"]
+
+_PIECE = 1 << 20
+_WIDEST = 2_000
+_LONGEST_FIELD = 1 << 20
+
+
+def inspect(question: Question) -> Report:
+    """Check the files of an upload; the library's own validation is the last check, once nothing in them can harm it.
+
+    Parameters
+    ----------
+    question : Question
+        Which files, what they are said to be, what is allowed.
+
+    Returns
+    -------
+    Report
+        All findings, the files' hashes, and what is in them.
+    """
+    hashes = {kind: _hashes(Path(path)) for kind, path in question.files.items()}
+    findings: list[Found] = []
+    for kind, wanted in question.sha1.items():
+        if wanted and kind in hashes and hashes[kind]["sha1"] != wanted:
+            what = f"expected {wanted}, found {hashes[kind]['sha1']}"
+            findings.append(error(question.names[kind], "another file", what, "upload the file that packaging made"))
+    with tempfile.TemporaryDirectory(prefix="brainscore-check-") as folder:
+        # the library knows what belongs together by the names
+        links = {kind: Path(folder) / question.names[kind] for kind in question.files}
+        for kind, link in links.items():
+            link.symlink_to(Path(question.files[kind]).absolute())
+        safe = {kind: link for kind, link in links.items() if not _harms(kind, link, question, findings)}
+        facts = _validate(safe, question, findings)
+    return Report(list(dict.fromkeys(findings)), hashes, facts)
+
+
+def _harms(kind: str, path: Path, question: Question, findings: list[Found]) -> bool:
+    """Whether a file must not be read any further."""
+    if not path.stat().st_size:
+        found = [error(path.name, "empty file", "it has no content", "package it again")]
+    elif kind == "zip":
+        found = check_archive(path, path.name, question.limits)
+    elif kind == "nc":
+        found = check_header(path, path.name, question.limits)
+    else:
+        found = _check_table(path)
+    findings += found
+    return any(one.severity == "error" for one in found)
+
+
+def _check_table(path: Path) -> list[Found]:
+    """Check that it is text with as many cells in each row as in the first."""
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = csv.reader(stream, strict=True)
+            head = next(rows, [])
+            if len(head) > _WIDEST:
+                what = f"it has {len(head):,} columns; {_WIDEST:,} are allowed"
+                return [error(path.name, "table too wide", what, "keep what describes the stimuli")]
+            if twice := sorted({one for one in head if head.count(one) > 1}):
+                return [error(path.name, "duplicate column", f"line 1: {twice[:5]}", "give each column its own name")]
+            for row in rows:
+                if row and len(row) != len(head):
+                    what = f"line {rows.line_num} has {len(row)} cells, line 1 has {len(head)}"
+                    return [error(path.name, "ragged table", what, "package it again")]
+    except UnicodeDecodeError as problem:
+        what = f"byte {problem.start} is no text in UTF-8"
+        return [error(path.name, "unreadable table", what, "it must be a CSV file in UTF-8")]
+    except csv.Error as problem:
+        return [error(path.name, "unreadable table", str(problem), "it must be a CSV file: package it again")]
+    finally:
+        csv.field_size_limit(before)
+    return []
+
+
+def _validate(files: dict[str, Path], question: Question, findings: list[Found]) -> dict[str, Any]:
+    """Ask the library, and gather what is in the files."""
+    from PIL import Image
+
+    from brainscore_core.supported_data_standards.brainio.validation import check_identifier, validate_files
+
+    Image.MAX_IMAGE_PIXELS = question.limits["pixels"] // 2  # Pillow refuses twice as many
+    named = {"csv": question.identifier, "zip": question.identifier, "nc": question.assembly_identifier}
+    for identifier in dict.fromkeys(named[kind] for kind in question.files):
+        kind = next(one for one in question.files if named[one] == identifier)
+        findings += [of_library(one, question.names[kind]) for one in check_identifier(identifier)]
+    cls = question.cls if "nc" in files else None
+    for finding in validate_files(files.values(), assembly_class_name=cls):
+        findings.append(of_library(finding, Path(finding.source).name))
+    facts: dict[str, Any] = {}
+    if "csv" in files:
+        facts |= _of_table(files["csv"], findings, alone="zip" not in question.files)
+    if "zip" in files:
+        findings += check_kinds(files["zip"], files["zip"].name)
+    if "nc" in files:
+        facts |= _of_assembly(files["nc"], question, findings)
+    return facts
+
+
+def _of_table(path: Path, findings: list[Found], *, alone: bool) -> dict[str, Any]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.reader(stream)
+        head = next(rows, [])
+        count = sum(1 for row in rows if row)
+    if alone and "filename" in head:
+        what = "line 1: its column 'filename' lists files, and no archive was uploaded"
+        findings.append(error(path.name, "archive not given", what, "upload the ZIP that packaging made, too"))
+    return {"stimuli": count, "columns": head[:50]}
+
+
+def _of_assembly(path: Path, question: Question, findings: list[Found]) -> dict[str, Any]:
+    from brainscore_core.errors import UserError
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+
+    try:
+        assembly = read_netcdf(path, DataAssembly)
+    except (UserError, ValueError):  # the library has said so
+        return {}
+    findings += check_names(
+        assembly.attrs, path.name, identifier=question.identifier, assembly_identifier=question.assembly_identifier
+    )
+    return {"shape": {str(dim): size for dim, size in assembly.sizes.items()}}
+
+
+def _hashes(path: Path) -> dict[str, Any]:
+    sha1, sha256, size = hashlib.sha1(usedforsecurity=False), hashlib.sha256(), 0
+    with path.open("rb") as stream:
+        while piece := stream.read(_PIECE):
+            sha1.update(piece)
+            sha256.update(piece)
+            size += len(piece)
+    return {"sha1": sha1.hexdigest(), "sha256": sha256.hexdigest(), "size": size}

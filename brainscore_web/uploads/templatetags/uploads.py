@@ -1,0 +1,23 @@
+"""What the profile page shows of uploads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from brainscore_web.accounts.models import User
+from brainscore_web.uploads.limits import limits
+from brainscore_web.uploads.models import Upload
+from brainscore_web.uploads.quota import taken_by
+
+__all__ = ["uploads_of"]
+
+register = template.Library()
+
+
+@register.inclusion_tag("uploads/_profile.html")
+def uploads_of(user: User) -> dict[str, Any]:
+    """Say how many uploads a person has, and how much room."""
+    count = Upload.objects.filter(owner=user).exclude(state=Upload.State.WITHDRAWN).count()
+    return {"count": count, "taken": taken_by(user), "limits": limits()}

@@ -1,0 +1,289 @@
+"""Pages of uploads: begin one, send its files, see how its checks stand, copy its code, take it back."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from allauth.account.models import EmailAddress
+from csp.decorators import csp_update
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.uploads import receiving
+from brainscore_web.uploads.checking import begin_checks, resume
+from brainscore_web.uploads.copy_code import copy_code
+from brainscore_web.uploads.forms import StartForm
+from brainscore_web.uploads.limits import limits
+from brainscore_web.uploads.models import Upload, UploadedFile
+from brainscore_web.uploads.quota import taken_by
+from brainscore_web.uploads.registration import address_of, registration_of
+from brainscore_web.uploads.storage import StorageFailure, storage
+from brainscore_web.uploads.withdrawal import withdraw
+
+__all__ = [
+    "arrived",
+    "check",
+    "code",
+    "grant",
+    "home",
+    "new",
+    "receive",
+    "show",
+    "state",
+    "take_back",
+]
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+_AT_ONCE = 50
+_WORDS = {
+    "receiving": "waits for its files",
+    "checking": "is being checked",
+    "accepted": "accepted",
+    "refused": "refused",
+    "withdrawn": "withdrawn",
+}
+
+
+def _confirmed(view: View) -> View:
+    """Let in who is logged in, and has confirmed an address."""
+
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not EmailAddress.objects.filter(user=_me(request), verified=True).exists():
+            return render(request, "uploads/unconfirmed.html", status=403)
+        return view(request, *args, **kwargs)
+
+    return cast(View, never_cache(login_required(wrapped)))
+
+
+def _me(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # these views are for who is logged in
+    return request.user
+
+
+@_confirmed
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Own uploads."""
+    rows = Upload.objects.filter(owner=_me(request)).prefetch_related("files")
+    page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
+    for row in page:
+        row.words = _WORDS[row.state]
+    return render(request, "uploads/home.html", {"rows": page, **_room(_me(request))})
+
+
+@_confirmed
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Begin an upload."""
+    me = _me(request)
+    form = StartForm(request.POST or None, initial=_as_before(request))
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=me.pk)
+            if Upload.objects.filter(owner=me, state=Upload.State.RECEIVING).count() >= limits().drafts:
+                form.add_error(None, f"You have {limits().drafts} unfinished uploads: finish or withdraw some.")
+            else:
+                form.instance.owner = me
+                form.save()
+        if form.is_valid():
+            return redirect("uploads:show", form.instance.pk)
+    status = 200 if request.method != "POST" else 400
+    return render(request, "uploads/new.html", {"form": form, **_room(me)}, status=status)
+
+
+@_confirmed
+@require_safe
+def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """One upload: what is missing, how it stands, what was found, its code."""
+    upload = _visible(request, key)
+    if upload.state == Upload.State.CHECKING:
+        resume(upload)
+    return _page(request, upload)
+
+
+@_confirmed
+@require_safe
+def state(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """How it stands, for a page that asks again and again."""
+    upload = _visible(request, key)
+    if upload.state == Upload.State.CHECKING:
+        resume(upload)
+    return JsonResponse({"state": upload.state, "words": _WORDS[upload.state], "changed": upload.changed})
+
+
+@_confirmed
+@require_safe
+def code(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """The plugin's module."""
+    upload = _visible(request, key)
+    if upload.state != Upload.State.ACCEPTED:
+        raise Http404("there is no code yet")
+    text = copy_code(registration_of(request, upload, list(upload.files.all())))
+    answer = HttpResponse(text, content_type="text/x-python; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="__init__.py"'
+    return answer
+
+
+@csrf_exempt  # the form is looked at when it is read: its file goes to disk, where it would else be read before
+@_confirmed
+@require_POST
+def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+    """Take a file."""
+    upload = _own(request, key)
+    try:
+        receiving.receive(request, upload, kind)
+    except receiving.Refused as error:
+        return _refused(request, upload, error, status=error.status)
+    return _done(request, upload)
+
+
+@_confirmed
+@require_POST
+def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+    """Say where a browser may send a file."""
+    upload = _own(request, key)
+    size = request.POST.get("size", "")
+    if not size.isdecimal() or len(size) > 15:
+        return JsonResponse({"message": "size must be a number of bytes"}, status=400)
+    try:
+        made = receiving.grant(upload, kind, int(size), sent_as=request.POST.get("name", ""))
+    except receiving.Refused as error:
+        return _refused(request, upload, error, status=error.status)
+    except StorageFailure as error:
+        return _refused(request, upload, error, status=503)
+    if made is None:
+        return JsonResponse({"url": reverse("uploads:receive", args=[upload.pk, kind]), "fields": {}, "direct": False})
+    return JsonResponse({"url": made[1].url, "fields": made[1].fields, "direct": True})
+
+
+@_confirmed
+@require_POST
+def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+    """Count what a browser sent to the storage itself."""
+    upload = _own(request, key)
+    try:
+        receiving.arrived(upload, kind)
+    except receiving.Refused as error:
+        return _refused(request, upload, error, status=error.status)
+    except StorageFailure as error:
+        return _refused(request, upload, error, status=503)
+    return _done(request, upload)
+
+
+@_confirmed
+@require_POST
+def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Begin the checks."""
+    upload = _own(request, key)
+    try:
+        begin_checks(upload)
+    except UserError as error:
+        return _refused(request, upload, error, status=409)
+    return _done(request, upload)
+
+
+@_confirmed
+@require_http_methods(["GET", "HEAD", "POST"])
+def take_back(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Ask, and withdraw."""
+    upload = _visible(request, key)
+    if request.method != "POST":
+        return render(request, "uploads/withdraw.html", {"upload": upload})
+    try:
+        withdraw(upload)
+    except UserError as error:
+        return _refused(request, upload, error, status=409)
+    messages.success(request, f"{upload} is withdrawn.")
+    return redirect("uploads:home")
+
+
+def _visible(request: HttpRequest, key: uuid.UUID) -> Upload:
+    return get_object_or_404(Upload.objects.visible_to(_me(request)).prefetch_related("files"), pk=key)
+
+
+def _own(request: HttpRequest, key: uuid.UUID) -> Upload:
+    return get_object_or_404(Upload, pk=key, owner=_me(request))
+
+
+def _room(user: User) -> dict[str, Any]:
+    return {"taken": taken_by(user), "limits": limits()}
+
+
+def _as_before(request: HttpRequest) -> dict[str, str]:
+    """What an upload said that is tried again."""
+    try:
+        before = Upload.objects.get(pk=uuid.UUID(request.GET.get("as", "")), owner=_me(request))
+    except (ValueError, Upload.DoesNotExist):
+        return {}
+    return {name: getattr(before, name) for name in StartForm.Meta.fields}
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def _done(request: HttpRequest, upload: Upload) -> HttpResponse:
+    address = reverse("uploads:show", args=[upload.pk])
+    if _wants_json(request):
+        return JsonResponse({"url": address})
+    return HttpResponseRedirect(address, status=303)
+
+
+def _refused(request: HttpRequest, upload: Upload, error: UserError, *, status: int) -> HttpResponse:
+    if _wants_json(request):
+        answer: HttpResponse = JsonResponse({"message": error.message, "remedy": error.remedy or ""}, status=status)
+    else:
+        upload.refresh_from_db()
+        answer = _page(request, upload, problem=error, status=status)
+    return answer
+
+
+def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = None, status: int = 200) -> HttpResponse:
+    files = {file.kind: file for file in upload.files.all()}
+    slots = [
+        {
+            "kind": kind,
+            "file": files.get(kind) or UploadedFile(upload=upload, kind=kind),
+            "limit": limits().of(kind),
+        }
+        for kind in UploadedFile.Kind.values
+    ]
+    for file in files.values():
+        file.upload = upload
+    context: dict[str, Any] = {
+        "upload": upload,
+        "words": _WORDS[upload.state],
+        "slots": slots,
+        "ready": any(one.size is not None for one in files.values()),
+        "problem": problem,
+        "own": upload.owner_id == _me(request).pk,
+        "direct": storage().origin is not None,
+        **_room(upload.owner or _me(request)),
+    }
+    if upload.state == Upload.State.ACCEPTED:
+        rows = list(files.values())
+        context["code"] = copy_code(registration_of(request, upload, rows))
+        context["rows"] = [{"file": file, "url": address_of(request, file)} for file in rows]
+        context["bucket"] = rows[0].folder if rows else ""
+    if upload.state != Upload.State.RECEIVING or storage().origin is None:
+        return render(request, "uploads/show.html", context, status=status)
+
+    @csp_update({"connect-src": [storage().origin]})  # the storage that the browser sends files to
+    def page(_request: HttpRequest) -> HttpResponse:
+        return render(request, "uploads/show.html", context, status=status)
+
+    return cast(HttpResponse, page(request))

@@ -1,0 +1,209 @@
+"""The way of an upload: from packages to code that loads them."""
+
+import hashlib
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from .conftest import IDS, NAME, files_below
+
+
+def load_as_pasted(code, folder, environment):
+    """Write the code into a plugin's folder, and load what it registers through the registries, in a fresh process."""
+    plugin = folder / "plugins" / "data" / "simulated2026_upload"
+    plugin.mkdir(parents=True)
+    (plugin / "__init__.py").write_text(code)
+    script = f"""
+import brainscore_vision
+stimuli = brainscore_vision.load_stimulus_set({NAME!r})
+assembly = brainscore_vision.load_dataset({NAME!r})
+print(type(assembly).__name__, assembly.shape, stimuli.identifier, assembly.attrs["stimulus_set"].identifier)
+print(sorted(stimuli["stimulus_id"]), sorted(set(assembly["object"].values)))
+print(all(stimuli.get_stimulus(one).is_file() for one in stimuli["stimulus_id"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**environment, "BRAINSCORE_PLUGINS": str(folder / "plugins"), "BRAINIO_HOME": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+EXPECTED = f"NeuroidAssembly (12, 5) {NAME} {NAME}\n{IDS} ['cat', 'dog']\nTrue\n"
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    import os
+
+    for name in ("BRAINSCORE_MIRROR", "BRAINSCORE_SITE", "BRAINSCORE_TOKEN", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    return dict(os.environ)
+
+
+def test_hashes_versions_and_the_bucket_are_answered(accepted, packages, client, root):
+    upload = accepted()
+    page = client.get(f"/uploads/{upload.pk}/").content.decode()
+    for kind, path in packages.all.items():
+        file = upload.files.get(kind=kind)
+        assert file.sha1 == packages.sha1[kind]
+        assert file.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert all(text in page for text in (file.version_id, file.sha1, file.sha256, path.name))
+        assert (root / file.bucket / file.key / file.version_id).read_bytes() == path.read_bytes()
+    assert f"brainscore-storage/brainscore-vision/data/user_{upload.owner_id}" in page
+    assert len(files_below(root)) == 3  # and nothing else is left
+    assert upload.facts["stimuli"] == 6
+    assert upload.facts["shape"] == {"presentation": 12, "neuroid": 5}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_copied_code_works_as_pasted(accepted, client, live_server, tmp_path, environment):
+    upload = accepted()
+    code = client.get(f"/uploads/{upload.pk}/__init__.py", headers={"host": live_server.url[7:]}).content.decode()
+    assert "stimulus_set_registry" in code
+    assert "data_registry" in code
+    done = load_as_pasted(code, tmp_path, environment)
+    assert (done.code, done.out) == (0, EXPECTED), done.err
+
+
+@pytest.mark.django_db(transaction=True)
+def test_loaders_of_s3_load_from_the_site(accepted, live_server, tmp_path, environment):
+    """The bucket path and version ids that are shown work in the tutorials' code where the site is the S3 server."""
+    from brainscore_web.uploads.copy_code import Registration, Stored, copy_code
+
+    upload = accepted()
+    stored = {
+        file.kind: Stored(file.folder, file.version_id, file.sha1, file.sha256, "") for file in upload.files.all()
+    }
+    code = copy_code(
+        Registration(NAME, NAME, "NeuroidAssembly", **stored, from_s3=True, private=False, site=live_server.url)
+    )
+    environment["AWS_ENDPOINT_URL"] = f"{live_server.url}/uploads/files"
+    done = load_as_pasted(code, tmp_path, environment)
+    assert (done.code, done.out) == (0, EXPECTED), done.err
+
+
+@pytest.mark.django_db(transaction=True)
+def test_private_data_load_with_the_owners_token_alone(
+    accepted, client, live_server, tmp_path, environment, owner, member
+):
+    from brainscore_web.accounts.models import ApiToken
+
+    upload = accepted(visibility="private")
+    code = client.get(f"/uploads/{upload.pk}/__init__.py", headers={"host": live_server.url[7:]}).content.decode()
+    assert "BRAINSCORE_TOKEN" in code
+    environment["BRAINSCORE_SITE"] = live_server.url
+    theirs = ApiToken.issue(member, "theirs", ["read"])[1]
+    without_reading = ApiToken.issue(owner, "posts", ["receipts:write"])[1]
+    for number, token in enumerate(["", theirs, without_reading, "bs_wrong"]):
+        done = load_as_pasted(code, tmp_path / str(number), {**environment, "BRAINSCORE_TOKEN": token})
+        assert done.code == 1
+        assert "AccessDenied" in done.err
+    environment["BRAINSCORE_TOKEN"] = ApiToken.issue(owner, "mine", ["read"])[1]
+    done = load_as_pasted(code, tmp_path / "own", environment)
+    assert (done.code, done.out) == (0, EXPECTED), done.err
+
+
+def test_stimuli_alone_and_measurements_alone(accepted, client):
+    for kinds, wanted, missing in (
+        (("csv", "zip"), "stimulus_set_registry", "data_registry"),
+        (("nc",), "data_registry", "stimulus_set_registry"),
+    ):
+        upload = accepted(kinds)
+        code = client.get(f"/uploads/{upload.pk}/__init__.py").content.decode()
+        compile(code, "__init__.py", "exec")
+        assert wanted in code
+        assert missing not in code
+
+
+def test_a_newer_version_leaves_the_old_one(accepted, client):
+    first, second = accepted(), accepted()
+    old, new = first.files.get(kind="csv"), second.files.get(kind="csv")
+    assert old.key == new.key
+    assert old.version_id != new.version_id
+    address = f"/uploads/files/{old.bucket}/{old.key}"
+    assert client.get(address)["x-amz-version-id"] == new.version_id
+    assert client.get(address, {"versionId": old.version_id})["x-amz-version-id"] == old.version_id
+    assert client.get(address, {"versionId": "other"}).status_code == 403
+
+
+def test_a_file_is_handed_out_as_nothing_but_a_file(accepted, client, packages):
+    upload = accepted()
+    file = upload.files.get(kind="zip")
+    client.logout()
+    answer = client.get(
+        f"/uploads/files/{file.bucket}/{file.key}",
+        {"versionId": file.version_id},
+        headers={"accept-encoding": "gzip"},
+    )
+    assert b"".join(answer.streaming_content) == packages.zip.read_bytes()
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert int(answer["Content-Length"]) == packages.zip.stat().st_size
+    assert "public" in answer["Cache-Control"]
+
+
+def test_withdrawn_files_are_gone(accepted, client, root, uploader):
+    from brainscore_web.uploads.quota import taken_by
+
+    upload = accepted()
+    file = upload.files.get(kind="csv")
+    assert taken_by(uploader) > 0
+    assert client.get(f"/uploads/{upload.pk}/withdraw/").status_code == 200
+    client.post(f"/uploads/{upload.pk}/withdraw/")
+    upload.refresh_from_db()
+    assert upload.state == "withdrawn"
+    assert taken_by(uploader) == 0
+    assert client.get(f"/uploads/files/{file.bucket}/{file.key}").status_code == 403
+
+
+def test_what_scores_use_is_not_withdrawn(accepted, client, board):
+    from brainscore_web.leaderboard.models import Score
+
+    upload = accepted()
+    score = Score.objects.first()
+    score.document = {"data": [{"sha1": upload.files.get(kind="nc").sha1}]}
+    score.save()
+    answer = client.post(f"/uploads/{upload.pk}/withdraw/")
+    assert answer.status_code == 409
+    assert "it is used by score of" in answer.content.decode()
+    upload.refresh_from_db()
+    assert upload.state == "accepted"
+
+
+def test_who_leaves_takes_private_data_along(accepted, owner, django_capture_on_commit_callbacks, root):
+    from brainscore_web.uploads.models import Upload
+
+    public, private = accepted(), accepted(visibility="private")
+    with django_capture_on_commit_callbacks(execute=True):
+        owner.delete()
+    states = dict(Upload.objects.values_list("pk", "state"))
+    assert states == {public.pk: "accepted", private.pk: "withdrawn"}
+    assert len(files_below(root)) == 3
+
+
+def test_people_export_their_uploads(accepted, client):
+    upload = accepted()
+    (row,) = client.get("/accounts/data/").json()["uploads"]
+    assert row["id"] == str(upload.pk)
+    assert {file["kind"] for file in row["files"]} == {"csv", "zip", "nc"}
+
+
+def test_folder_names_are_python():
+    from brainscore_web.uploads.copy_code import folder_of
+
+    for identifier in (NAME, "A-b.c_D2", "9lives"):
+        assert re.fullmatch(r"[a-z0-9_]+", folder_of(identifier))
+
+
+def test_classes_are_those_of_the_library():
+    from brainscore_core.supported_data_standards.brainio.fetch import resolve_assembly_class
+    from brainscore_web.uploads.models import CLASSES
+
+    assert [resolve_assembly_class(name).__name__ for name in CLASSES] == list(CLASSES)
