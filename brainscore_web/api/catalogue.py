@@ -18,17 +18,13 @@ from brainscore_web.api._schemas import BenchmarkCard, BenchmarkEntry, ModelCard
 from brainscore_web.api._site_api import problems
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 
-__all__ = ["Nothing", "Paged", "benchmarks_in_order", "router"]
+__all__ = ["Paged", "benchmarks_in_order", "router"]
 
 router = Router()
 
 _ENTRY = tuple(name for name in ModelEntry.model_fields if name != "visibility")
 _NODE = ("identifier", "title", "is_mean", "version", "control", "in_tree", "access", "region", "species", "task",
          "method", "stimuli", "metric")  # fmt: skip
-
-
-class Nothing(Schema):
-    """No parameters."""
 
 
 class Paged(Schema):

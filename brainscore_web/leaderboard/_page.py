@@ -203,7 +203,8 @@ def _rank(board: Board, row: int) -> SafeString:
         return SafeString('<td class="rank"><span aria-hidden="true">–</span><span class="said">no rank</span></td>')
     between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
     groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""
-    return format_html('<td class="rank"><b>{}</b>{}{}</td>', rank, between, groups)
+    said = f"rank {rank}, between {best} and {worst}" + (f"; groups: {letters}" if letters else "")
+    return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', said, rank, between, groups)
 
 
 def _model(board: Board, row: int) -> SafeString:

@@ -6,15 +6,8 @@ nothing, and what a killed process left is done again.
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
-import time
 import uuid
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
@@ -27,6 +20,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.uploads import apart
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.limits import limits
 from brainscore_web.uploads.models import Upload, UploadedFile
@@ -36,7 +30,6 @@ from brainscore_web.uploads.storage import AtHand, Place, StorageFailure, storag
 __all__ = ["begin_checks", "check", "pending", "resume"]
 
 _log = logging.getLogger(__name__)
-_HEARTBEAT = 10.0  # seconds
 _ATTEMPTS = 5
 _PAUSE = timedelta(seconds=20)
 _one_at_a_time = threading.Semaphore()
@@ -131,6 +124,8 @@ def _check(upload: Upload, claim: str) -> None:
             for file in files.values():
                 with suppress(StorageFailure):  # the sweep removes it
                     storage().drop(file.token)
+                    if file.version_id:  # it was on its way out when an earlier check ended
+                        storage().delete(file.key, file.version_id)
 
 
 def _inspected(upload: Upload, files: dict[str, UploadedFile], there: dict[str, AtHand], claim: str) -> Report | None:
@@ -145,54 +140,7 @@ def _inspected(upload: Upload, files: dict[str, UploadedFile], there: dict[str, 
         limits={name: allowed[name] for name in ("memory", "seconds", "members", "unpacked", "ratio", "pixels")},
         sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
     )
-    kept = {
-        name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ
-    }
-    with tempfile.TemporaryDirectory(prefix="brainscore-inspection-") as home, tempfile.TemporaryFile() as answer:
-        alone = {"HOME": home, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "brainscore_web.uploads.inspection"],
-            stdin=subprocess.PIPE,
-            stdout=answer,
-            stderr=subprocess.DEVNULL,
-            env={**kept, **alone},
-            cwd=home,
-            start_new_session=True,
-        )
-        try:
-            assert process.stdin is not None
-            with suppress(BrokenPipeError), process.stdin as stream:
-                stream.write(json.dumps(asdict(question)).encode())
-            if not _wait(process, upload, claim):
-                return None
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        answer.seek(0)
-        try:
-            return Report.read(json.load(answer))
-        except ValueError:  # it was killed: by its limits, or by what is in the files
-            names = ", ".join(question.names.values())
-            what = f"looking at them ended with {_ending(process.returncode)}"
-            remedy = "package them again with `brainscore package`; divide what is very large into subsets"
-            return Report([Found(names, "files cannot be checked", what, remedy)], {}, {})
-
-
-def _wait(process: subprocess.Popen[bytes], upload: Upload, claim: str) -> bool:
-    """Wait for the process, and say now and then that it is alive; stop where somebody else took over."""
-    end = time.monotonic() + limits().seconds
-    while True:
-        try:
-            process.wait(timeout=max(0.0, min(_HEARTBEAT, end - time.monotonic())))
-            return True
-        except subprocess.TimeoutExpired:
-            if time.monotonic() >= end:
-                process.kill()
-                process.wait()
-                return True
-            if not _mine(upload, claim).update(claimed=timezone.now()):
-                return False
+    return apart.ask(question, alive=lambda: bool(_mine(upload, claim).update(claimed=timezone.now())))
 
 
 def _publish(
@@ -245,13 +193,6 @@ def _again(upload: Upload, claim: str, why: str) -> None:
         upload.files.update(size=None)
 
 
-def _ending(code: int | None) -> str:
-    if code is not None and code < 0:
-        with suppress(ValueError):
-            return signal.Signals(-code).name
-    return f"status {code}"
-
-
 def _beside(key: uuid.UUID) -> None:
     """Check in a thread; if its process ends, the next look at the upload, or ``check_uploads``, begins anew."""
 
@@ -260,7 +201,7 @@ def _beside(key: uuid.UUID) -> None:
             close_old_connections()
             try:
                 check(key)
-            except Exception:
+            except Exception:  # noqa: BLE001 # it is logged; the next look at the upload tries again
                 _log.exception("Upload %s could not be checked", key)
             finally:
                 from django.db import connection

@@ -1,6 +1,7 @@
 """One download over HTTP: a few attempts, and errors that say what to do."""
 
 import errno
+import os
 import re
 import time
 import urllib.parse
@@ -22,6 +23,7 @@ LONGEST_PAUSE = 10.0  # seconds, also where the server asks for more
 TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
 _PIECE = 256 * 1024  # bytes
 TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECRET = re.compile(r"(?i)sig|token|key|credential|password|secret")
 
 MIRROR_REMEDY = (
@@ -73,7 +75,7 @@ def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> Non
         chunk_size=_PIECE,
         timeout=TIMEOUT,
         # the hash is that of the stored file: no compression on the way, so that Content-Length counts its bytes
-        headers={"Accept-Encoding": "identity", "User-Agent": "brainscore"},
+        headers={"Accept-Encoding": "identity", "User-Agent": "brainscore", **_token_for(url)},
     )
     attempt = 0
     while True:
@@ -107,6 +109,23 @@ def storage_error(error: OSError, url: str, folder: Path) -> StorageError:
         remedy=f"{remedy}, or set BRAINIO_HOME to a folder with room that you may write to.",
         url=shown(url),
     )
+
+
+def _token_for(url: str) -> dict[str, str]:
+    """The header with ``BRAINSCORE_TOKEN``, for addresses of ``BRAINSCORE_SITE`` and no others; never unencrypted."""
+    site, token = os.environ.get("BRAINSCORE_SITE"), os.environ.get("BRAINSCORE_TOKEN")
+    if not (site and token and token.isascii() and token.isprintable()):
+        return {}
+    asked = urllib.parse.urlsplit(url)
+    if _origin(asked) != _origin(urllib.parse.urlsplit(site)):
+        return {}
+    if asked.scheme != "https" and asked.hostname not in _THIS_MACHINE:
+        return {}
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _origin(parts: urllib.parse.SplitResult) -> tuple[str, str | None, int]:
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _check_length(url: str, stream: IO[bytes], announced: int, expected: str) -> None:

@@ -39,7 +39,6 @@ _MEANINGS = {
     ),
     "upper bound": "An upper bound: what the best possible model would reach, given how much subjects differ.",
     "human-human": "How well people agree with each other. A model that reaches it is as alike to people as they are.",
-    "none": "There is no ceiling; scores are as measured.",
 }
 
 
@@ -169,6 +168,8 @@ class BenchmarkCard:
         Stimuli to show.
     ceiling : CeilingView or None
         Of the version that counts.
+    no_ceiling : bool
+        Whether that version has none, as far as is known.
     children : tuple of ChildLine
         Of a mean.
     models : tuple of ModelLine
@@ -203,6 +204,7 @@ class BenchmarkCard:
     shows_data: bool
     samples: tuple[Sample, ...]
     ceiling: CeilingView | None
+    no_ceiling: bool
     children: tuple[ChildLine, ...]
     models: tuple[ModelLine, ...]
     unscored: tuple[UnscoredModels, ...]
@@ -248,6 +250,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         shows_data=data.shows_data,
         samples=tuple(data.samples) if data.shows_data else (),
         ceiling=None if mean else _ceiling(benchmark, data.versions),
+        no_ceiling=any(one.ceiling_meaning == "none" for one in _counting(benchmark, data.versions)),
         children=tuple(_children(board, place)),
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
@@ -276,9 +279,14 @@ def _path(board: Board, benchmark: Benchmark, place: int) -> tuple[tuple[str, st
     return ()
 
 
+def _counting(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Sequence[BenchmarkVersion]:
+    """The version whose scores count, as far as it is known; the newest where any version's do."""
+    return [one for one in versions if one.version == benchmark.version or not benchmark.version][:1]
+
+
 def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> CeilingView | None:
-    of = next((one for one in versions if one.version == benchmark.version or not benchmark.version), None)
-    if of is None or (of.ceiling is None and of.ceiling_meaning in ("", "none")):
+    of = next(iter(_counting(benchmark, versions)), None)
+    if of is None or of.ceiling is None or of.ceiling_meaning == "none":
         return None
     return CeilingView(
         text=estimate(of.ceiling, of.ceiling_error),

@@ -46,10 +46,10 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
     """What is shown, who was measured and how, what scores are made of."""
     details = _mapping(benchmark.details)
     degrees, duration = details.get("visual_degrees"), details.get("duration_ms")
-    videos = _text(details, "datatype") == "video"
     shown = (
         benchmark.stimuli,
-        f"{benchmark.n_stimuli:,} {'videos' if videos else 'images'}" if benchmark.n_stimuli is not None else "",
+        "videos" if _text(details, "datatype") == "video" else "",
+        f"n = {benchmark.n_stimuli:,}" if benchmark.n_stimuli is not None else "",
         f"{degrees:g}°" if isinstance(degrees, int | float) else "",
         f"{duration:g} ms" if isinstance(duration, int | float) else "",
     )

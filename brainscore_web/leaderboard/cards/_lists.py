@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 import numpy as np
 
+from brainscore_web.leaderboard._filters import chosen_models
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards._texts import count, estimate, megabytes, number
-from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow
+from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "chips",
     "model_list",
     "sorts",
+    "unscored",
 ]
 
 PAGE = 50
@@ -176,6 +178,12 @@ def model_list(board: Board, state: BoardState) -> ModelList:
         page=page,
         pages=pages,
     )
+
+
+def unscored(models: Sequence[ModelRow], snapshot: Snapshot, state: BoardState) -> tuple[ModelRow, ...]:
+    """Models that pass the filters, but have no receipt yet."""
+    others = [model for model in models if model.identifier not in snapshot.model_index]
+    return tuple(others[place] for place in chosen_models(others, state))
 
 
 def sorts(state: BoardState, found: ModelList) -> tuple[tuple[str, str, str], ...]:

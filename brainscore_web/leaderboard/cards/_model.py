@@ -123,8 +123,8 @@ class ModelCard:
 
     @property
     def headline(self) -> tuple[ScoreRow, ...]:
-        """The roots and what is directly below them: the numbers to see first."""
-        return tuple(row for row in self.rows if row.kind == "mean" and row.depth < 2)
+        """The numbers to see first."""
+        return tuple(row for row in self.rows if row.upper)
 
 
 def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:
@@ -141,7 +141,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
     opened : collection of str, optional
         Nodes whose children are shown.
     """
-    shown = default_open(board) if opened is None else frozenset(opened)
+    shown = default_open(board.nodes) if opened is None else frozenset(opened)
     there = model.identifier in board.snapshot.model_index
     lines = {key: line for key, (_, line) in data.scores.items()}
     rows = score_rows(board, model.identifier, lines, shown) if there else ()
@@ -191,7 +191,7 @@ def _example(rows: Iterable[ScoreRow]) -> str | None:
 
 
 def _means(board: Board, data: ModelData, rows: Sequence[ScoreRow]) -> tuple[MeanHistory, ...]:
-    chosen = {row.identifier: row.title for row in rows if row.kind == "mean" and row.depth < 2}
+    chosen = {row.identifier: row.title for row in rows if row.upper}
     points = [point for point, _ in data.scores.values()]
     tree = board.snapshot.tree
     inside = set(tree.benchmarks)

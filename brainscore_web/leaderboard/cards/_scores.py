@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from django.utils.safestring import SafeString
 
-from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.board import Board, BoardNode
 from brainscore_web.leaderboard.cards._bars import Axis, axis_of, bar
 from brainscore_web.leaderboard.cards._standing import Standing, has_ceiling, node_ranks, standings
 from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
@@ -19,6 +19,7 @@ from brainscore_web.leaderboard.snapshot import STATES as NAMES
 __all__ = ["ScoreLine", "ScoreRow", "default_open", "reason_of", "score_axis", "score_rows", "upper"]
 
 _ALL_OPEN = 40  # rows: a tree that is not larger is shown whole
+_FEW = 6  # benchmarks that are shown at once below a heading
 
 
 class ScoreLine(NamedTuple):
@@ -53,9 +54,11 @@ class ScoreRow:
     standing : Standing
         Place among all models.
     places : str
-        Of the upper two levels: limits of the rank's interval, where it has one.
+        Of the numbers to see first: limits of the rank's interval, where it has one.
     group : str
-        Of the upper two levels: letters of the groups of models that were not told apart.
+        Of the same: letters of the groups of models that were not told apart.
+    upper : bool
+        Whether it is one of them.
     coverage : str
         Of a mean: how many of its benchmarks were scored.
     bar : SafeString
@@ -87,6 +90,7 @@ class ScoreRow:
     standing: Standing
     places: str
     group: str
+    upper: bool
     coverage: str
     bar: SafeString
     version: str
@@ -101,17 +105,21 @@ class ScoreRow:
     high: float | None
 
 
-def default_open(board: Board) -> frozenset[str]:
-    """Nodes whose children are shown at first: all in a small tree, else the upper two levels."""
-    means = (node for node in board.nodes if node.kind != "benchmark")
-    if len(board.nodes) <= _ALL_OPEN:
-        return frozenset(node.identifier for node in means)
-    return frozenset(node.identifier for node in means if node.depth < 2 and node.kind == "mean")
+def default_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
+    """Nodes whose children are shown at first: all in a small tree, else the upper ones and headings of few."""
+    if len(nodes) <= _ALL_OPEN:
+        return frozenset(node.identifier for node in nodes if node.kind != "benchmark")
+    few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= _FEW)
+    return frozenset((*(nodes[at].identifier for at in upper(nodes)), *few))
 
 
-def upper(board: Board) -> tuple[int, ...]:
-    """Places of the means of the upper two levels: the numbers to see first."""
-    return tuple(at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth < 2)
+def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
+    """Places of the numbers to see first: the roots, and the means directly below the first of them."""
+    return tuple(
+        at
+        for at, node in enumerate(nodes)
+        if node.kind == "mean" and (node.depth == 0 or (node.depth, node.parent) == (1, 0))
+    )
 
 
 def score_rows(
@@ -142,7 +150,7 @@ def score_rows(
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
     keys = board.snapshot.score[in_snapshot].tolist()
     raw, raw_error = (part[in_snapshot].tolist() for part in (board.snapshot.raw, board.snapshot.raw_error))
-    intervals = {at: _interval_of_rank(board, at, place) for at in upper(board)}
+    intervals = {at: _interval_of_rank(board, at, place) for at in upper(board.nodes)}
     shown: list[bool] = []
     rows = []
     for at, node in enumerate(board.nodes):
@@ -168,6 +176,7 @@ def score_rows(
                 standing=standing[at],
                 places=places,
                 group=group,
+                upper=at in intervals,
                 coverage="" if leaf else f"{n_scored[at]} of {n_all[at]}",
                 bar=bar(
                     axis, values[at], low[at], high[at],

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from brainscore_core.errors import UserError
 from brainscore_web.charts import standalone
 from brainscore_web.leaderboard._facets import benchmark_facets, model_facets
+from brainscore_web.leaderboard._loading import load_models
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, _figures, _lists
 from brainscore_web.leaderboard.cards._bars import histogram
@@ -142,6 +143,8 @@ def models(request: HttpRequest) -> HttpResponse:
     """All models, with search and filters."""
     state = BoardState.from_query(request.GET)
     snapshot = snapshot_for(request.user, at=state.at)
+    known = load_models(request.user, all_seen=snapshot.audience == "all") if state.at is None else []
+    others = _lists.unscored(known, snapshot, state)
 
     def make() -> HttpResponse:
         found = _lists.model_list(board_for(snapshot, state.changed(page=1)), state)
@@ -150,6 +153,7 @@ def models(request: HttpRequest) -> HttpResponse:
             "list": found,
             "state": state,
             "total": len(snapshot.models),
+            "others": others if found.page == found.pages else (),
             "facets": model_facets(snapshot, state),
             "chips": _lists.chips(state),
             "sorts": _lists.sorts(state, found),
@@ -157,7 +161,7 @@ def models(request: HttpRequest) -> HttpResponse:
         }
         return render(request, "cards/models.html", context)
 
-    tag = conditional(snapshot, "models", state.query(), only_snapshot=True)
+    tag = conditional(snapshot, "models", state.query(), others, only_snapshot=True)
     return answer(request, tag, make)
 
 

@@ -7,6 +7,8 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.tokens import default_token_generator
 from django.test import Client
 
+from brainscore_web._environment import mail
+
 PASSWORD = "correct horse battery"
 
 
@@ -94,8 +96,10 @@ def shown(browser, live_server, board, owner):
         opened.set_default_timeout(10_000)
         return opened
 
-    def wrong_with(page, address):
-        page.goto(address)
+    def wrong_with(page, address=None):
+        """Of an address, or of what is open."""
+        if address is not None:
+            page.goto(address)
         found = [f"{one['id']}: {one['nodes'][0]['html']}" for one in axe.run(page).response["violations"]]
         too_wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         inline = page.evaluate("document.querySelectorAll('script:not([src]), style, [style]').length")
@@ -103,7 +107,7 @@ def shown(browser, live_server, board, owner):
             found.append(f"{too_wide} pixels too wide")
         if inline:
             found.append(f"{inline} scripts or styles in the page")
-        return [f"{address}: {one}" for one in found]
+        return [f"{page.url}: {one}" for one in found]
 
     yield page_of, wrong_with
     for context in contexts:
@@ -149,6 +153,46 @@ def test_pages_of_a_second_factor(shown, owner):
     asked.click("main button")
     asked.wait_for_url("**/2fa/authenticate/")
     wrong += wrong_with(asked, "/accounts/2fa/authenticate/")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_forms_answer_with(shown, owner, settings):
+    """Errors, a new token, a waiting address, too many attempts, no mail server, a closed sign-up, good-bye."""
+    page_of, wrong_with = shown
+    EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
+    EmailAddress.objects.create(user=owner, email="waiting@example.org")
+    page = page_of(360, "light", True)
+    wrong = wrong_with(page, "/accounts/email/")
+    assert page.is_visible("text=Forget this change")
+    page.goto("/accounts/tokens/")
+    page.fill("[name=name]", "a laptop")
+    page.click("main button")
+    page.wait_for_selector("#token")
+    wrong += wrong_with(page)
+    page.goto("/accounts/delete/")
+    page.fill("[name=password]", "wrong password")
+    page.click("main button")
+    page.wait_for_selector(".errorlist")
+    wrong += wrong_with(page)
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
+    page.wait_for_selector("h1:has-text('Your account is deleted')")
+    wrong += wrong_with(page)
+
+    visitor = page_of(360, "dark", False)
+    settings.ACCOUNT_RATE_LIMITS = {"signup": "1/h/ip"}
+    for name, value in mail("smtp://127.0.0.1:1").items():
+        setattr(settings, name, value)
+    for heading in ("The mail could not be sent", "Too many attempts"):
+        visitor.goto("/accounts/signup/")
+        visitor.fill("[name=email]", "newcomer@example.org")
+        visitor.fill("[name=password1]", PASSWORD)
+        visitor.click("main button")
+        visitor.wait_for_selector(f"h1:has-text('{heading}')")
+        wrong += wrong_with(visitor)
+    settings.SIGNUP_OPEN = False
+    wrong += wrong_with(visitor, "/accounts/signup/")
+    assert visitor.is_visible("text=no new members")
     assert not wrong, "\n".join(wrong)
 
 

@@ -4,7 +4,8 @@ import hashlib
 
 import hypothesis
 import pytest
-from django.test import override_settings
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 
 from brainscore_web.accounts.models import ApiToken
 from brainscore_web.api.urls import api
@@ -22,8 +23,7 @@ SETTINGS = hypothesis.settings(
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
 )
 
-with override_settings(ROOT_URLCONF="brainscore_web.urls"):
-    schema = schemathesis.openapi.from_dict(api.get_openapi_schema())
+schema = schemathesis.openapi.from_dict(api.get_openapi_schema())
 schema.app = application
 schema.config.generation.allow_x00 = False  # of these there is a test below
 
@@ -38,6 +38,16 @@ class Token:
 
     def set(self, case, data, context):
         case.headers = {**(case.headers or {}), "Authorization": f"Bearer {data}"}
+
+
+@pytest.fixture(autouse=True)
+def _one_transaction():
+    """Requests leave the connection, and with it the test's transaction, open: as with Django's own test client."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture(autouse=True)

@@ -96,7 +96,10 @@ def test_ceiling_in_words(board, get, read, meaning, words):
 
 def test_no_ceiling(board, get, read):
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling=None, ceiling_meaning="none")
-    assert "None is known; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "There is none; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
+    BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling_meaning="")
+    revision.bump()
+    assert "Not known yet" in read(get(f"/vision/benchmark/{FIRST}/"))
 
 
 def test_what_it_measures_and_credit(board, get, read):
@@ -113,7 +116,7 @@ def test_what_it_measures_and_credit(board, get, read):
         "Says what.",
         "Subjects 2",
         "Neuroids 168",
-        "natural images, 100 images, 8°, 100 ms",
+        "natural images, n = 100, 8°, 100 ms",
         "Mapping linear",
         "Species macaque",
         "Hemisphere left",

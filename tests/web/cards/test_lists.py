@@ -104,6 +104,21 @@ def test_private_models_in_the_list(board, get, read, owner):
     assert f"{board.models[-1]} private" in said
 
 
+def test_models_that_were_not_scored_yet_come_last(board, get, read, owner):
+    VisionModel.objects.create(identifier="new", architecture="CNN")
+    VisionModel.objects.create(identifier="secret", architecture="CNN", owner=owner, visibility="private")
+    for query, who, names in (
+        ("", None, ["new"]),
+        ("?architecture=CNN", owner, ["new", "secret private"]),
+        ("?q=vit", None, []),
+    ):
+        said = read(get(f"/vision/models/{query}", who))
+        assert ("Not scored yet" in said) is bool(names)
+        if names:
+            assert said.split("Not scored yet ")[1].startswith(" CNN ".join(names))
+    assert "secret" not in get("/vision/models/").content.decode()
+
+
 def test_pages(db, get, read):
     fill(models=53, benchmarks=6, private=0)
     first, second, beyond = (get(f"/vision/models/?sort=model{page}") for page in ("", "&page=2", "&page=9"))

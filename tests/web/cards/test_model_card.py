@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.board import BoardNode, board_for
 from brainscore_web.leaderboard.cards import _data, model_card
 from brainscore_web.leaderboard.cards._scores import default_open
 from brainscore_web.leaderboard.cards._standing import standings
@@ -252,14 +252,15 @@ def test_opening_nodes(board, card_of, member, get):
     assert get(f"{address}?open=").content.decode().count(" hidden>") == len(rows) - 2  # but for the two roots
 
 
-def test_a_large_tree_opens_at_its_two_upper_levels(board):
-    from types import SimpleNamespace
+def test_a_large_tree_opens_at_its_upper_levels():
+    def node(identifier, parent, depth, kind="mean", n=1):
+        return BoardNode(identifier, identifier, parent, depth, kind, n, -1)
 
-    nodes = [
-        SimpleNamespace(identifier=f"n{depth}", depth=depth, kind="mean") for depth in range(4)
-    ] + [SimpleNamespace(identifier=str(number), depth=4, kind="benchmark") for number in range(60)]  # fmt: skip
-    assert default_open(SimpleNamespace(nodes=nodes)) == {"n0", "n1"}
-    assert default_open(SimpleNamespace(nodes=nodes[:20])) == {"n0", "n1", "n2", "n3"}
+    nodes = [node("root", -1, 0), node("neural", 0, 1), node("V1", 1, 2), node("other", -1, 0), node("below", 3, 1)]
+    nodes += [node(str(number), 2, 3, "benchmark") for number in range(60)]
+    nodes += [node("few", -1, 0, "heading", 6), node("many", -1, 0, "heading", 7)]
+    assert default_open(nodes) == {"root", "neural", "other", "few"}
+    assert default_open(nodes[:20]) == {"root", "neural", "V1", "other", "below"}
 
 
 @pytest.mark.parametrize("query", ["?opne=V1", "?download=exe", "?at=2024-01-01"])

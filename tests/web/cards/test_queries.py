@@ -12,7 +12,7 @@ PAGES = {
     "/vision/benchmark/Simulated000.V1-pls/?models=all": 5,
     "/vision/benchmark/neural_vision/?models=all": 2,
     "/vision/benchmarks/": 1,
-    "/vision/models/": 1,
+    "/vision/models/": 2,
 }
 
 

@@ -377,6 +377,9 @@ def test_phone(board, browser, live_server):
     page.wait_for_timeout(100)
     assert model.bounding_box()["x"] == before["x"]
     assert before["x"] + before["width"] < 0.6 * 375
+    page.locator("tbody td.rank").nth(1).tap()
+    made = shown()
+    expect(page.locator("#inspector")).to_contain_text(f"rank 2, between {made.best[1]} and {made.worst[1]}")
     page.locator("summary", has_text="Filters").tap()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
     page.get_by_label("vit").tap()

@@ -39,6 +39,21 @@ def root(settings, tmp_path):
     return folder
 
 
+@pytest.fixture
+def in_a_process():
+    """Checks run in a process of their own, as on a real site."""
+
+
+@pytest.fixture(autouse=True)
+def _quick_checks(request, monkeypatch):
+    """Checks run in this process, which is quicker, but for tests that ask for `in_a_process`."""
+    from brainscore_web.uploads import apart
+    from brainscore_web.uploads.inspection import inspect
+
+    if "in_a_process" not in request.fixturenames:
+        monkeypatch.setattr(apart, "ask", lambda question, *, alive: inspect(question))
+
+
 def stimuli_of(folder, ids=IDS, name=NAME):
     rng = np.random.default_rng(3)
     folder.mkdir(parents=True, exist_ok=True)

@@ -299,10 +299,16 @@ for (const [type, wait] of [["focusin", 60], ["pointerover", 250]]) {
       }
       return;
     }
-    const cell = event.target.closest?.("td[data-column]");
-    if (!cell || !grid || Number(cell.dataset.column) < 2) return;
-    const place = grid.layout.columns[Number(cell.dataset.column) - 2];
+    const cell = event.target.closest?.("tbody [data-column]");
+    if (!cell || !grid) return;
     const row = grid.rows[Number(cell.dataset.row)];
+    if (Number(cell.dataset.column) < 2) {
+      const { id, title } = view.data.models;
+      inspector.clear();
+      inspector.say({ title: title[row] || id[row], facts: [paint.ranked(row)], links: [["Model", view.card("model", id[row])]] });
+      return;
+    }
+    const place = grid.layout.columns[Number(cell.dataset.column) - 2];
     if (type === "pointerover") cell.title = paint.hint(row, place);
     inspector.soon(view.data.models.id[row], view.data.nodes[place], wait);
   });
@@ -385,4 +391,5 @@ copy.addEventListener("click", async () => {
   setTimeout(() => says.classList.remove("seen"), 3000);
 });
 
+fill(params); // browsers keep what was in a form
 ask(params, { remembered: false });

@@ -27,6 +27,11 @@ export function painter(view) {
   const arrow = (key) =>
     element("span", { class: `arrow ${{ ascending: "up", descending: "down" }[said(key)] || ""}`, "aria-hidden": "true" });
 
+  const ranked = (row) => {
+    const { rank, best, worst, group } = view.data.models;
+    if (!rank[row]) return "no rank";
+    return `rank ${rank[row]}, between ${best[row]} and ${worst[row]}${group[row] ? `; groups: ${group[row]}` : ""}`;
+  };
   const sorting = (key, name, title) =>
     element(
       "button",
@@ -96,10 +101,12 @@ export function painter(view) {
     rank(cell, row) {
       const { rank, best, worst, group } = view.data.models;
       cell.replaceChildren();
+      cell.removeAttribute("title");
       if (!rank[row]) {
         cell.append(element("span", { "aria-hidden": "true" }, "–"), element("span", { class: "said" }, "no rank"));
         return;
       }
+      cell.title = ranked(row);
       cell.append(element("b", {}, String(rank[row])));
       if (best[row] !== worst[row]) cell.append(element("span", { class: "range" }, ` (${best[row]}–${worst[row]})`));
       if (group[row]) cell.append(element("span", { class: "letters" }, ` ${group[row]}`));
@@ -141,6 +148,8 @@ export function painter(view) {
         cell.setAttribute("aria-label", SAID[state]);
       }
     },
+
+    ranked,
 
     // What is known of a column.
     facts(place) {
