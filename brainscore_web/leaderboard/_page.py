@@ -24,7 +24,7 @@ __all__ = ["MODULES", "PAGE", "SIGNS", "page_context"]
 PAGE = 50
 """Models a page, where there is no script."""
 
-MODULES = tuple(f"leaderboard/{name}.js" for name in ("grid", "inspector", "keys", "paint", "table"))
+MODULES = tuple(f"leaderboard/{name}.js" for name in ("form", "grid", "inspector", "keys", "paint", "table"))
 """What the page's script imports: asked for at once, not one after the other."""
 
 SIGNS = {"undefined": "NaN", "not applicable": "n/a", "failed": "✕", "outdated": "old", "missing": "–"}

@@ -140,11 +140,17 @@ def error_response(request: HttpRequest, error: UserError) -> HttpResponse:
     return response
 
 
-@functools.lru_cache(maxsize=1)
 def _site() -> str:
-    """Which site this is: its version, and the state of its files, alike in all processes."""
+    """Which site this is: alike in all processes; while it is worked on, its files are looked at each time."""
+    return _files() if settings.DEBUG else _files_at_first()
+
+
+def _files() -> str:
     folder = Path(__file__).resolve().parents[1]
     files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".html", ".css", ".js", ".json"})
     stats = ((path.relative_to(folder).as_posix(), path.stat()) for path in files)
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return f"{metadata.version('brainscore')} {hashlib.sha256(text.encode()).hexdigest()} {settings.DEBUG}"
+
+
+_files_at_first = functools.lru_cache(maxsize=1)(_files)

@@ -120,7 +120,14 @@ def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
         versions of then. Who may see what, and the tree, are those of today.
     """
     key = SnapshotKey(revision.current(), _audience(visitor), at)
-    return (_snapshots if at is None else _earlier).get(key, lambda: _load(visitor, key))
+
+    def make() -> Snapshot:
+        _scores.drop(lambda known: known < key.revision)
+        for cache in (_snapshots, _earlier):
+            cache.drop(lambda known: known.revision < key.revision)
+        return _load(visitor, key)
+
+    return (_snapshots if at is None else _earlier).get(key, make)
 
 
 def forget() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
@@ -178,7 +179,7 @@ def _check_text(name: str, values: Sequence[str]) -> None:
         longest = search.LONGEST if name == "q" else _LONGEST
         if len(value) > longest:
             raise UserError(f"{name} is {len(value)} characters long", remedy=f"at most {longest}")
-        if not value.isprintable():
+        if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in value):
             raise UserError(f"{name} holds a control character: {value!r}", remedy="leave it out")
 
 

@@ -66,6 +66,8 @@ class BenchmarkData:
         Whether the visitor may see stimuli and measurements.
     packaged : bool
         Whether the benchmark comes with the package.
+    models : frozenset of str
+        Models that come with it.
     """
 
     scores: Mapping[int, tuple[str, ScoreLine]]
@@ -73,6 +75,7 @@ class BenchmarkData:
     samples: Sequence[Sample] = ()
     shows_data: bool = False
     packaged: bool = True
+    models: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,6 +266,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         if mean
         else benchmark_code(
             benchmark.identifier,
+            _example(benchmark, board, place, data.models),
             public=benchmark.access == "public",
             packaged=data.packaged,
             distribution=distribution_of(benchmark.details),
@@ -277,6 +281,18 @@ def _path(board: Board, benchmark: Benchmark, place: int) -> tuple[tuple[str, st
         above = tree.ancestors(benchmark.identifier)
         return tuple((name, tree[name].title or name) for name in reversed(above))
     return ()
+
+
+def _example(benchmark: Benchmark, board: Board, place: int, installed: frozenset[str]) -> str:
+    """A model to run on it: the best that has a score and can be had; else a simple one that can do what it asks."""
+    if place >= 0:
+        for row in np.argsort(-board.values[:, place], kind="stable").tolist():  # NaN comes last
+            model = board.models[row]
+            if not np.isfinite(board.values[row, place]):
+                break
+            if model.identifier in installed and model.runnable and not model.private:
+                return model.identifier
+    return "pixels" if benchmark.region else "alexnet"
 
 
 def _counting(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Sequence[BenchmarkVersion]:

@@ -79,6 +79,7 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
         samples=[Sample(one.pk, one.image.name.rsplit("/", 1)[-1], one.caption) for one in samples],
         shows_data=shows_data,
         packaged=_packaged("benchmark", benchmark.identifier),
+        models=_registered("model"),
     )
 
 

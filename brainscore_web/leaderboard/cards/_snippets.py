@@ -62,7 +62,7 @@ def model_code(
     <BLANKLINE>
     model = load_model("pixels")
     result = score(model, "Simulated2026.V1-pls")
-    print(f"{float(result):.3f} ± {result.attrs['error']:.3f}")
+    print(f"{float(result):.3f} ± {result.attrs.get('error', float('nan')):.3f}")
     """
     if not runnable:
         return None
@@ -83,13 +83,13 @@ def model_code(
     )
 
 
-def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True, distribution: str = "") -> Code:
+def benchmark_code(benchmark: str, model: str, *, public: bool, packaged: bool = True, distribution: str = "") -> Code:
     """Code that scores a model on a benchmark.
 
     Parameters
     ----------
-    benchmark : str
-        Identifier.
+    benchmark, model : str
+        Identifiers; the model is an example, which comes with the package.
     public : bool
         Whether everybody can read its data; if not, a note says who can score on it.
     packaged : bool
@@ -99,20 +99,20 @@ def benchmark_code(benchmark: str, *, public: bool, packaged: bool = True, distr
 
     Examples
     --------
-    >>> benchmark_code("A2026.IT-pls", public=False).notes
+    >>> benchmark_code("A2026.IT-pls", "pixels", public=False).notes
     ('Its data are withheld: on this machine it runs only for those who have access; the platform scores submissions.',)
     """
     python = (
         "from brainscore_vision import load_benchmark, score\n\n"
         f"benchmark = load_benchmark({_quoted(benchmark)})\n"
         "print(benchmark.ceiling)\n"
-        f'result = score("pixels", {_quoted(benchmark)})  # or a model of your own\n' + _PRINT
+        f"result = score({_quoted(model)}, {_quoted(benchmark)})  # or a model of your own\n" + _PRINT
     )
     withheld = () if public else (_WITHHELD,)
     return Code(
         install=_install("brainscore", distribution),
         python=python,
-        command=f"brainscore score pixels {shlex.quote(benchmark)}",
+        command=f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}",
         notes=(*withheld, *_notes(packaged)),
     )
 
@@ -131,7 +131,7 @@ def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | No
     return Citation(bibtex=bibtex.strip(), filename=f"{name}.bib", source=source)
 
 
-_PRINT = "print(f\"{float(result):.3f} ± {result.attrs['error']:.3f}\")"
+_PRINT = "print(f\"{float(result):.3f} ± {result.attrs.get('error', float('nan')):.3f}\")"
 _WITHHELD = (
     "Its data are withheld: on this machine it runs only for those who have access; the platform scores submissions."
 )

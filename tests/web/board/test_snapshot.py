@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from brainscore_web.leaderboard import _loading, revision
+from brainscore_web.leaderboard import snapshot as snapshots
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES, forget, snapshot_for
 
@@ -352,6 +353,13 @@ class TestCache:
             snapshot_for(EVERYBODY, at=date(2024, 6, 1))
         with django_assert_max_num_queries(7):  # permissions of the user and of groups, private models
             snapshot_for(owner)
+
+    def test_what_was_before_is_not_kept(self, board, owner):
+        for visitor, at in ((EVERYBODY, None), (owner, None), (EVERYBODY, date(2024, 6, 1))):
+            snapshot_for(visitor, at=at)
+        revision.bump()
+        snapshot_for(EVERYBODY)
+        assert (len(snapshots._scores), len(snapshots._snapshots), len(snapshots._earlier)) == (1, 1, 0)
 
     def test_looking_back_does_not_displace_what_is_shown_to_all(self, board):
         now = snapshot_for(EVERYBODY)

@@ -34,6 +34,7 @@ def read(text, **options):
         ("open=&open=V1", "open=V1"),
         ("open=V2&open=V1&errors=1&page=3", "open=V1&open=V2&errors=1&page=3"),
         ("access=public&exclude=a%26b%3Dc", "exclude=a%26b%3Dc&access=public"),
+        ("family=a%C2%A0b", "family=a%C2%A0b"),
         ("family=r%C3%A9sum%C3%A9", "family=r%C3%A9sum%C3%A9"),
     ],
 )
@@ -71,6 +72,7 @@ def test_canonical_query(text, canonical):
         ("q=" + "a" * 501, ("q", "500")),
         ("include=" + "a" * 301, ("include", "300")),
         ("family=a%00b", ("family", "control")),
+        ("q=a%0Ab", ("q", "control")),
         ("&".join(f"include={n}" for n in range(501)), ("include", "500")),
     ],
 )

@@ -80,6 +80,21 @@ def test_models_without_a_public_score_are_loaded(board, snippets, capsys):
     assert capsys.readouterr().out.strip() == "pixels"
 
 
+def test_the_example_is_the_best_model_that_can_be_had(board, snippets):
+    address = f"/vision/benchmark/{board.benchmarks[0]}/"
+    assert 'score("pixels",' in snippets(address)["python"]
+    order = Score.objects.filter(
+        benchmark__identifier=board.benchmarks[0], version="2", state="scored", model__visibility="public"
+    ).order_by("-value")
+    names = iter(("not installed", "alexnet", "pixels"))
+    for row in order[:3]:
+        VisionModel.objects.filter(pk=row.model_id).update(identifier=next(names), runnable=True)
+    revision.bump()
+    found = snippets(address)
+    assert 'score("alexnet",' in found["python"]
+    assert found["command"].startswith("brainscore score alexnet ")
+
+
 def test_what_is_not_installed_says_what_to_do(board, client):
     assert "BRAINSCORE_PLUGINS" in client.get(f"/vision/model/{board.models[0]}/").content.decode()
     assert "pixels" in _data._registered("model")

@@ -113,6 +113,7 @@ def test_from_the_list_to_the_receipt(shown, page):
     page.get_by_role("link", name=FIRST, exact=True).click()
     assert page.inner_text("h1") == FIRST
     assert page.locator(".samples img").count() == 3
+    page.locator(".samples").scroll_into_view_if_needed()
     page.wait_for_function("[...document.querySelectorAll('.samples img')].every((image) => image.naturalWidth === 40)")
     page.locator(".models tbody a[href^='/vision/receipt/']").first.click()
     assert page.inner_text("h1") == "Receipt"

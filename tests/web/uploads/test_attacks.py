@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from .conftest import IDS, NAME, assembly_of, files_below
+from .conftest import IDS, assembly_of, files_below
 
 TABLE = b"stimulus_id,filename\na,a.png\n"
 
@@ -95,7 +95,10 @@ ARCHIVES = {
     "duplicate": (zipped([("a.png", png()), ("a.png", png((5, 5)))]), "duplicate file name"),
     "unicode: two spellings of a name": (zipped([("é.png", png()), ("e\u0301.png", png())]), "duplicate file name"),
     "unicode: right to left": (zipped([("a\u202egnp.exe", png())]), "invisible characters"),
-    "name trick: NUL": (renamed(zipped([("a.exeX.png", png())]), b"a.exeX.png", b"a.exe\0.png"), "invisible characters"),
+    "name trick: NUL": (
+        renamed(zipped([("a.exeX.png", png())]), b"a.exeX.png", b"a.exe\0.png"),
+        "invisible characters",
+    ),
     "name trick: device of Windows": (zipped([("con.png", png())]), "name that some systems refuse"),
     "name trick: blank at the end": (zipped([("a.png ", png())]), "name that some systems refuse"),
     "encrypted": (
@@ -364,7 +367,9 @@ def test_a_process_of_its_own_knows_no_secrets(in_a_process, monkeypatch, tmp_pa
         short = Question({}, {"csv": "a.csv"}, "A", "A", "DataAssembly", {**limits, "seconds": 1})
         (found,) = apart.ask(short, alive=lambda: True).findings
         assert said in found.culprit
-    assert apart.ask(question, alive=lambda: False) is not None or True
+    (spy / "inspection" / "__main__.py").write_text("import time; time.sleep(60)")
+    monkeypatch.setattr(apart, "_HEARTBEAT", 0.05)
+    assert apart.ask(question, alive=lambda: False) is None  # somebody else took over
 
 
 def test_memory_is_bounded(in_a_process, start, send, client, packages, settings):
@@ -376,4 +381,3 @@ def test_memory_is_bounded(in_a_process, start, send, client, packages, settings
     upload.refresh_from_db()
     assert upload.state == "refused"
     assert {one["check"] for one in upload.findings} <= {"files too large", "files cannot be checked"}
-    assert NAME == upload.identifier

@@ -48,7 +48,11 @@ export class Inspector {
     this.panel.replaceChildren(
       element("strong", {}, title),
       element("ul", { class: "facts" }, ...facts.map((text) => element("li", {}, text))),
-      element("ul", { class: "links" }, ...links.map(([text, href]) => element("li", {}, element("a", { href }, text)))),
+      element(
+        "ul",
+        { class: "links" },
+        ...links.map(([text, href]) => element("li", {}, element("a", { href }, text))),
+      ),
     );
   }
 
@@ -61,4 +65,35 @@ export class Inspector {
   focus() {
     this.panel.querySelector("a")?.focus();
   }
+}
+
+// Let the inspector show what the pointer or the focus is on.
+export function watch(scroller, grid, view, paint, inspector) {
+  const seen = (event, wait) => {
+    const head = event.target.closest?.("thead th[data-first]");
+    if (head) {
+      const place = grid.layout.columns[Number(head.dataset.first) - 2];
+      const node = view.data.nodes[place];
+      inspector.clear();
+      if (node.kind === "heading") return;
+      const links = [["About it", view.card("benchmark", node.id)]];
+      inspector.say({ title: node.title, facts: paint.facts(place), links });
+      return;
+    }
+    const cell = event.target.closest?.("tbody [data-column]");
+    if (!cell) return;
+    const row = grid.rows[Number(cell.dataset.row)];
+    const { id, title } = view.data.models;
+    if (Number(cell.dataset.column) < 2) {
+      inspector.clear();
+      const links = [["Model", view.card("model", id[row])]];
+      inspector.say({ title: title[row] || id[row], facts: [paint.ranked(row)], links });
+      return;
+    }
+    const place = grid.layout.columns[Number(cell.dataset.column) - 2];
+    if (event.type === "pointerover") cell.title = paint.hint(row, place);
+    inspector.soon(id[row], view.data.nodes[place], wait);
+  };
+  scroller.addEventListener("focusin", (event) => seen(event, 60));
+  scroller.addEventListener("pointerover", (event) => seen(event, 250));
 }

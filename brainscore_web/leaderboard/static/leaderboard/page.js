@@ -3,7 +3,8 @@
 import { Grid } from "./grid.js";
 import { listen } from "./keys.js";
 import { element, painter } from "./paint.js";
-import { Inspector } from "./inspector.js";
+import { fill, read } from "./form.js";
+import { Inspector, watch } from "./inspector.js";
 import { byColumn, byName, byRank, decode, headAt, layout } from "./table.js";
 
 const root = document.getElementById("leaderboard");
@@ -17,7 +18,6 @@ const empty = document.getElementById("empty");
 const problem = document.getElementById("problem");
 const address = root.dataset;
 const COLUMNS_AT_ONCE = 40;
-const LOCAL = new Set(["errors", "sort", "open", "page"]); // what the server is not asked anew for
 
 let asked = null; // the request under way
 let stepOf = null; // the field whose typing made the last step
@@ -32,7 +32,8 @@ const view = {
   mine: new Set(),
   sort: { key: "rank", reversed: false },
   errors: params.has("errors"),
-  card: (kind, identifier) => address[kind].replace("IDENTIFIER", encodeURIComponent(identifier).replaceAll("%2F", "/")),
+  card: (kind, identifier) =>
+    address[kind].replace("IDENTIFIER", encodeURIComponent(identifier).replaceAll("%2F", "/")),
   columns(id) {
     if (!view.decoded.has(id)) {
       const sent = view.data.columns[id];
@@ -66,7 +67,10 @@ async function ask(next, { remembered = true, typed = null, aloud = false } = {}
   try {
     const sent = new URLSearchParams(next);
     sent.delete("errors");
-    const answer = await fetch(`${address.data}?${sent}`, { signal: mine.signal, headers: { Accept: "application/json" } });
+    const answer = await fetch(`${address.data}?${sent}`, {
+      signal: mine.signal,
+      headers: { Accept: "application/json" },
+    });
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     const data = await answer.json();
     if (mine.signal.aborted) return;
@@ -136,6 +140,7 @@ function takeOver() {
   scroller.classList.add("live");
   root.classList.add("live");
   grid = new Grid(scroller, fresh, paint);
+  watch(scroller, grid, view, paint, inspector);
   listen(grid, { enter, sort: ({ column, row }) => sortBy(keyAt(row, column)) });
 }
 
@@ -222,7 +227,7 @@ addEventListener("popstate", () => {
   const next = new URLSearchParams(location.search);
   if (next.toString() === params.toString()) return; // a link within the page
   next.delete("page");
-  fill(next);
+  fill(form, next);
   ask(next, { remembered: false });
 });
 
@@ -246,7 +251,12 @@ function sortBy(key) {
   links();
   show();
   const name = node ? node.title : key;
-  const ways = key === "model" ? ["from A", "from Z"] : key === "rank" ? ["best first", "worst first"] : ["highest first", "lowest first"];
+  const ways =
+    key === "model"
+      ? ["from A", "from Z"]
+      : key === "rank"
+        ? ["best first", "worst first"]
+        : ["highest first", "lowest first"];
   says.textContent = `Sorted by ${name}, ${ways[Number(reversed)]}`;
 }
 
@@ -287,38 +297,14 @@ scroller.addEventListener("click", (event) => {
   grid.mark();
 });
 
-for (const [type, wait] of [["focusin", 60], ["pointerover", 250]]) {
-  scroller.addEventListener(type, (event) => {
-    const head = event.target.closest?.("thead th[data-first]");
-    if (head && grid) {
-      const place = grid.layout.columns[Number(head.dataset.first) - 2];
-      const node = view.data.nodes[place];
-      inspector.clear();
-      if (node.kind !== "heading") {
-        inspector.say({ title: node.title, facts: paint.facts(place), links: [["About it", view.card("benchmark", node.id)]] });
-      }
-      return;
-    }
-    const cell = event.target.closest?.("tbody [data-column]");
-    if (!cell || !grid) return;
-    const row = grid.rows[Number(cell.dataset.row)];
-    if (Number(cell.dataset.column) < 2) {
-      const { id, title } = view.data.models;
-      inspector.clear();
-      inspector.say({ title: title[row] || id[row], facts: [paint.ranked(row)], links: [["Model", view.card("model", id[row])]] });
-      return;
-    }
-    const place = grid.layout.columns[Number(cell.dataset.column) - 2];
-    if (type === "pointerover") cell.title = paint.hint(row, place);
-    inspector.soon(view.data.models.id[row], view.data.nodes[place], wait);
-  });
-}
-
 document.getElementById("inspector").addEventListener("keydown", (event) => {
   if (event.key === "Escape" && grid) grid.go(grid.active.row, grid.active.column);
 });
 
-for (const [id, all] of [["open-all", true], ["close-all", false]]) {
+for (const [id, all] of [
+  ["open-all", true],
+  ["close-all", false],
+]) {
   document.getElementById(id).addEventListener("click", (event) => {
     event.preventDefault();
     if (!view.data) return;
@@ -330,26 +316,8 @@ for (const [id, all] of [["open-all", true], ["close-all", false]]) {
 
 // ---------------------------------------------------------------- the form
 
-function read() {
-  const next = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) if (String(value).trim() && !LOCAL.has(name)) next.append(name, value);
-  for (const name of ["sort", "open"]) for (const value of params.getAll(name)) next.append(name, value);
-  if (form.elements.errors.checked) next.set("errors", "1");
-  return next;
-}
-
-function fill(next) {
-  for (const input of form.querySelectorAll("input, select")) {
-    const values = next.getAll(input.name);
-    if (input.type === "checkbox") input.checked = values.includes(input.value);
-    else if (input.type === "radio") input.checked = values.length ? values.includes(input.value) : input.dataset.usual === "1";
-    else if (input.type !== "hidden" && input.type !== "submit") input.value = values[0] || "";
-  }
-}
-
 let waiting = 0;
 form.addEventListener("input", (event) => {
-  if (event.target.closest("[data-local]")) return;
   if (event.target.name === "errors") {
     view.errors = event.target.checked;
     params.delete("errors");
@@ -361,20 +329,20 @@ form.addEventListener("input", (event) => {
   }
   const typed = event.target.matches("input:not([type=checkbox], [type=radio])") ? event.target : null;
   clearTimeout(waiting);
-  waiting = setTimeout(() => ask(read(), { typed, aloud: true }), 300);
+  waiting = setTimeout(() => ask(read(form, params), { typed, aloud: true }), 300);
 });
 form.addEventListener("focusout", () => (stepOf = null));
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);
-  ask(read(), { aloud: true });
+  ask(read(form, params), { aloud: true });
 });
 for (const link of document.querySelectorAll("a.reset")) {
   link.addEventListener("click", (event) => {
     event.preventDefault();
     const next = new URLSearchParams();
     if (params.has("errors")) next.set("errors", "1");
-    fill(next);
+    fill(form, next);
     ask(next, { aloud: true });
   });
 }
@@ -391,5 +359,5 @@ copy.addEventListener("click", async () => {
   setTimeout(() => says.classList.remove("seen"), 3000);
 });
 
-fill(params); // browsers keep what was in a form
+fill(form, params); // browsers keep what was in a form
 ask(params, { remembered: false });

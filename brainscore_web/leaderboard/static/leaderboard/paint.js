@@ -14,7 +14,9 @@ export function element(name, attributes = {}, ...content) {
 
 // Long names break after signs, and before a year.
 function breakable(text) {
-  return text.split(/(?<=[._\-/])|(?<=[a-z])(?=\d{3})/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
+  return text
+    .split(/(?<=[._\-/])|(?<=[a-z])(?=\d{3})/)
+    .flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
 }
 
 // `view` holds what is shown: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
@@ -25,7 +27,10 @@ export function painter(view) {
     return (key === "model" || key === "rank") === view.sort.reversed ? "descending" : "ascending";
   };
   const arrow = (key) =>
-    element("span", { class: `arrow ${{ ascending: "up", descending: "down" }[said(key)] || ""}`, "aria-hidden": "true" });
+    element("span", {
+      class: `arrow ${{ ascending: "up", descending: "down" }[said(key)] || ""}`,
+      "aria-hidden": "true",
+    });
 
   const ranked = (row) => {
     const { rank, best, worst, group } = view.data.models;
@@ -92,7 +97,9 @@ export function painter(view) {
         box.append(element("a", { class: "name", tabindex: "-1", href: card, title }, node.title));
       } else {
         cell.setAttribute("aria-sort", said(node.id));
-        const name = head.mean ? ["Mean", element("span", { class: "said" }, ` of ${node.title}`)] : breakable(node.title);
+        const name = head.mean
+          ? ["Mean", element("span", { class: "said" }, ` of ${node.title}`)]
+          : breakable(node.title);
         box.append(sorting(node.id, name, `Sort by ${node.title}`));
       }
       cell.append(box);
@@ -118,7 +125,13 @@ export function painter(view) {
       const link = element("a", { href: view.card("model", id[row]), tabindex: "-1", title: name }, ...breakable(name));
       cell.replaceChildren(link);
       if (view.private.has(row)) {
-        cell.append(element("span", { class: "private", title: view.mine.has(row) ? "Only you see it" : "Not public" }, "private"));
+        cell.append(
+          element(
+            "span",
+            { class: "private", title: view.mine.has(row) ? "Only you see it" : "Not public" },
+            "private",
+          ),
+        );
       }
     },
 

@@ -1,0 +1,24 @@
+// The form and the query of the address: each is made from the other.
+
+const ELSEWHERE = new Set(["errors", "sort", "open", "page"]); // hidden fields hold them where there is no script
+
+// What the form asks for, beside the order and the open columns of now.
+export function read(form, params) {
+  const next = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    if (String(value).trim() && !ELSEWHERE.has(name)) next.append(name, value);
+  }
+  for (const name of ["sort", "open"]) for (const value of params.getAll(name)) next.append(name, value);
+  if (form.elements.errors.checked) next.set("errors", "1");
+  return next;
+}
+
+export function fill(form, params) {
+  for (const input of form.querySelectorAll("input")) {
+    const values = params.getAll(input.name);
+    if (input.type === "checkbox") input.checked = values.includes(input.value);
+    else if (input.type === "radio") {
+      input.checked = values.length ? values.includes(input.value) : input.dataset.usual === "1";
+    } else if (input.type !== "hidden") input.value = values[0] || "";
+  }
+}

@@ -1,0 +1,485 @@
+"""What goes wrong on the way: never anything half-written, never anything counted that is not there."""
+
+import errno
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from .conftest import confirm, files_below
+
+
+def taken(user):
+    from brainscore_web.uploads.quota import taken_by
+
+    return taken_by(user)
+
+
+def nothing_is_left(root, upload):
+    assert files_below(root) == []
+    assert not upload.files.exclude(claim="").exists()
+    assert not upload.files.exclude(size=None).exists()
+    assert taken(upload.owner) == 0
+
+
+@pytest.mark.parametrize("where", ["write", "fsync", "replace"])
+def test_a_full_disk(start, send, root, packages, monkeypatch, where):
+    from brainscore_web.uploads.storage.folder import FolderStorage
+
+    upload = start()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if where == "write":
+        scratch = FolderStorage.scratch
+        monkeypatch.setattr(FolderStorage, "scratch", lambda self, token: _Full(scratch(self, token)))
+    else:
+        monkeypatch.setattr(os, where, full)
+    answer = send(upload, "zip", packages.zip)
+    monkeypatch.undo()
+    assert answer.status_code == 507
+    assert answer.json()["message"] == "the storage is full"
+    nothing_is_left(root, upload)
+
+
+class _Full:
+    """A path whose files take a few bytes and no more."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __getattr__(self, name):
+        return getattr(self._path, name)
+
+    def __fspath__(self):
+        return str(self._path)
+
+    def open(self, mode):
+        stream = self._path.open(mode)
+
+        class Stream:
+            def write(self, data):
+                stream.write(data[:100])
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+            def close(self):
+                stream.close()
+
+        return Stream()
+
+
+def test_a_connection_that_breaks_off(start, client, root):
+    upload = start()
+    body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nstimulus_id\na\n'
+    for sent in (body, body + b"\r\n--x--\r\n"):
+        answer = client.generic(
+            "POST",
+            f"/uploads/{upload.pk}/csv/",
+            sent,
+            content_type="multipart/form-data; boundary=x",
+            CONTENT_LENGTH=str(len(body) + 1000),
+        )
+        assert answer.status_code == 400
+    nothing_is_left(root, upload)
+
+
+@pytest.mark.parametrize(
+    ("length", "kind", "status"), [("", "multipart/form-data; boundary=x", 411), ("10", "text/csv", 415)]
+)
+def test_no_form(start, client, root, length, kind, status):
+    upload = start()
+    answer = client.generic("POST", f"/uploads/{upload.pk}/csv/", b"a,b\n", content_type=kind, CONTENT_LENGTH=length)
+    assert answer.status_code == status
+    nothing_is_left(root, upload)
+
+
+def test_what_is_too_large_is_refused_before_it_is_read(start, client, root):
+    upload = start()
+
+    class Body:
+        def read(self, *_):
+            raise AssertionError("it was read")
+
+    answer = client.generic(
+        "POST",
+        f"/uploads/{upload.pk}/zip/",
+        b"",
+        content_type="multipart/form-data; boundary=x",
+        CONTENT_LENGTH="900000000000",
+        **{"wsgi.input": Body()},
+    )
+    assert answer.status_code == 413
+    nothing_is_left(root, upload)
+
+
+def test_double_upload_at_once(start, send, root, packages):
+    """Who comes second waits; who was silent for too long has lost its place."""
+    from brainscore_web.uploads import receiving
+    from brainscore_web.uploads.models import UploadedFile
+
+    upload = start()
+    first = receiving.begin(upload, "csv", 1000)
+    assert send(upload, "csv", packages.csv).status_code == 409
+    UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
+    assert send(upload, "csv", packages.csv).status_code == 200
+    with pytest.raises(receiving.Refused, match="interrupted"):
+        receiving.finish(first, 1000)
+    receiving.give_up(first)
+    assert upload.files.get().size == packages.csv.stat().st_size
+    assert len(files_below(root)) == 1
+
+
+def test_sending_again_replaces(start, send, root, packages, uploader):
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+    send(upload, "csv", packages.csv)
+    assert taken(uploader) == packages.csv.stat().st_size
+    (path,) = files_below(root)
+    assert (root / path).read_bytes() == packages.csv.read_bytes()
+
+
+def test_a_quota_counts_everything(start, send, client, root, settings, uploader, accepted):
+    settings.UPLOADS["person"] = 20_000
+    upload = accepted(["csv"])
+    there = taken(uploader)
+    assert there == upload.files.get().size
+    draft = start()
+    answer = send(draft, "zip", b"x" * 21_000)
+    assert answer.status_code == 413
+    assert "MB left" in answer.json()["message"]
+    assert send(draft, "zip", b"x" * 18_000).status_code == 200
+    assert taken(uploader) == there + 18_000
+    assert send(start(), "zip", b"x" * 5_000).status_code == 413
+    client.post(f"/uploads/{draft.pk}/withdraw/")
+    assert taken(uploader) == there
+    assert send(start(), "zip", b"x" * 5_000).status_code == 200
+
+
+def test_refused_uploads_take_no_room(start, send, client, root, uploader):
+    upload = start()
+    send(upload, "csv", b"no,ids\n1,2\n")
+    client.post(f"/uploads/{upload.pk}/check/")
+    upload.refresh_from_db()
+    assert upload.state == "refused"
+    nothing_is_left(root, upload)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_race_for_the_quota(settings, owner, root):
+    """Eight requests at once, room for two."""
+    from brainscore_web.uploads.models import Upload, UploadedFile
+
+    settings.UPLOADS["person"] = 50_000
+    confirm(owner)
+    drafts = [Upload.objects.create(owner=owner, identifier=f"A{n}", assembly_identifier="A") for n in range(8)]
+    together = threading.Barrier(8)
+    answers = []
+
+    def send(draft):
+        from io import BytesIO
+
+        browser = Client()
+        browser.force_login(owner)
+        file = BytesIO(b"x" * 20_000)
+        file.name = "a.zip"
+        together.wait()
+        answers.append(browser.post(f"/uploads/{draft.pk}/zip/", {"file": file}).status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=send, args=(draft,)) for draft in drafts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [303] * 2 + [413] * 6
+    assert taken(owner) == 40_000 == sum(UploadedFile.objects.exclude(size=None).values_list("size", flat=True))
+    assert len(files_below(root)) == 2
+
+
+def test_only_so_many_drafts(uploader, client, settings):
+    settings.UPLOADS["drafts"] = 2
+    data = {"identifier": "A1", "assembly_class": "NeuroidAssembly", "visibility": "public"}
+    assert [client.post("/uploads/new/", data).status_code for _ in range(3)] == [302, 302, 400]
+
+
+def test_nothing_to_check(start, send, client, packages):
+    upload = start()
+    assert client.post(f"/uploads/{upload.pk}/check/").status_code == 409
+    send(upload, "zip", packages.zip)
+    answer = client.post(f"/uploads/{upload.pk}/check/")
+    assert answer.status_code == 409
+    assert "without its CSV" in answer.content.decode()
+
+
+def test_one_checker_at_a_time(start, send, packages, monkeypatch):
+    from brainscore_web.uploads import apart, checking
+    from brainscore_web.uploads.inspection import inspect
+    from brainscore_web.uploads.models import Upload
+
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+    Upload.objects.update(state="checking")
+    inner = []
+
+    def ask(question, *, alive):
+        inner.append(checking.check(upload.pk))
+        assert alive()
+        return inspect(question)
+
+    monkeypatch.setattr(apart, "ask", ask)
+    assert checking.check(upload.pk)
+    assert inner == [False]
+    assert not checking.check(upload.pk)  # it is done
+    upload.refresh_from_db()
+    assert (upload.state, upload.attempts) == ("accepted", 1)
+
+
+@pytest.mark.parametrize("when", ["before", "while files move", "after files moved"])
+def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, client, when, uploader):
+    """Whoever looks next does it again; there is one version of each file, and nothing besides."""
+    from brainscore_web.uploads import apart, checking
+    from brainscore_web.uploads.models import Upload
+    from brainscore_web.uploads.storage.folder import FolderStorage
+
+    class Killed(BaseException): ...
+
+    upload = start()
+    for kind, path in packages.all.items():
+        send(upload, kind, path)
+    Upload.objects.update(state="checking")
+
+    def die(*_args, **_kwargs):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checking, "_mine", lambda *_: Upload.objects.none())  # who is killed frees nothing
+        if when == "before":
+            patch.setattr(apart, "ask", die)
+        elif when == "after files moved":
+            patch.setattr(checking, "_mine", lambda *_: Upload.objects.filter(pk=upload.pk))
+            patch.setattr(checking, "_end", die)
+        else:
+            patch.setattr(checking, "_mine", lambda *_: Upload.objects.filter(pk=upload.pk))
+            publish, moved = FolderStorage.publish, []
+
+            def one(self, token, place, *, seal):
+                moved.append(publish(self, token, place, seal=seal))
+                raise Killed
+
+            patch.setattr(FolderStorage, "publish", one)
+        with pytest.raises(Killed):
+            checking.check(upload.pk)
+    Upload.objects.update(claim="dead", claimed=timezone.now() - timedelta(minutes=1))
+    call_command("check_uploads", verbosity=0)
+    upload.refresh_from_db()
+    assert upload.state == "checking"  # it may be alive
+    Upload.objects.update(claimed=timezone.now() - timedelta(minutes=5))
+    call_command("check_uploads", verbosity=0)
+    upload.refresh_from_db()
+    assert upload.state == "accepted", upload.findings
+    assert len(files_below(root)) == 3
+    assert taken(uploader) == sum(path.stat().st_size for path in packages.all.values())
+
+
+def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch, client):
+    from brainscore_web.uploads import checking
+    from brainscore_web.uploads.models import Upload
+    from brainscore_web.uploads.storage import StorageFailure
+    from brainscore_web.uploads.storage.folder import FolderStorage
+
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+
+    def fail(*_args, **_kwargs):
+        raise StorageFailure("the storage is away", remedy="wait")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderStorage, "publish", fail)
+        client.post(f"/uploads/{upload.pk}/check/")
+        upload.refresh_from_db()
+        assert upload.state == "checking"
+        assert not checking.pending().exists()  # not at once
+        for _ in range(4):
+            Upload.objects.update(claimed=timezone.now() - timedelta(minutes=1))
+            assert checking.check(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == "refused"
+    assert "the storage is away" in upload.findings[0]["culprit"]
+
+
+def test_leftovers_are_swept(start, send, root, packages, uploader):
+    from brainscore_web.uploads import receiving
+    from brainscore_web.uploads.models import Upload, UploadedFile
+    from brainscore_web.uploads.storage import storage
+
+    upload = start()
+    slot = receiving.begin(upload, "csv", 1000)
+    storage().scratch(slot.claim).write_bytes(b"half")
+    assert taken(uploader) == 1000
+    UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
+    assert taken(uploader) == 0  # before anybody sweeps
+    orphan = storage().scratch("orphan")
+    orphan.write_bytes(b"nobody's")
+    os.utime(orphan, (1, 1))
+    fresh = storage().scratch("fresh")
+    fresh.write_bytes(b"somebody's")
+    old = start(changed=timezone.now() - timedelta(days=20))
+    send(old, "csv", packages.csv)
+    call_command("check_uploads", verbosity=0)
+    assert files_below(root / "incoming") == [fresh.name]
+    old.refresh_from_db()
+    assert old.state == Upload.State.WITHDRAWN
+    assert not UploadedFile.objects.exclude(claim="").exists()
+
+
+def test_large_ones_are_checked_beside(start, send, client, settings, packages, monkeypatch):
+    """The sender does not wait; the page says how it stands, and begins anew where the checker was killed."""
+    from brainscore_web.uploads import checking
+
+    begun = []
+    monkeypatch.setattr(checking, "_beside", begun.append)
+    settings.UPLOADS["inline"] = 10
+    upload = start()
+    send(upload, "csv", packages.csv)
+    send(upload, "zip", packages.zip)
+    assert client.post(f"/uploads/{upload.pk}/check/").status_code == 303
+    assert begun == [upload.pk]
+    page = client.get(f"/uploads/{upload.pk}/").content.decode()
+    assert "is being checked" in page
+    assert 'http-equiv="refresh"' in page
+    assert client.get(f"/uploads/{upload.pk}/state/").json()["state"] == "checking"
+    assert len(begun) == 3
+    assert send(upload, "csv", packages.csv).status_code == 409
+    assert client.post(f"/uploads/{upload.pk}/withdraw/").status_code == 409
+    checking.check(upload.pk)
+    assert client.get(f"/uploads/{upload.pk}/state/").json()["state"] == "accepted"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thread_checks(start, send, client, settings, packages):
+    settings.UPLOADS["inline"] = 10
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+    client.post(f"/uploads/{upload.pk}/check/")
+    for thread in threading.enumerate():
+        if thread.name == f"upload {upload.pk}":
+            thread.join(30)
+    upload.refresh_from_db()
+    assert upload.state == "accepted"
+
+
+def test_kill_9_of_the_server(tmp_path):
+    """A server that is killed while a file arrives leaves nothing that counts, and what it left is swept."""
+    home = tmp_path / "site"
+    home.mkdir()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE", "BRAINSCORE"))}
+    environment |= {"BRAINSCORE_SITE_HOME": str(home), "BRAINSCORE_SITE_DEBUG": "0"}
+    prepared = subprocess.run([sys.executable, "-c", _PREPARE], env=environment, capture_output=True, text=True)
+    assert prepared.returncode == 0, prepared.stderr
+    session, key = prepared.stdout.split()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "brainscore_web.wsgi", "-b", f"127.0.0.1:{port}", "-k", "gthread"],
+        env=environment,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        link = _connect(port)
+        page = _get(port, f"/uploads/{key}/", session)
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[1]
+        cookie = re.search(r"csrftoken=([^;]+)", page)[1]
+        head = (
+            f"POST /uploads/{key}/zip/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 5000000\r\n"
+            f"Cookie: sessionid={session}; csrftoken={cookie}\r\nX-CSRFToken: {token}\r\n"
+            "Content-Type: multipart/form-data; boundary=x\r\n\r\n"
+            '--x\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n'
+        )
+        link.sendall(head.encode() + b"x" * 2_000_000)
+        _until(lambda: any(path.stat().st_size for path in home.rglob("incoming/*.part")))
+        os.killpg(server.pid, signal.SIGKILL)
+        link.close()
+    finally:
+        if server.poll() is None:
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+    assert [path.suffix for path in home.rglob("incoming/*")] == [".part"]
+    after = subprocess.run([sys.executable, "-c", _AFTER], env=environment, capture_output=True, text=True)
+    assert after.returncode == 0, after.stderr
+    assert after.stdout.splitlines() == ["0", "0 uploads checked, 1 leftovers cleared", "0 None"]
+    assert list(home.rglob("incoming/*")) == []
+
+
+_SET_UP = """
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "brainscore_web.settings"
+import django
+django.setup()
+from datetime import timedelta
+from django.utils import timezone
+from django.core.management import call_command
+from brainscore_web.accounts.models import User
+from brainscore_web.uploads.models import Upload, UploadedFile
+from brainscore_web.uploads.quota import taken_by
+"""
+_PREPARE = (
+    _SET_UP
+    + """
+call_command("migrate", verbosity=0)
+call_command("collectstatic", interactive=False, verbosity=0)
+user = User.objects.create_superuser("a@example.org", "correct horse battery")
+draft = Upload.objects.create(owner=user, identifier="A1", assembly_identifier="A1")
+from django.test import Client
+browser = Client()
+browser.force_login(user)
+print(browser.session.session_key, draft.pk)
+"""
+)
+_AFTER = (
+    _SET_UP
+    + """
+UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=3))
+print(taken_by(User.objects.get()))
+call_command("check_uploads")
+file = UploadedFile.objects.get()
+print(file.reserved, file.size)
+"""
+)
+
+
+def _until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _connect(port):
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=30)
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def _get(port, path, session):
+    with _connect(port) as link:
+        head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: sessionid={session}\r\nConnection: close\r\n"
+        link.sendall(head.encode() + b"Accept-Encoding: identity\r\n\r\n")
+        return b"".join(iter(lambda: link.recv(1 << 16), b"")).decode()
