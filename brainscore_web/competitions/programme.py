@@ -103,8 +103,8 @@ COMPETITIONS = (
             ),
             Track(
                 "Neural",
-                "Recordings from V1, V2, V4 or IT of humans or other primates; static images, one time bin. Lowest mean "
-                "score.",
+                "Recordings from V1, V2, V4 or IT of humans or other primates; static images, one time bin. "
+                "Lowest mean score.",
                 ("$3,000", "$2,000"),
                 (
                     Entry(

@@ -55,7 +55,7 @@ class VisionModelAdmin(admin.ModelAdmin):
         """Show them to their owners only."""
         self._set(request, queryset, Visibility.PRIVATE)
 
-    def _set(self, request: HttpRequest, queryset: QuerySet[VisionModel], visibility: Visibility) -> None:
+    def _set(self, request: HttpRequest, queryset: QuerySet[VisionModel], visibility: str) -> None:
         changed = queryset.update(visibility=visibility)
         revision.bump()  # an update in bulk sends no signal
         self.message_user(request, f"{changed} changed to {visibility}.")

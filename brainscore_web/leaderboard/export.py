@@ -47,7 +47,7 @@ def csv(board: Board, *, form: Form = "wide") -> bytes:
 
 
 def parquet(board: Board, *, form: Form = "wide") -> bytes:
-    """Write a board as Parquet; the metadata of its schema say what was asked for, of which revision, and when."""
+    """Write a board as Parquet; the metadata of its schema say what was asked for, of which data (a hash), and when."""
     from pyarrow import parquet as writer
 
     file = BytesIO()
@@ -72,7 +72,7 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     arrays = {name: pyarrow.array(column, _type(name, column), from_pandas=True) for name, column in columns.items()}
     metadata = {
         "query": board.state.query(),
-        "revision": str(board.snapshot.revision),
+        "data": board.snapshot.digest,
         "as_of": str(board.snapshot.at or ""),
         "exported": datetime.now(UTC).isoformat(timespec="seconds"),
         "values": board.state.values,

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString, mark_safe
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 __all__ = ["Document", "Section", "document", "document_names", "picture", "text_of"]
 
@@ -83,7 +87,9 @@ def rendered(name: str, text: str) -> Document:
     made = MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
     tokens = made.parse(_COMMENT.sub("", text))
     sections: list[Section] = []
-    title, kept, used = name, [], set()
+    title = name
+    kept: list[Token] = []
+    used: set[str] = set()
     position = 0
     while position < len(tokens):
         token = tokens[position]
@@ -156,11 +162,11 @@ def _address(target: str) -> str:
     return f"/tutorials/files/{page}{part}"
 
 
-def _scrolling(of: object) -> object:
+def _scrolling(of: Token) -> Token:
     """A frame in which a wide table scrolls."""
     from markdown_it.token import Token
 
-    opening = getattr(of, "type", "") == "table_open"
+    opening = of.type == "table_open"
     frame = Token("frame_open" if opening else "frame_close", "div", 1 if opening else -1, block=True)
     if opening:
         frame.attrs = {"class": "wide", "tabindex": "0", "role": "region", "aria-label": "Table"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -63,17 +63,13 @@ class Site:
     upload: Upload
     draft: Upload
     token: ApiToken
-    tokens: dict[str, str] = field(default_factory=dict)
-    sessions: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str]
+    sessions: dict[str, str]
 
     def client(self, who: str, **options: object) -> Client:
         """A browser of its own for somebody."""
         made = Client(**options)
-        if self.people.get(who) is not None:
-            if who not in self.sessions:
-                logged_in = Client()
-                logged_in.force_login(self.people[who])
-                self.sessions[who] = logged_in.cookies[settings.SESSION_COOKIE_NAME].value
+        if who in self.sessions:
             made.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[who]
         return made
 
@@ -119,7 +115,14 @@ def build() -> Site:
     }
     revision.bump()
     assert secret.scores.count() > 10
-    return Site(people, made.models, made.benchmarks, sample, upload, draft, token, tokens)
+    sessions = {who: _session(user) for who, user in people.items() if user is not None}
+    return Site(people, made.models, made.benchmarks, sample, upload, draft, token, tokens, sessions)
+
+
+def _session(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def _secret(owner: User) -> VisionModel:

@@ -1,4 +1,4 @@
-"""Pictures of every page: ``BRAINSCORE_SCREENSHOTS=docs/screenshots pytest tests/web/test_screenshots.py`` keeps them."""
+"""Pictures of every page; ``BRAINSCORE_SCREENSHOTS=docs/screenshots`` keeps them for the documentation."""
 
 import io
 import os

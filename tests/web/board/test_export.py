@@ -73,7 +73,7 @@ def test_parquet_has_types_and_says_what_it_is(board, form):
         np.testing.assert_allclose(frame["V1"].astype(float), from_csv["V1"])
     metadata = {key.decode(): text.decode() for key, text in table.schema.metadata.items()}
     assert metadata["brainscore.query"] == "q=vit&over=scored&at=2024-12-01"
-    assert metadata["brainscore.revision"] == str(shown.snapshot.revision)
+    assert metadata["brainscore.data"] == shown.snapshot.digest
     assert metadata["brainscore.as_of"] == "2024-12-01"
     assert metadata["brainscore.over"] == "scored"
     assert json.loads(metadata["brainscore.notes"]) == list(shown.notes)
