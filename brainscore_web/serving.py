@@ -123,10 +123,24 @@ def serve(taken: socket.socket, *, workers: int) -> None:
             """Make the application."""
             from brainscore_web.wsgi import application
 
+            _warm()
             return application
 
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
     Server().run()
+
+
+def _warm() -> None:
+    """Read what everybody may see, so that the first reader does not wait for it."""
+    from django.contrib.auth.models import AnonymousUser
+    from django.db import connections
+
+    from brainscore_web.leaderboard.board import board_for
+    from brainscore_web.leaderboard.snapshot import snapshot_for
+    from brainscore_web.leaderboard.state import BoardState
+
+    board_for(snapshot_for(AnonymousUser()), BoardState())
+    connections.close_all()  # this thread answers no requests
 
 
 def _set_up() -> None:

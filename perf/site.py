@@ -14,6 +14,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 from _tables import table, write_section
 
@@ -42,10 +43,10 @@ request = function()
   return wrk.format("GET", paths[place], {["Accept-Encoding"] = "gzip", ["Host"] = "127.0.0.1"})
 end
 """
-ANY = ("/vision/leaderboard/", "/vision/leaderboard/data.json")
 READERS = {
     "the leaderboard's page": ["/vision/leaderboard/"],
-    "the same, sorted, filtered, expanded in 50 ways": [
+    "what its script asks for": ["/vision/leaderboard/data.json"],
+    "the page sorted, filtered, expanded in 50 ways": [
         f"/vision/leaderboard/?family={family}&sort={sort}&open={node}"
         for family in ("convnet", "resnet", "vit", "recurrent", "")
         for sort in ("V1", "-V4", "IT", "average_vision", "model")
@@ -53,6 +54,9 @@ READERS = {
     ],
     "a model's card": [f"/vision/model/simulated-convnet-{number:03d}/" for number in range(0, 80, 4)],
     "a benchmark's card": [f"/vision/benchmark/Simulated{number:03d}.V1-pls/" for number in (0, 24, 48, 72)],
+    "the comparison of two benchmarks": [
+        f"/vision/compare/?x=Simulated000.V1-pls&y=Simulated{number:03d}.V1-pls" for number in (24, 48, 72)
+    ],
     "programming interface: leaderboard": ["/api/v1/leaderboard"],
 }
 
@@ -66,7 +70,10 @@ def site(folder, workers):
         [sys.executable, "-c", SERVE, str(workers)], env=environment, stdout=subprocess.PIPE, text=True
     )
     try:
-        yield int(process.stdout.readline()), process
+        port = int(process.stdout.readline())
+        with urlopen(f"http://127.0.0.1:{port}/", timeout=120) as page:  # answers when the processes are ready
+            page.read()
+        yield port, process
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)

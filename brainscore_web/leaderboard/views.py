@@ -78,26 +78,24 @@ def _json(content: Any) -> bytes:
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """The table as HTML, fifty models a page; a script takes over where there is one."""
+    errors = "errors" in request.GET
+
+    def make() -> HttpResponse:
+        context = page_context(asked.board, errors=errors)
+        return render(request, "leaderboard/board.html", {**context, **card_patterns()})
+
     try:
         asked = _asked(request)
-        board = asked.board
+        # the whole address, which the link to log in names
+        tag = conditional(asked.snapshot, "page", request.get_full_path(), only_snapshot=True)
+        return answer(request, tag, make)
     except UserError as error:
-        usual = BoardState()
-        board = board_for(snapshot_for(request.user), usual)
+        board = board_for(snapshot_for(request.user), BoardState())
         context = page_context(board, errors=False, typed=request.GET)
         context["problem"] = _problem(request.GET, error)
         response = render(request, "leaderboard/board.html", {**context, **card_patterns()}, status=400)
         response["Cache-Control"] = "no-store"
         return response
-    errors = "errors" in request.GET
-    tag = conditional(
-        asked.snapshot, "page", request.get_full_path(), only_snapshot=True
-    )  # which the link to log in names
-    return answer(
-        request,
-        tag,
-        lambda: render(request, "leaderboard/board.html", {**page_context(board, errors=errors), **card_patterns()}),
-    )
 
 
 @require_safe

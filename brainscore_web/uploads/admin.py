@@ -25,7 +25,7 @@ class _Looked:
 
 class _Files(_Looked, admin.TabularInline):
     model = UploadedFile
-    fields = ("kind", "size", "sent_as", "sha1", "bucket", "key", "version_id")
+    fields = readonly_fields = ("kind", "size", "sent_as", "sha1", "bucket", "key", "version_id")
     extra = 0
 
 

@@ -52,10 +52,10 @@ def begin_checks(upload: Upload) -> None:
         if any(file.claim and file.touched and file.touched > timezone.now() - STALE for file in files.values()):
             raise UserError("a file is still being uploaded", remedy="wait until it is there")
         kinds = {kind for kind, file in files.items() if file.size is not None}
-        if not kinds & {"csv", "nc"}:
-            raise UserError("there is nothing to check", remedy="upload a CSV, or an NC")
         if "zip" in kinds and "csv" not in kinds:
             raise UserError("there is a ZIP without its CSV", remedy="upload the CSV that packaging made, too")
+        if not kinds:
+            raise UserError("there is nothing to check", remedy="upload a CSV, or an NC")
         row.state, row.changed = _State.CHECKING, timezone.now()
         row.save(update_fields=["state", "changed"])
         row.files.filter(size=None).delete()

@@ -83,6 +83,7 @@ def _visitor(request: HttpRequest) -> Visitor | None:
 def _refused(status: int, text: str) -> HttpResponse:
     answer = HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
     answer["Cache-Control"] = "no-store"
+    patch_vary_headers(answer, ["Cookie", "Authorization"])  # in each refusal: none says whether a file is there
     if status == 401:
         answer["WWW-Authenticate"] = 'Bearer realm="Brain-Score"'
     return answer

@@ -1,6 +1,9 @@
 """Who may do what: every address of the site and every operation of its interface, by everybody, by every method."""
 
+import re
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.urls import reverse
 
@@ -76,11 +79,11 @@ TABLE = {
     "uploads:show": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
     "uploads:state": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
     "uploads:code": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
-    "uploads:check": ("draft", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
-    "uploads:withdraw": ("draft", {}, UPLOADERS, UPLOADERS, MEMBERS_READ_ONLY),
+    "uploads:check": ("draft", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
+    "uploads:withdraw": ("draft", {}, UPLOADERS, (LOGIN, 404, UPLOADS, 404, 404, UPLOADS), MEMBERS_READ_ONLY),
     "uploads:receive": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
     "uploads:grant": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
-    "uploads:arrived": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
+    "uploads:arrived": ("draft csv", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
     "accounts:home": ({}, {}, TO_PROFILE, TO_PROFILE),
     "accounts:profile": ({}, {}, MEMBERS, MEMBERS),
     "accounts:name": ({}, {"display_name": "New"}, MEMBERS, TO_PROFILE, MEMBERS),
@@ -112,7 +115,7 @@ TABLE = {
     "mfa_reauthenticate": ({}, {}, FIRST_PASSWORD, FIRST_PASSWORD, None),
     "mfa_activate_totp": ({}, {}, FIRST_PASSWORD, FIRST_PASSWORD, None),
     "mfa_deactivate_totp": ({}, {}, NO_FACTOR, NO_FACTOR, None),
-    "mfa_view_recovery_codes": ({}, {}, NO_FACTOR, NO_FACTOR, None),
+    "mfa_view_recovery_codes": ({}, {}, NO_FACTOR, MEMBERS_READ_ONLY),
     "mfa_generate_recovery_codes": ({}, {}, FIRST_PASSWORD, FIRST_PASSWORD, None),
     "mfa_download_recovery_codes": ({}, {}, NO_FACTOR, NO_FACTOR, None),
     "/admin/password_change/ (RedirectView)": ("/admin/password_change/", {}, (PASSWORD,) * 6, (PASSWORD,) * 6),
@@ -194,3 +197,88 @@ def test_the_table(site, who):
             if got not in wanted:
                 wrong.append(f"{name}: {method.upper()} by {who} gives {got}, not {wanted[0]}")
     assert not wrong, "\n".join(["", *wrong])
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_the_administration_is_for_administrators(site, who):
+    wrong = []
+    rows = {"object_id": "1", "id": "1", "content_type_id": "1", "app_label": "leaderboard", "url": "nothing"}
+    for name, route in addresses().items():
+        if not group_of_administration(name):
+            continue
+        names = [part for part in rows if f"<{part}>" in route or f":{part}>" in route]
+        address = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: rows[found[1]], route)
+        if "^" in route or "(?P" in route:
+            address = "/admin/leaderboard/" if "app_label" in names else "/admin/nothing"
+        for method in ("get", "post"):
+            with transaction.atomic():
+                answer = getattr(site.client(who), method)(address)
+                transaction.set_rollback(True)
+            got = outcome(answer)
+            if who == "administrator":
+                right = answer.status_code < 500
+            else:
+                right = got in ("/admin/login/", LOGIN, "/admin/" if name == "admin:logout" else LOGIN, 403)
+            if not right:
+                wrong.append(f"{name} ({address}): {method.upper()} by {who} gives {got}")
+    assert not wrong, "\n".join(["", *wrong])
+
+
+OPERATIONS = {
+    # what: by the owner's token, one of the owner's without the scope read, another's, an administrator's without it
+    f"models/{SECRET}": (200, 404, 404, 404),
+    f"scores?model={SECRET}": (200, 404, 404, 404),
+    f"exports/scores.csv?model={SECRET}": (200, 404, 404, 404),
+    f"receipts/{RECEIPT.format(1)}": (200, 404, 404, 404),
+    "me": (200, 200, 200, 200),
+}
+
+
+@pytest.mark.parametrize("what", OPERATIONS)
+def test_tokens_show_what_their_owners_may_see_if_they_have_the_scope(site, what):
+    got = tuple(
+        site.client("visitor").get(f"/api/v1/{what}", headers={"Authorization": f"Bearer {token}"}).status_code
+        for token in site.tokens.values()
+    )
+    assert got == OPERATIONS[what]
+
+
+@pytest.mark.parametrize("token", ["owner's", "owner's without read", "another's", "administrator's without read"])
+def test_posting_takes_the_scope_and_the_permission(site, token):
+    headers = {"Authorization": f"Bearer {site.tokens[token]}"}
+    answer = site.client("visitor").post("/api/v1/receipts", [], content_type="application/json", headers=headers)
+    assert answer.status_code == (200 if token.startswith("administrator") else 403)
+
+
+def test_files_of_uploads_take_the_scope(site):
+    address = reverse("uploads:file", kwargs={"bucket": BUCKET, "key": KEY})
+    for token, wanted in zip(site.tokens.values(), (200, 403, 403, 403), strict=True):
+        headers = {"Authorization": f"Bearer {token}"}
+        assert site.client("owner").get(address, headers=headers).status_code == wanted
+
+
+@pytest.mark.parametrize("who", ["owner", "administrator"])
+def test_forged_forms_change_nothing(site, who):
+    """Every view that changes something for a session asks for the token against forgery."""
+    wrong = []
+    for name, (_, sent, _, post, *_) in TABLE.items():
+        if post in (READ_ONLY, MEMBERS_READ_ONLY, NOWHERE, TO_DOCS, OPEN) and name not in NEEDS_TOKEN_ALL_THE_SAME:
+            continue
+        if name in WITHOUT_FORMS:
+            continue
+        browser = site.client(who, enforce_csrf_checks=True)
+        with transaction.atomic():
+            file = {"file": SimpleUploadedFile("x.csv", b"stimulus_id\n")} if name == "uploads:receive" else {}
+            got = outcome(browser.post(address_of(site, name), {**sent, **file, "csrfmiddlewaretoken": "x" * 64}))
+            transaction.set_rollback(True)
+        # what is not theirs is not found before the form is looked at, where its file is read as it comes
+        if got != 403 and not (name == "uploads:receive" and who != "owner" and got == 404):
+            wrong.append(f"{name}: a forged POST by {who} gives {got}, not 403")
+    assert not wrong, "\n".join(["", *wrong])
+    for name in ("admin:index", "admin:leaderboard_visionmodel_changelist", "admin:logout", "admin:login"):
+        browser = site.client(who, enforce_csrf_checks=True)
+        assert browser.post(reverse(name)).status_code == 403, name
+
+
+NEEDS_TOKEN_ALL_THE_SAME = {"account_reset_password", "account_reset_password_from_key", "account_confirm_email"}
+WITHOUT_FORMS = {"api:post_receipts", "/api/v1/ (home)", "api:api-root"}  # sessions change nothing there

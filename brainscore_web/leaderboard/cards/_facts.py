@@ -68,7 +68,7 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Metric", benchmark.metric, metric_source),
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
-        Fact("Data", {"public": "public", "private": "withheld"}[benchmark.access]),
+        Fact("Data", "public" if benchmark.access == "public" else "withheld"),
         Fact("Plugin", benchmark.plugin),
     )
 

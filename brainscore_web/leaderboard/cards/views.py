@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -42,7 +43,7 @@ _EVERYTHING = BoardState()
 @user_errors
 def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
-    opened = _read(request, "open", "download")
+    opened = _read(request, {"open": None, "download": ("bibtex",)})
     snapshot = snapshot_for(request.user)
     found = _data.find_model(identifier, request.user)
     if found is None:
@@ -75,9 +76,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
 @user_errors
 def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a benchmark or a mean."""
-    query = _read(request, "models", "download")
-    if query.get("models", "") not in ("", "all"):
-        raise UserError(f"models is {query['models'][:50]!r}", remedy="give all, or leave it out")
+    query = _read(request, {"models": ("all",), "download": ("bibtex", "svg")})
     snapshot = snapshot_for(request.user)
     found = _data.find_benchmark(identifier)
     if found is None:
@@ -100,6 +99,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "models": card.models[:most],
             "hidden": len(card.models) - len(card.models[:most]),
             "compare": _compare(card),
+            "mine": found.owner_id is not None and found.owner_id == request.user.pk,
             "histogram": histogram(card.bins, card.axis),
         }
         return render(request, "cards/benchmark.html", context)
@@ -238,13 +238,15 @@ def _receipt(request: HttpRequest, identifier: str) -> Score:
     return score
 
 
-def _read(request: HttpRequest, *known: str) -> QueryDict:
-    """The query, where it holds nothing else."""
-    for name in request.GET:
+def _read(request: HttpRequest, known: Mapping[str, tuple[str, ...] | None]) -> QueryDict:
+    """The query, where it holds nothing but known parameters with one of their values; None: any."""
+    for name, values in request.GET.lists():
         if name not in known:
             raise UserError(f"unknown parameter {name[:50]!r}", remedy=f"known are: {', '.join(known)}")
-    if request.GET.get("download", "bibtex") not in ("bibtex", "svg"):
-        raise UserError(f"download is {request.GET['download'][:50]!r}", remedy="give bibtex or svg")
+        choices = known[name]
+        wrong = [] if choices is None else [value for value in values if value not in ("", *choices)]
+        if wrong and choices:
+            raise UserError(f"{name} is {wrong[0][:50]!r}", remedy=f"give {' or '.join(choices)}, or leave it out")
     return request.GET
 
 

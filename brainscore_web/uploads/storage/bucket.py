@@ -80,12 +80,12 @@ class BucketStorage:
         found = self._head(self._arriving(token))
         if found is None:
             raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
-        version = {"VersionId": found["VersionId"]} if found.get("VersionId") else {}
+        version = self._version_of(found)
         with tempfile.TemporaryDirectory(prefix="brainscore-upload-") as folder:
             path = Path(folder) / "file"
             with _told("read"):
-                self._client.download_file(self.bucket, self._arriving(token), str(path), ExtraArgs=version)
-            yield AtHand(path, seal=found["ETag"])
+                self._client.download_file(self.bucket, self._arriving(token), str(path), {"VersionId": version})
+            yield AtHand(path, seal=version)
 
     def new_version(self) -> str:
         return ""
@@ -102,8 +102,8 @@ class BucketStorage:
                 self._client.copy_object(
                     Bucket=self.bucket,
                     Key=key,
-                    CopySource={"Bucket": self.bucket, "Key": self._arriving(token)},
-                    CopySourceIfMatch=seal,  # a grant is valid for a while: only what was checked is copied
+                    # a grant is valid for a while: what was checked is copied, not what was sent since
+                    CopySource={"Bucket": self.bucket, "Key": self._arriving(token), "VersionId": seal},
                     Metadata={"upload": token},
                     MetadataDirective="REPLACE",
                     **extra,
@@ -111,11 +111,7 @@ class BucketStorage:
             found = self._head(key)
         if found is None or found["Metadata"].get("upload") != token:
             raise StorageFailure("somebody uploads the same data just now", remedy="upload it again")
-        version = str(found.get("VersionId") or "")
-        if version in ("", "null"):
-            raise StorageFailure(
-                f"the bucket {self.bucket} keeps no versions", remedy="its owner has to switch versions on"
-            )
+        version = self._version_of(found)
         everybody = not place.private and bool(anybody_reads(S3Object(self.bucket, key), version))
         return Published(self.bucket, key, version, everybody)
 
@@ -164,6 +160,14 @@ class BucketStorage:
                     return None
                 raise
             return found
+
+    def _version_of(self, found: dict[str, Any]) -> str:
+        version = str(found.get("VersionId") or "")
+        if version in ("", "null"):
+            raise StorageFailure(
+                f"the bucket {self.bucket} keeps no versions", remedy="its owner has to switch versions on"
+            )
+        return version
 
     def _remove(self, key: str, version_id: str | None) -> None:
         """Remove one version; without one, all there are."""

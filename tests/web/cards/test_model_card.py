@@ -263,7 +263,7 @@ def test_a_large_tree_opens_at_its_upper_levels():
     assert default_open(nodes[:20]) == {"root", "neural", "V1", "other", "below"}
 
 
-@pytest.mark.parametrize("query", ["?opne=V1", "?download=exe", "?at=2024-01-01"])
+@pytest.mark.parametrize("query", ["?opne=V1", "?download=svg", "?at=2024-01-01"])
 def test_unknown_parameters_are_refused(board, get, read, query):
     assert query[1:].split("=")[query[1] == "d"] in read(get(f"/vision/model/{board.models[0]}/{query}", status=400))
 

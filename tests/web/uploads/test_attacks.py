@@ -99,9 +99,6 @@ ARCHIVES = {
         renamed(zipped([("a.exeX.png", png())]), b"a.exeX.png", b"a.exe\0.png"),
         "invisible characters",
     ),
-        renamed(zipped([("a.exeX.png", png())]), b"a.exeX.png", b"a.exe\0.png"),
-        "invisible characters",
-    ),
     "name trick: device of Windows": (zipped([("con.png", png())]), "name that some systems refuse"),
     "name trick: blank at the end": (zipped([("a.png ", png())]), "name that some systems refuse"),
     "encrypted": (
