@@ -16,6 +16,7 @@ from brainscore_web.api._problems import Problem
 from brainscore_web.api._schemas import Me, Posted, ScorePage
 from brainscore_web.api._score_queries import COLUMNS, ScoresAsked, scores
 from brainscore_web.api._site_api import problems
+from brainscore_web.leaderboard.cards._receipt import public_document
 from brainscore_web.leaderboard.models import Score
 
 __all__ = ["MOST_RECEIPTS", "router"]
@@ -83,16 +84,18 @@ def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, An
     "receipts/{receipt}", response={200: dict[str, Any], **problems(404)}, tags=["scores"], summary="Show a receipt"
 )
 def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
-    """Show a receipt: everything that is kept of one scoring, where the site has read it."""
+    """Show a receipt: everything that is kept of one scoring, where the site has read it.
+
+    Where the benchmark's data are withheld, addresses of files and tracebacks are left out.
+    """
     refuse_others(request)
-    visible = Score.objects.visible_to(caller_of(request).visitor)
-    found = visible.filter(receipt=receipt).values_list("document", flat=True)
-    if not found:
+    visitor = caller_of(request).visitor
+    found = Score.objects.visible_to(visitor).select_related("benchmark").filter(receipt=receipt).first()
+    if found is None:
         raise Problem(404, f"there is no receipt {receipt!r}", "see /api/v1/scores")
-    document: dict[str, Any] | None = found[0]
-    if document is None:
+    if found.document is None:
         raise Problem(404, f"only the numbers of receipt {receipt!r} are here", "see /api/v1/scores")
-    return document
+    return public_document(found.document, shows_data=found.benchmark.shows_data_to(visitor))
 
 
 @router.post(

@@ -76,7 +76,7 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
     try:
         found = comparing.found_for(snapshot, question)
     except UserError as error:
-        if snapshot.models:
+        if snapshot.models or snapshot.at is not None:
             status = 404 if isinstance(error, UnknownIdentifier) else 400
             shown |= {"message": error.message, "remedy": error.remedy}
         else:

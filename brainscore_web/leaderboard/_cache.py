@@ -77,6 +77,13 @@ class Cache(Generic[K, V]):
         while self._weight > self._most:
             self._weight -= self._weigh(self._made.popitem(last=False)[1])
 
+    def find(self, key: K) -> V | None:
+        """The value of a key if it is there."""
+        with self._lock:
+            if key in self._made:
+                self._made.move_to_end(key)
+            return self._made.get(key)
+
     def drop(self, which: Callable[[K], bool]) -> None:
         """Forget the values of some keys."""
         with self._lock:

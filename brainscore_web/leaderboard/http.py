@@ -6,6 +6,7 @@ import functools
 import gzip
 import hashlib
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,10 +18,11 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.crypto import salted_hmac
 
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["answer", "conditional", "error_response", "user_errors"]
+__all__ = ["answer", "conditional", "error_response", "kept_for_visitors", "user_errors"]
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
@@ -67,6 +69,30 @@ def answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> 
     return response
 
 
+def kept_for_visitors(view: View) -> View:
+    """Answer who is not logged in with what :func:`answer` kept for another, until something changes.
+
+    For views whose tag takes long to make. What they show to such visitors must follow from the address, the day, and
+    what revisions count.
+    """
+
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated or "gzip" not in request.headers.get("Accept-Encoding", ""):
+            return view(request, *args, **kwargs)
+        asked = (revision.current(), datetime.now(UTC).date(), request.build_absolute_uri(), _site())
+        tag = _tags.find(asked)
+        packed = None if tag is None else _packed.find(tag)
+        if tag is not None and packed is not None:
+            return answer(request, tag, lambda: _unpacked(packed))
+        response = view(request, *args, **kwargs)
+        if "ETag" in response:
+            _tags.get(asked, lambda: response["ETag"])
+        return response
+
+    return wrapped  # type: ignore[return-value] # of the same signature
+
+
 def _of_person(request: HttpRequest, tag: str) -> str:
     """Make a tag that no other person and no other log-in has: pages show the name, and send its token to log out."""
     if not request.user.is_authenticated:
@@ -91,6 +117,7 @@ class _NotKept(Exception):
         self.response = response
 
 
+_tags: Cache[tuple[Any, ...], str] = Cache(most=5_000)  # of what was asked at a revision
 _packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(packed.body))
 
 
@@ -110,6 +137,10 @@ def _kept_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpRespons
         packed = _packed.get(tag, made)
     except _NotKept as error:
         return error.response
+    return _unpacked(packed)
+
+
+def _unpacked(packed: _Packed) -> HttpResponse:
     return HttpResponse(packed.body, headers={**packed.headers, "Content-Encoding": "gzip"})
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.db.models.signals import post_delete, post_save
 
+from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import models
 
 __all__ = ["bump", "connect", "current"]
@@ -43,6 +45,16 @@ def connect() -> None:
         for signal in (post_save, post_delete):
             signal.connect(_changed, sender=changed, dispatch_uid=f"revision-{changed.__name__}-{id(signal)}")
 
+    post_save.connect(_person_changed, sender=User, dispatch_uid="revision-person")
+
 
 def _changed(**_: Any) -> None:
     bump()
+
+
+def _person_changed(instance: User, created: bool, update_fields: Collection[str] | None, **_: Any) -> None:
+    """Names of owners are shown; a log-in changes nothing."""
+    if created or (update_fields is not None and set(update_fields) <= {"last_login", "password"}):
+        return
+    if instance.models.exists() or instance.benchmarks.exists():
+        bump()

@@ -17,7 +17,7 @@ from brainscore_web.leaderboard._cell import cell_facts
 from brainscore_web.leaderboard._links import card_links, card_patterns
 from brainscore_web.leaderboard._page import page_context
 from brainscore_web.leaderboard.board import Board, board_for
-from brainscore_web.leaderboard.http import answer, conditional, user_errors
+from brainscore_web.leaderboard.http import answer, conditional, kept_for_visitors, user_errors
 from brainscore_web.leaderboard.payload import board_data, columns_below
 from brainscore_web.leaderboard.search import SearchError
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
@@ -76,6 +76,7 @@ def _json(content: Any) -> bytes:
 
 
 @require_safe
+@kept_for_visitors
 def page(request: HttpRequest) -> HttpResponse:
     """The table as HTML, fifty models a page; a script takes over where there is one."""
     errors = "errors" in request.GET
@@ -99,6 +100,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@kept_for_visitors
 @_told
 def data(request: HttpRequest) -> HttpResponse:
     """Models, nodes and the columns that are shown."""
@@ -108,6 +110,7 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@kept_for_visitors
 @_told
 def columns(request: HttpRequest) -> HttpResponse:
     """The columns directly below the nodes that ``node`` names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q
 from django.db.models.deletion import PROTECT, RESTRICT
 
@@ -27,7 +28,7 @@ def uses_of(upload: Upload) -> list[str]:
     Returns
     -------
     list of str
-        A few of them; empty if nothing does.
+        A few of them; empty if nothing does. Models that the upload's owner does not see are not named.
     """
     found = []
     for relation in Upload._meta.related_objects:
@@ -39,6 +40,9 @@ def uses_of(upload: Upload) -> list[str]:
         named = Q()
         for one in hashes:
             named |= Q(document__icontains=one)
-        scores = Score.objects.filter(named).select_related("model", "benchmark")
-        found += [f"score of {score.model.identifier} on {score.benchmark.identifier}" for score in scores[:_SHOWN]]
+        scores = Score.objects.filter(named)
+        shown = scores.visible_to(upload.owner or AnonymousUser()).select_related("model", "benchmark")
+        found += [f"score of {score.model.identifier} on {score.benchmark.identifier}" for score in shown[:_SHOWN]]
+        if not found and scores.exists():
+            found.append("scores that others keep private")
     return found

@@ -43,11 +43,22 @@ ABOUT_FILES = "20240502T000000000000Z-ab0010f11e50"
 BUCKET, KEY = "brainscore-storage", "brainscore-vision/data/user_1/stimulus_Gharial2026_hidden.csv"
 
 OF_MODEL = (
-    *("zanzibar", "secretnet-9f3", "quetzal", "okapi", "axolotl", "narwhal", "capybara", "wombat", "ocelot", "pangolin"),
+    *(
+        "zanzibar",
+        "secretnet-9f3",
+        "quetzal",
+        "okapi",
+        "axolotl",
+        "narwhal",
+        "capybara",
+        "wombat",
+        "ocelot",
+        "pangolin",
+    ),
     *("marmoset", "lemur", "ibex", "c0ffee", "0.987654", "0.98765", "0.876543", "0.0123457", "123456787"),
     *("4321.987", "87.65431"),
 )
-OF_OTHER = ("falcon", "7a1", "caracal", "0.134679", "ca1ca1")
+OF_OTHER = ("falcon", "caracal", "0.134679", "ca1ca1")
 OF_DATA = ("aardvark", "aardwolf", "numbat", "quokka", "gharial", "margay", "kinkajou", "dugong")
 OF_PEOPLE = ("@example.org", "kakapo.example", "numbers.example")
 

@@ -180,7 +180,9 @@ def test_every_operation_of_the_interface_has_a_row():
     }
     assert {name for name, _ in operations} <= set(TABLE)
     unsafe = {name for name, method in operations if method != "get"}
-    assert unsafe == {name for name, row in TABLE.items() if name.startswith("api:") and row[3] not in (READ_ONLY, OPEN, TO_DOCS)}
+    assert unsafe == {
+        name for name, row in TABLE.items() if name.startswith("api:") and row[3] not in (READ_ONLY, OPEN, TO_DOCS)
+    }
 
 
 @pytest.mark.parametrize("who", WHO)

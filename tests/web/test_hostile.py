@@ -43,7 +43,11 @@ class Page(HTMLParser):
                 scheme = re.match(r"[\s\x00-\x20]*([a-z][a-z0-9+.-]*):", value or "", re.IGNORECASE)
                 if scheme and scheme[1].lower() not in ("http", "https", "mailto"):
                     self.found.append(f"<{tag} {name}={value}>")
-            if tag in ("img", "script", "link") and name in ("src", "href") and not re.match(r"/(?!/)|https?:|data:image", value):
+            if (
+                tag in ("img", "script", "link")
+                and name in ("src", "href")
+                and not re.match(r"/(?!/)|https?:|data:image", value)
+            ):
                 self.found.append(f"<{tag} {name}={value}>")
 
     handle_startendtag = handle_starttag
@@ -85,7 +89,9 @@ def hostile(db, settings, tmp_path, owner):
     benchmark = Benchmark.objects.get(identifier=f"{MARKUP}0")
     benchmark.access = "public"
     benchmark.save()
-    benchmark.versions.update(ceiling_meaning=MARKUP[:50], ceiling_reason=MARKUP, ceiling_estimates=MARKUP, changes=MARKUP)
+    benchmark.versions.update(
+        ceiling_meaning=MARKUP[:50], ceiling_reason=MARKUP, ceiling_estimates=MARKUP, changes=MARKUP
+    )
     texts = dict.fromkeys(("reason", "error_reason", "estimates"), MARKUP) | {"scale": "<script>"}
     document = {
         "notes": [MARKUP], "device": MARKUP, "files": [{"url": SCRIPT, "sha1": MARKUP}], "seeds": {MARKUP: MARKUP},
@@ -96,7 +102,9 @@ def hostile(db, settings, tmp_path, owner):
     Score.objects.filter(model=model, benchmark=benchmark).update(state="failed", value=None)
     layers = {"x": [MARKUP], "y": [0.5], "layers": [{"name": MARKUP, "score": 0.5}]}
     LayerProfile.objects.create(model=model, benchmark=MARKUP, region=MARKUP[:50], document=layers)
-    StimulusSample(benchmark=benchmark, caption=MARKUP).image.save("a.png", ContentFile(b"\x89PNG\r\n\x1a\n"), save=False)
+    StimulusSample(benchmark=benchmark, caption=MARKUP).image.save(
+        "a.png", ContentFile(b"\x89PNG\r\n\x1a\n"), save=False
+    )
     revision.bump()
     return model, benchmark
 
@@ -187,7 +195,7 @@ def test_no_cell_of_a_table_is_a_formula(client, db, settings, address):
     Score.objects.update(reason="=1+1", error_reason="@SUM(1)", estimates="-1+1", version="=1")
     Benchmark.objects.filter(is_mean=False).update(version="=1")
     revision.bump()
-    text = client.get(address).content.decode()
+    text = client.get(address).getvalue().decode()
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     number = re.compile(r"[-+]?[0-9.]+(e[-+]?\d+)?")
     bad = [one for one in cells if one.startswith((*HARMFUL, "-")) and not number.fullmatch(one)]
@@ -195,7 +203,9 @@ def test_no_cell_of_a_table_is_a_formula(client, db, settings, address):
     assert len(cells) > 20
 
 
-@pytest.mark.parametrize("identifier", ['a"; filename="x.html', "a\r\nSet-Cookie: x=1", "模型/résumé", "..", "a;b\\c", "<b>"])
+@pytest.mark.parametrize(
+    "identifier", ['a"; filename="x.html', "a\r\nSet-Cookie: x=1", "模型/résumé", "..", "a;b\\c", "<b>"]
+)
 def test_names_of_downloads_hold_nothing_odd(client, board, identifier):
     bibtex = "@misc{a, title = {A}}"
     VisionModel.objects.filter(identifier=board.models[0]).update(identifier=identifier, bibtex=bibtex)
@@ -286,11 +296,11 @@ def test_a_public_site_speaks_https_alone(tmp_path):
         "OMP_NUM_THREADS": "1",
     }
     script = PUBLIC_SITE.replace(
-        "call_command(\"check\"", "settings.STORAGES[\"staticfiles\"][\"BACKEND\"] = \"django.contrib.staticfiles.storage.StaticFilesStorage\"; call_command(\"check\"", 1
+        'call_command("check"',
+        'settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"; call_command("check"',
+        1,
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     cookies, headers, location, settings = done.stdout.strip().splitlines()[-4:]
     assert cookies == "200 {'csrftoken': (True, '', 'Lax')}"

@@ -133,7 +133,7 @@ def asker(site, audience, **more):
 def asked_by(site, audience):
     every = addresses_to_get(site)
     if "token" in audience:
-        return [one for one in every if one.startswith(("/api/", "/uploads/files/"))]
+        return [one for one in every if one.startswith(("/api/", "/uploads/files/")) and one != "/api/v1/me"]
     return every
 
 
@@ -149,7 +149,7 @@ def content_of(answer):
         about = {name: one for name, one in (table.schema.metadata or {}).items() if b"exported" not in name}
         about.pop(b"brainscore.revision", None)
         return f"{about} {table.to_pydict()}"
-    return re.sub(r'(name="csrfmiddlewaretoken" value=")[^"]+', r"\1", body.decode("utf-8", "replace"))
+    return re.sub(r'(name="csrfmiddlewaretoken" value="|"exported": ")[^"]+', r"\1", body.decode("utf-8", "replace"))
 
 
 class Answer(NamedTuple):
@@ -163,12 +163,16 @@ def answers(get, every):
     found = {}
     for address in every:
         answer = get(address)
-        without = ("ETag", "Set-Cookie", "Content-Length" if "parquet" in address else "")
-        found[address] = Answer(answer.status_code, headers_of(answer, *without), content_of(answer), answer.get("ETag"))
+        without = ("ETag", "Set-Cookie", "Expires", "Content-Length" if "parquet" in address else "")
+        found[address] = Answer(
+            answer.status_code, headers_of(answer, *without), content_of(answer), answer.get("ETag")
+        )
         if address.startswith(("/vision/model/", "/vision/receipt/", "/api/v1/models/")):
             head = get(address, "head")
             assert head.status_code == answer.status_code, address
-            assert headers_of(head, *without, "Content-Length") == headers_of(answer, *without, "Content-Length"), address
+            assert headers_of(head, *without, "Content-Length") == headers_of(answer, *without, "Content-Length"), (
+                address
+            )
     return found
 
 
@@ -186,7 +190,9 @@ def site(db, settings, tmp_path):
 
 def test_every_view_is_read_here(site):
     """A new address needs variants that are worth asking for, where it takes arguments."""
-    with_arguments = {name for name, route in addresses().items() if "<" in route and not name.startswith(("admin:", "/"))}
+    with_arguments = {
+        name for name, route in addresses().items() if "<" in route and not name.startswith(("admin:", "/"))
+    }
     own = {"cards:sample", *(f"uploads:{view}" for view in ("show", "state", "code", "withdraw"))}
     missing = with_arguments - set(PATHS) - UNSAFE - own
     assert not missing, f"say in PATHS how to ask for: {', '.join(sorted(missing))}"
@@ -195,7 +201,11 @@ def test_every_view_is_read_here(site):
 def test_the_words_are_there_for_who_may_see_them(site):
     """What is looked for below can be found at all."""
     owner = asker(site, "owner")
-    some = [one for one in addresses_to_get(site) if one.startswith(("/vision/model/", "/api/v1/m", "/api/v1/r", "/api/v1/s"))]
+    some = [
+        one
+        for one in addresses_to_get(site)
+        if one.startswith(("/vision/model/", "/api/v1/m", "/api/v1/r", "/api/v1/s"))
+    ]
     seen = "".join(content_of(owner(one)) for one in some).lower()
     assert not [word for word in OF_MODEL if word not in seen]
     all_seen = asker(site, "administrator")
@@ -233,3 +243,142 @@ def test_nothing_private_is_seen(site, audience):
     if audience == "visitor":
         renewed = [one for one in every if before[one].tag != after[one].tag and not one.startswith(TAGGED_BY_REVISION)]
         assert [one for one in renewed if one not in ("/", "/?")] == []
+
+
+SWITCHED = (
+    "/", "/vision/leaderboard/", "/vision/leaderboard/data.json", "/vision/leaderboard/export.csv", "/vision/models/",
+    f"/vision/model/{SECRET}/", f"/vision/benchmark/{ALONE}/", f"/vision/receipt/{RECEIPT.format(1)}/",
+    f"/vision/compare/?mode=models&first={SECRET}", f"/vision/leaderboard/cell.json?model={SECRET}&node=IT",
+    f"/vision/compare/compare.csv?x={ALONE}&y={PUBLIC}", "/api/v1/leaderboard", "/api/v1/models",
+    f"/api/v1/models/{SECRET}", "/api/v1/scores?history=true&limit=1000", "/api/v1/exports/leaderboard.csv",
+    "/api/v1/exports/scores.csv", f"/api/v1/receipts/{RECEIPT.format(1)}", f"/vision/leaderboard/?q={SECRET}",
+    "/vision/leaderboard/?at=2024-12-31", "/vision/leaderboard/export.bib",
+)  # fmt: skip
+WORDS = (SECRET, "quetzal", "capybara", "c0ffee", "0.9876", "1 model")
+
+
+def by_saving(site, visibility):
+    model = VisionModel.objects.get(identifier=SECRET)
+    model.visibility = visibility
+    model.save(update_fields=["visibility"])
+
+
+def by_the_profile(site, visibility):
+    sent = {"identifier": SECRET, "visibility": visibility}
+    assert site.client("owner").post("/accounts/models/visibility/", sent).status_code == 302
+
+
+def by_the_administration(site, visibility):
+    action = {"public": "publish", "private": "withdraw"}[visibility]
+    sent = {"action": action, "_selected_action": [VisionModel.objects.get(identifier=SECRET).pk]}
+    assert site.client("administrator").post("/admin/leaderboard/visionmodel/", sent).status_code == 302
+
+
+@pytest.mark.parametrize("packed", ["gzip", "identity"])
+@pytest.mark.parametrize("switch", [by_saving, by_the_profile, by_the_administration])
+@pytest.mark.parametrize("audience", ["visitor", "member"])
+def test_a_change_counts_at_once_everywhere(site, audience, switch, packed):
+    """In what is kept by the process, and in what browsers and programs keep."""
+    get = asker(site, audience, **{"Accept-Encoding": packed})
+
+    def shown(tags):
+        found = {}
+        for address in SWITCHED:
+            known = {"If-None-Match": ", ".join(tags[address])} if tags.get(address) else {}
+            answer = get(address, **known)
+            found[address] = answer.status_code, content_of(answer), answer.get("ETag")
+        return found
+
+    private = shown({})
+    switch(site, "public")
+    tags = {address: [answer[2]] for address, answer in private.items() if answer[2]}
+    public = shown(tags)
+    for address, (status, text, tag) in public.items():
+        assert status == 200, address
+        assert any(word in text.lower() for word in WORDS), address
+        if tag:
+            tags.setdefault(address, []).append(tag)
+    assert shown({address: found[-1:] for address, found in tags.items()})["/vision/leaderboard/"][0] == 304
+    switch(site, "private")
+    latest = {address: found[-1:] for address, found in tags.items()}
+    for address, (status, text, _) in shown(latest).items():
+        assert status != 304, f"{address}: who has seen it is told that it has not changed"
+        seen = text.lower().replace(f"q={SECRET}", "").replace(f'value="{SECRET}"', "")
+        if SECRET not in address:
+            assert not [word for word in WORDS[:-1] if word in seen], address
+        assert (status, text) == private[address][:2], address
+
+
+def test_withheld_data_are_withheld_at_once(site):
+    benchmark = Benchmark.objects.get(identifier=WITHHELD)
+    name = site.sample.image.name.rsplit("/", 1)[-1]
+    image, receipt = f"/vision/sample/{site.sample.pk}/{name}", f"/api/v1/receipts/{ABOUT_FILES}"
+    pages = (
+        f"/vision/benchmark/{WITHHELD}/",
+        f"/vision/receipt/{ABOUT_FILES}/",
+        receipt,
+        f"{receipt}".replace("/api/v1/receipts", "/vision/receipt") + "/receipt.json",
+    )
+    get = asker(site, "visitor")
+
+    def seen():
+        return [
+            word in "".join(content_of(get(page)).lower() for page in pages)
+            for word in ("aardvark", "numbat", "quokka")
+        ]
+
+    assert (get(image).status_code, seen()) == (404, [False] * 3)
+    assert content_of(get(image)) == content_of(get("/vision/sample/999999/x.png"))
+    benchmark.access = "public"
+    benchmark.save()
+    shown = get(image)
+    assert (shown.status_code, seen()) == (200, [True] * 3)
+    assert shown["X-Content-Type-Options"] == "nosniff"
+    assert shown["Cache-Control"] == "private, no-cache"
+    sent = {"identifier": WITHHELD, "access": "private"}
+    assert site.client("keeper").post("/accounts/benchmarks/access/", sent).status_code == 302
+    assert get(image, **{"If-None-Match": shown["ETag"]}).status_code == 404
+    assert seen() == [False] * 3
+    assert asker(site, "keeper")(image).status_code == 200
+
+
+def test_uploads_name_no_private_models(site):
+    """Who withdraws what others' receipts use is not told whose."""
+    mine = Upload.objects.create(
+        owner=site.people["member"], identifier="Mine2026", assembly_identifier="Mine2026", state="accepted"
+    )
+    mine.files.create(
+        kind="csv", size=1, sha1="5" * 40, sha256="6" * 64, bucket=BUCKET, key="mine.csv", version_id="v2"
+    )
+    Score.objects.filter(receipt=RECEIPT.format(1)).update(document={"files": [{"sha1": "5" * 40}]})
+    answer = site.client("member").post(f"/uploads/{mine.pk}/withdraw/")
+    assert answer.status_code == 409
+    assert SECRET not in content_of(answer)
+    assert RECEIPT.format(1) not in content_of(answer)
+
+
+def test_uploaded_files_are_never_taken_for_pages(site):
+    answer = asker(site, "owner")(reverse("uploads:file", kwargs={"bucket": BUCKET, "key": KEY}))
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_the_two_ways_of_asking_never_mix(site):
+    """Who has seen it as an owner leaves nothing behind for the next visitor, nor the other way round."""
+    for _ in range(2):
+        for who, there in (("owner", True), ("visitor", False), ("other", False), ("administrator", True)):
+            get = asker(site, who, **{"Accept-Encoding": "gzip"})
+            for address in (
+                "/vision/leaderboard/",
+                "/vision/models/",
+                "/api/v1/leaderboard",
+                "/",
+                "/vision/compare/?mode=models",
+            ):
+                answer = get(address)
+                assert (SECRET in content_of(answer)) is there, (who, address)
+                assert "Cookie" in answer["Vary"]
+                assert "public" not in answer.get("Cache-Control", "")

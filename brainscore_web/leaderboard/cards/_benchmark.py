@@ -16,7 +16,7 @@ from brainscore_web.leaderboard.cards._facts import Fact, benchmark_facts, distr
 from brainscore_web.leaderboard.cards._scores import ScoreLine, reason_of
 from brainscore_web.leaderboard.cards._snippets import Citation, Code, benchmark_code, citation_of
 from brainscore_web.leaderboard.cards._standing import has_ceiling, node_ranks
-from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number
+from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number, web_address
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -242,7 +242,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         description=benchmark.description,
         credit=benchmark.credit,
         owner=benchmark.owner.public_name if benchmark.owner else "",
-        source=benchmark.source,
+        source=web_address(benchmark.source),
         is_mean=mean,
         control=benchmark.control,
         in_tree=mean or place < 0 or board.snapshot.benchmarks[board.nodes[place].column].in_tree,

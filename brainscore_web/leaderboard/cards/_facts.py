@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from brainscore_web.leaderboard.cards._texts import count, megabytes
+from brainscore_web.leaderboard.cards._texts import count, megabytes, web_address
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 __all__ = ["Fact", "benchmark_facts", "distribution_of", "model_facts", "notes_of"]
@@ -38,7 +38,7 @@ def model_facts(model: VisionModel) -> tuple[Fact, ...]:
         Fact("Licence of the code", _text(details, "code_licence")),
         Fact("Licence of the weights", _text(details, "weights_licence")),
         Fact("Plugin", model.plugin),
-        Fact("Source", model.source, model.source),
+        Fact("Source", model.source, web_address(model.source)),
     )
 
 
@@ -64,8 +64,8 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Preprocessing", _text(details, "preprocessing")),
         Fact("Task", benchmark.task),
         Fact("Stimuli", ", ".join(filter(None, shown))),
-        Fact("Stimuli from", stimuli_source if stimuli_source != benchmark.source else "", stimuli_source),
-        Fact("Metric", benchmark.metric, metric_source),
+        Fact("Stimuli from", stimuli_source if stimuli_source != benchmark.source else "", web_address(stimuli_source)),
+        Fact("Metric", benchmark.metric, web_address(metric_source)),
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
         Fact("Data", "public" if benchmark.access == "public" else "withheld"),

@@ -7,6 +7,8 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from brainscore_web.leaderboard.cards._texts import web_address
+
 __all__ = ["Citation", "Code", "benchmark_code", "citation_of", "model_code"]
 
 
@@ -125,6 +127,7 @@ def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | No
     >>> citation_of("@misc{a}", "lab/net v1.2").filename
     'lab-net-v1.2.bib'
     """
+    source = web_address(source)
     if not bibtex.strip() and not source:
         return None
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", identifier).strip("-.") or "citation"

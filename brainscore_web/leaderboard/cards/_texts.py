@@ -5,7 +5,19 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-__all__ = ["NONE", "STATES", "StateText", "count", "estimate", "interval", "known", "megabytes", "number", "seconds"]
+__all__ = [
+    "NONE",
+    "STATES",
+    "StateText",
+    "count",
+    "estimate",
+    "interval",
+    "known",
+    "megabytes",
+    "number",
+    "seconds",
+    "web_address",
+]
 
 NONE = "–"
 """What stands where there is no number."""
@@ -123,3 +135,14 @@ def seconds(value: float | None) -> str:
         return f"{found:.1f} s"
     whole = round(found)
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def web_address(text: str) -> str:
+    """An address that may be linked to; empty for any other, such as one that would run a script.
+
+    Examples
+    --------
+    >>> web_address("https://doi.org/10.1000/1"), web_address("javascript:alert(1)")
+    ('https://doi.org/10.1000/1', '')
+    """
+    return text if text.lower().startswith(("https://", "http://")) else ""

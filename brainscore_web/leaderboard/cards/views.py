@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
@@ -26,7 +29,7 @@ from brainscore_web.leaderboard.cards._receipt import public_document, receipt_c
 from brainscore_web.leaderboard.cards._samples import image_type
 from brainscore_web.leaderboard.cards._snippets import citation_of
 from brainscore_web.leaderboard.cards._texts import STATES
-from brainscore_web.leaderboard.http import answer, conditional, user_errors
+from brainscore_web.leaderboard.http import answer, conditional, kept_for_visitors, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -40,6 +43,7 @@ _EVERYTHING = BoardState()
 
 
 @require_safe
+@kept_for_visitors
 @user_errors
 def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
@@ -73,6 +77,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
 
 
 @require_safe
+@kept_for_visitors
 @user_errors
 def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a benchmark or a mean."""
@@ -189,8 +194,11 @@ def receipt_json(request: HttpRequest, receipt: str) -> HttpResponse:
 
 
 @require_safe
-def sample(request: HttpRequest, pk: int, name: str) -> FileResponse:
-    """A stimulus, for those who may see it; its address changes with the file."""
+def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
+    """A stimulus, for those who may see it; its address changes with the file.
+
+    Whoever has it asks each time whether they may still see it: data that were public may be withheld.
+    """
     found = StimulusSample.objects.select_related("benchmark").filter(pk=pk).first()
     if found is None or not found.image.name or found.image.name.rsplit("/", 1)[-1] != name:
         raise Http404("no such stimulus")
@@ -208,8 +216,11 @@ def sample(request: HttpRequest, pk: int, name: str) -> FileResponse:
     response = FileResponse(file, content_type=kind)
     response["Content-Disposition"] = content_disposition_header(False, name)
     response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "public, max-age=31536000, immutable" if public else "private, no-store"
-    return response
+    response["Cache-Control"] = "private, no-cache" if public else "private, no-store"
+    if not public:
+        return response
+    response["ETag"] = tag = f'"{pk}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"'
+    return get_conditional_response(request, etag=tag, response=response) or response
 
 
 def _compare(card: BenchmarkCard) -> str:

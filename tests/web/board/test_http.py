@@ -157,3 +157,51 @@ class TestPacked:
     def test_who_cannot_unpack_it_gets_it_plain(self, board):
         ask(accept_encoding="gzip")
         assert ask(accept_encoding="identity").content == b"made for None"
+
+
+class TestKeptForVisitors:
+    def test_made_once_until_something_changes(self, board, client, monkeypatch):
+        from brainscore_web.leaderboard.cards import views
+
+        made = []
+        card = views.model_card
+        monkeypatch.setattr(views, "model_card", lambda *given: made.append(1) or card(*given))
+        address = f"/vision/model/{board.models[0]}/"
+        packed = {"headers": {"Accept-Encoding": "gzip"}}
+        first, again = (client.get(address, **packed) for _ in range(2))
+        assert len(made) == 1
+        assert first.content == again.content
+        assert again["ETag"] == first["ETag"]
+        assert "script-src 'self'" in again["Content-Security-Policy"]
+        assert (
+            client.get(address, headers={"Accept-Encoding": "gzip", "If-None-Match": first["ETag"]}).status_code == 304
+        )
+        model = VisionModel.objects.get(identifier=board.models[0])
+        model.family = "changed"
+        model.save()
+        changed = client.get(address, **packed)
+        assert changed["ETag"] != first["ETag"]
+        assert "changed" in gzip.decompress(changed.content).decode()
+        model.visibility = "private"
+        model.save()
+        assert client.get(address, **packed).status_code == 404
+
+    def test_other_addresses_and_people_are_apart(self, board, client, owner):
+        packed = {"headers": {"Accept-Encoding": "gzip"}}
+        address = f"/vision/model/{board.models[-1]}/"
+        client.force_login(owner)
+        assert client.get(address, **packed).status_code == 200
+        client.logout()
+        assert client.get(address, **packed).status_code == 404
+        client.force_login(owner)
+        assert client.get(address, **packed).status_code == 200
+
+    def test_a_new_name_of_the_owner_is_seen(self, board, client, owner):
+        VisionModel.objects.filter(identifier=board.models[0]).update(owner=owner)
+        revision.bump()
+        packed = {"headers": {"Accept-Encoding": "gzip"}}
+        address = f"/vision/model/{board.models[0]}/"
+        assert "Olga" in gzip.decompress(client.get(address, **packed).content).decode()
+        owner.display_name = "Petra"
+        owner.save()
+        assert "Petra" in gzip.decompress(client.get(address, **packed).content).decode()
