@@ -60,8 +60,8 @@ def fill(*, models: int = 12, benchmarks: int = 24, versions: int = 1, private: 
 
     Notes
     -----
-    One model in twenty, the tenth, has scores without errors. Of a hundred pairs about three failed, two are not applicable, one is undefined, four are missing, and three have
-    only a score of an older version, where there is one.
+    One model in twenty has scores without errors. Of a hundred pairs about three failed, two are not applicable, one is
+    undefined, four are missing, and three have only a score of an older version, where there is one.
     """
     rng = np.random.default_rng(seed)
     with transaction.atomic():

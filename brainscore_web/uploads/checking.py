@@ -14,7 +14,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from django.db import close_old_connections, transaction
+from django.db import close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -23,8 +23,7 @@ from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads import apart
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.limits import limits
-from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import STALE
+from brainscore_web.uploads.models import STALE, Upload, UploadedFile
 from brainscore_web.uploads.storage import AtHand, Place, StorageFailure, storage
 
 __all__ = ["begin_checks", "check", "pending", "resume"]
@@ -33,6 +32,8 @@ _log = logging.getLogger(__name__)
 _ATTEMPTS = 5
 _PAUSE = timedelta(seconds=20)
 _one_at_a_time = threading.Semaphore()
+_guard = threading.Lock()
+_waiting: set[uuid.UUID] = set()
 _State = Upload.State
 
 
@@ -49,7 +50,7 @@ def begin_checks(upload: Upload) -> None:
         if row.state != _State.RECEIVING:
             return
         files = {file.kind: file for file in row.files.all()}
-        if any(file.claim and file.touched and file.touched > timezone.now() - STALE for file in files.values()):
+        if any(file.streaming for file in files.values()):
             raise UserError("a file is still being uploaded", remedy="wait until it is there")
         kinds = {kind for kind, file in files.items() if file.size is not None}
         if "zip" in kinds and "csv" not in kinds:
@@ -91,16 +92,16 @@ def check(key: uuid.UUID) -> bool:
         return False
     upload = Upload.objects.get(pk=key)
     try:
-        _check(upload, claim)
+        if upload.attempts > _ATTEMPTS:  # those before ended in the midst
+            _again(upload, claim, "the checks ended in their midst each time")
+        else:
+            _check(upload, claim)
     except StorageFailure as error:
         _log.error("Upload %s cannot be checked: %s", key, error)
         _again(upload, claim, f"the storage failed: {error.message}")
-    except OSError as error:
-        _log.error("Upload %s cannot be checked: %s", key, error)
-        _again(upload, claim, f"the storage failed: {error.strerror or error}")
-    except BaseException:
-        _mine(upload, claim).update(claim="")
-        raise
+    except Exception as error:  # noqa: BLE001 # it is logged, and tried again
+        _log.exception("Upload %s cannot be checked", key)
+        _again(upload, claim, "the storage failed" if isinstance(error, OSError) else "the site failed")
     return True
 
 
@@ -113,6 +114,8 @@ def _check(upload: Upload, claim: str) -> None:
             kind: stack.enter_context(storage().at_hand(file.token, file.key, file.version_id))
             for kind, file in files.items()
         }
+        if "csv" not in files and (known := _known_table(upload)) is not None:
+            there["reference"] = stack.enter_context(storage().at_hand("", known.key, known.version_id))
         report = _inspected(upload, files, there, claim)
         if report is None:
             return
@@ -128,17 +131,30 @@ def _check(upload: Upload, claim: str) -> None:
                         storage().delete(file.key, file.version_id)
 
 
+def _known_table(upload: Upload) -> UploadedFile | None:
+    """The stimulus set of an assembly that comes alone, where its owner may load it from here."""
+    rows = UploadedFile.objects.filter(
+        Q(upload__visibility=Visibility.PUBLIC) | Q(upload__owner=upload.owner_id),
+        kind=UploadedFile.Kind.CSV,
+        upload__state=_State.ACCEPTED,
+        upload__identifier=upload.identifier,
+    )
+    own_first = rows.filter(upload__owner=upload.owner_id).order_by("-upload__changed").first()
+    return own_first or rows.order_by("-upload__changed").first()
+
+
 def _inspected(upload: Upload, files: dict[str, UploadedFile], there: dict[str, AtHand], claim: str) -> Report | None:
     """Ask a process that has nothing but the files; None where the claim was lost meanwhile."""
     allowed = asdict(limits())
     question = Question(
-        files={kind: str(one.path) for kind, one in there.items()},
+        files={kind: str(there[kind].path) for kind in files},
         names={kind: file.name for kind, file in files.items()},
         identifier=upload.identifier,
         assembly_identifier=upload.assembly_identifier,
         cls=upload.assembly_class,
         limits={name: allowed[name] for name in ("memory", "seconds", "members", "unpacked", "ratio", "pixels")},
         sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
+        reference=str(there["reference"].path) if "reference" in there else "",
     )
     return apart.ask(question, alive=lambda: bool(_mine(upload, claim).update(claimed=timezone.now())))
 
@@ -197,15 +213,19 @@ def _beside(key: uuid.UUID) -> None:
     """Check in a thread; if its process ends, the next look at the upload, or ``check_uploads``, begins anew."""
 
     def run() -> None:
-        with _one_at_a_time:
-            close_old_connections()
-            try:
+        try:
+            with _one_at_a_time:
+                close_old_connections()
                 check(key)
-            except Exception:  # noqa: BLE001 # it is logged; the next look at the upload tries again
-                _log.exception("Upload %s could not be checked", key)
-            finally:
-                from django.db import connection
+        finally:
+            _waiting.discard(key)
+            connection.close()
 
-                connection.close()
+    def begin() -> None:
+        with _guard:
+            if key in _waiting:
+                return
+            _waiting.add(key)
+        threading.Thread(target=run, name=f"upload {key}", daemon=True).start()
 
-    transaction.on_commit(lambda: threading.Thread(target=run, name=f"upload {key}", daemon=True).start())
+    transaction.on_commit(begin)

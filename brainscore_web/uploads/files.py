@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import AnonymousUser
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from brainscore_web.accounts.models import ApiToken
+from brainscore_web.api._callers import Access
+from brainscore_web.api._problems import Problem
 from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.uploads.models import Upload, UploadedFile, sees_all
 from brainscore_web.uploads.storage import StorageFailure, storage
@@ -56,6 +56,8 @@ def _hand_out(found: UploadedFile) -> HttpResponseBase:
 
 
 def _find(bucket: str, key: str, version_id: str, visitor: Visitor) -> UploadedFile | None:
+    if "\0" in bucket + key + version_id:  # PostgreSQL takes no such text
+        return None
     rows = UploadedFile.objects.select_related("upload").filter(
         bucket=bucket, key=key, upload__state=Upload.State.ACCEPTED
     )
@@ -70,14 +72,10 @@ def _find(bucket: str, key: str, version_id: str, visitor: Visitor) -> UploadedF
 
 def _visitor(request: HttpRequest) -> Visitor | None:
     """Who asks; None where a token is not valid."""
-    header = request.headers.get("Authorization")
-    if header is None:
-        return request.user
-    scheme, _, text = header.partition(" ")
-    token = ApiToken.find(text.strip()) if scheme.lower() == "bearer" else None
-    if token is None:
+    try:
+        return Access()(request).visitor
+    except Problem:
         return None
-    return token.user if "read" in token.scopes else AnonymousUser()
 
 
 def _refused(status: int, text: str) -> HttpResponse:

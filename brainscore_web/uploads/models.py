@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -15,7 +16,10 @@ from brainscore_web.leaderboard.models import Visibility, Visitor
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
 
-__all__ = ["CLASSES", "Upload", "UploadedFile", "sees_all"]
+__all__ = ["CLASSES", "STALE", "Upload", "UploadedFile", "sees_all"]
+
+STALE = timedelta(minutes=2)
+"""After this a request that said nothing is taken for dead; what it reserved is free again."""
 
 CLASSES = (
     "NeuroidAssembly",
@@ -146,6 +150,12 @@ class UploadedFile(models.Model):
         if self.kind == self.Kind.NC:
             return f"assy_{self.upload.assembly_identifier.replace('.', '_')}.nc"
         return f"stimulus_{self.upload.identifier.replace('.', '_')}.{self.kind}"
+
+    @property
+    def streaming(self) -> bool:
+        """Whether a request of this site writes it just now."""
+        now = timezone.now()
+        return bool(self.claim and self.touched and now - STALE < self.touched < now + STALE)
 
     @property
     def folder(self) -> str:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.db.models import Q, Sum
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
-from brainscore_web.uploads.models import Upload, UploadedFile
+from brainscore_web.uploads.models import STALE, Upload, UploadedFile
 
-__all__ = ["STALE", "taken_by"]
-
-STALE = timedelta(minutes=2)
-"""After this a request that said nothing is taken for dead; what it reserved is free again."""
+__all__ = ["taken_by"]
 
 _KEPT = (Upload.State.RECEIVING, Upload.State.CHECKING, Upload.State.ACCEPTED)
 

@@ -20,8 +20,8 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.uploads.limits import limits
-from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import STALE, taken_by
+from brainscore_web.uploads.models import STALE, Upload, UploadedFile
+from brainscore_web.uploads.quota import taken_by
 from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 
 __all__ = ["Refused", "arrived", "begin", "give_up", "grant", "receive"]
@@ -67,7 +67,7 @@ def begin(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> Up
         if current is None:
             raise Refused("this upload takes no files any more", "begin a new one", status=409)
         slot = UploadedFile.objects.get_or_create(upload=current, kind=kind)[0]
-        if slot.claim and slot.touched and slot.touched > timezone.now() - STALE:
+        if slot.streaming:
             raise Refused(f"this {kind.upper()} is being uploaded already", "wait until it is there", status=409)
         _require_room(owner, slot, announced)
         before = [token for token in (slot.claim, slot.token) if token]
@@ -126,9 +126,7 @@ def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
         # a token may stand in the form instead of the header: it is looked at before anything is kept
         require_no_forgery(request, fields)
         _require_kind(taken.sent_as, kind)
-        sha1 = fields.get("sha1", "").strip().lower()
-        if sha1 and not _SHA1.fullmatch(sha1):
-            raise Refused("the sha1 is not one", "paste the 40 digits that packaging printed, or leave it empty")
+        sha1 = _sha1_in(fields)
         storage().take(slot.claim)
         finish(slot, taken.count, sent_as=taken.sent_as, sha1=sha1)
     except BaseException as error:
@@ -154,23 +152,27 @@ def grant(upload: Upload, kind: str, size: int, *, sent_as: str) -> tuple[Upload
     if made is None:
         give_up(slot)
         return None
+    # nothing is heard of it until it is there; another grant may take its place any time
+    until = timezone.now() + made.lasts + STALE
+    UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(touched=until)
     return slot, made
 
 
-def arrived(upload: Upload, kind: str) -> None:
-    """Count what a browser sent to the storage itself.
+def arrived(upload: Upload, kind: str, fields: QueryDict) -> None:
+    """Count what a browser sent to the storage itself; the form may say which SHA-1 is expected.
 
     Raises
     ------
     Refused
         Nothing is there, or more than was allowed.
     """
+    sha1 = _sha1_in(fields)
     slot = upload.files.exclude(claim="").filter(kind=kind).first()
     size = None if slot is None else storage().size(slot.claim)
     if slot is None or size is None:
         raise Refused("no file arrived", "send it again", status=409)
     try:
-        finish(slot, size)
+        finish(slot, size, sha1=sha1)
     except Refused:
         give_up(slot)
         raise
@@ -280,6 +282,13 @@ def _told(error: BaseException) -> BaseException:
     if isinstance(error, StorageFailure):
         return Refused(error.message, error.remedy or "try again later", status=503)
     return error
+
+
+def _sha1_in(fields: QueryDict) -> str:
+    sha1 = fields.get("sha1", "").strip().lower()
+    if sha1 and not _SHA1.fullmatch(sha1):
+        raise Refused("the sha1 is not one", "paste the 40 digits that packaging printed, or leave it empty")
+    return sha1
 
 
 def _length(request: HttpRequest) -> int:

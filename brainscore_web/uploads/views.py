@@ -176,7 +176,7 @@ def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     """Count what a browser sent to the storage itself."""
     upload = _own(request, key)
     try:
-        receiving.arrived(upload, kind)
+        receiving.arrived(upload, kind, request.POST)
     except receiving.Refused as error:
         return _refused(request, upload, error, status=error.status)
     except StorageFailure as error:
@@ -275,7 +275,7 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         **_room(upload.owner or _me(request)),
     }
     if upload.state == Upload.State.ACCEPTED:
-        rows = list(files.values())
+        rows = [files[kind] for kind in UploadedFile.Kind.values if kind in files]
         context["code"] = copy_code(registration_of(request, upload, rows))
         context["rows"] = [{"file": file, "url": address_of(request, file)} for file in rows]
         context["bucket"] = rows[0].folder if rows else ""

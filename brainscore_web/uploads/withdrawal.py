@@ -11,8 +11,7 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import STALE
+from brainscore_web.uploads.models import STALE, Upload, UploadedFile
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.uses import uses_of
 

@@ -121,7 +121,7 @@ def build() -> Site:
     tokens = {
         "owner's": text,
         "owner's without read": ApiToken.issue(people["owner"], "kinkajou", ["receipts:write"])[1],
-        "another's": ApiToken.issue(people["other"], "kinkajou", ["read"])[1],
+        "another's": ApiToken.issue(people["other"], "weasel", ["read"])[1],
         "administrator's without read": ApiToken.issue(people["administrator"], "kinkajou", ["receipts:write"])[1],
     }
     revision.bump()
@@ -206,7 +206,7 @@ def _uploads(owner: User) -> tuple[Upload, Upload]:
 def addresses() -> dict[str, str]:
     """Names of all views, and their patterns; those without a name are called by their pattern."""
 
-    def below(patterns: list[object], prefix: str, namespace: str):  # noqa: ANN202
+    def below(patterns: list[object], prefix: str, namespace: str):
         for one in patterns:
             if isinstance(one, URLResolver):
                 inner = f"{one.namespace}:" if one.namespace else namespace

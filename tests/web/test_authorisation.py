@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.urls import reverse
 
-from ._people import ABOUT_FILES, BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build
+from ._people import BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build
 
 LOGIN, PROFILE, AGAIN = "/accounts/login/", "/accounts/profile/", "/accounts/reauthenticate/"
 MAIL, PASSWORD = "/accounts/email/", "/accounts/password/change/"
@@ -206,7 +206,7 @@ def test_the_administration_is_for_administrators(site, who):
     wrong = []
     rows = {"object_id": "1", "id": "1", "content_type_id": "1", "app_label": "leaderboard", "url": "nothing"}
     for name, route in addresses().items():
-        if not group_of_administration(name):
+        if not group_of_administration(name) or name == "admin:password_change":  # leads to that of accounts
             continue
         names = [part for part in rows if f"<{part}>" in route or f":{part}>" in route]
         address = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: rows[found[1]], route)
@@ -284,3 +284,13 @@ def test_forged_forms_change_nothing(site, who):
 
 NEEDS_TOKEN_ALL_THE_SAME = {"account_reset_password", "account_reset_password_from_key", "account_confirm_email"}
 WITHOUT_FORMS = {"api:post_receipts", "/api/v1/ (home)", "api:api-root"}  # sessions change nothing there
+
+
+@pytest.mark.xfail(strict=True, reason="uploads/receiving.begin drops what was sent before, ahead of the form's token")
+def test_a_forged_file_leaves_the_one_before(site):
+    slot = site.draft.files.create(kind="csv", size=5, token="earlier")
+    browser = site.client("owner", enforce_csrf_checks=True)
+    sent = {"file": SimpleUploadedFile("x.csv", b"stimulus_id\n"), "csrfmiddlewaretoken": "x" * 64}
+    assert browser.post(address_of(site, "uploads:receive"), sent).status_code == 403
+    slot.refresh_from_db()
+    assert (slot.token, slot.size) == ("earlier", 5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,8 @@ def _of_table(path: Path, findings: list[Found], *, alone: bool) -> dict[str, An
 
 def _of_assembly(path: Path, question: Question, findings: list[Found]) -> dict[str, Any]:
     from brainscore_core.errors import UserError
+    from brainscore_core.supported_data_standards.brainio._check_assembly import check_alignment, stimulus_ids
+    from brainscore_core.supported_data_standards.brainio._check_files import table_ids
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 
@@ -135,6 +138,12 @@ def _of_assembly(path: Path, question: Question, findings: list[Found]) -> dict[
     findings += check_names(
         assembly.attrs, path.name, identifier=question.identifier, assembly_identifier=question.assembly_identifier
     )
+    if question.reference:
+        ids = table_ids(Path(question.reference))
+        where = f"the stimulus set {question.identifier} that was uploaded before"
+        aligned = [] if ids is None else check_alignment(stimulus_ids(assembly), ids, where=where)
+        # it may be another version of the stimulus set that was meant
+        findings += [replace(of_library(one, path.name), severity="warning") for one in aligned]
     return {"shape": {str(dim): size for dim, size in assembly.sizes.items()}}
 
 

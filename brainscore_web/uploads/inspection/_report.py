@@ -26,6 +26,8 @@ class Question:
         ``memory``, ``seconds``, ``members``, ``unpacked``, ``ratio``, ``pixels``, ``table``; see ``Limits``.
     sha1 : dict
         Kind → hash that the sender expects.
+    reference : str
+        Path of the stimulus set's table, where it was uploaded before.
     """
 
     files: dict[str, str]
@@ -35,6 +37,7 @@ class Question:
     cls: str
     limits: dict[str, int]
     sha1: dict[str, str] = field(default_factory=dict)
+    reference: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -22,10 +23,11 @@ class StorageFailure(UserError):
 
 @dataclass(frozen=True)
 class Grant:
-    """Where a browser may send a file, with which fields in front of it."""
+    """Where a browser may send a file, with which fields in front of it, for how long."""
 
     url: str
     fields: dict[str, str] = field(default_factory=dict)
+    lasts: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -69,7 +70,7 @@ class BucketStorage:
                 Conditions=[["content-length-range", size, size]],
                 ExpiresIn=_FOR_SENDING,
             )
-        return Grant(made["url"], made["fields"])
+        return Grant(made["url"], made["fields"], timedelta(seconds=_FOR_SENDING))
 
     def size(self, token: str) -> int | None:
         found = self._head(self._arriving(token))
@@ -77,14 +78,18 @@ class BucketStorage:
 
     @contextmanager
     def at_hand(self, token: str, key: str, version_id: str) -> Iterator[AtHand]:
-        found = self._head(self._arriving(token))
-        if found is None:
+        source = self._arriving(token)
+        found = self._head(source) if token else None
+        if found is not None:
+            version = self._version_of(found)
+        elif version_id:
+            source, version = key, version_id
+        else:
             raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
-        version = self._version_of(found)
         with tempfile.TemporaryDirectory(prefix="brainscore-upload-") as folder:
             path = Path(folder) / "file"
             with _told("read"):
-                self._client.download_file(self.bucket, self._arriving(token), str(path), {"VersionId": version})
+                self._client.download_file(self.bucket, source, str(path), {"VersionId": version})
             yield AtHand(path, seal=version)
 
     def new_version(self) -> str:

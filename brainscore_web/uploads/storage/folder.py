@@ -54,7 +54,7 @@ class FolderStorage:
     @contextmanager
     def at_hand(self, token: str, key: str, version_id: str) -> Iterator[AtHand]:
         path = self._incoming / token
-        if not path.exists() and version_id:
+        if version_id and not (token and path.exists()):
             path = self._place(key, version_id)
         if not path.exists():
             raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")

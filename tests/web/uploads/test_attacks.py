@@ -230,6 +230,23 @@ def test_measurements(start, send, client, root, packages, tmp_path, attack):
     assert files_below(root) == []
 
 
+def test_measurements_alone_are_compared_with_stimuli_that_are_there(start, send, client, accepted, member, tmp_path):
+    """Of another member only what is public; a difference is a warning, as another version may be meant."""
+    from brainscore_web.uploads.models import Upload
+
+    stimuli = accepted(["csv", "zip"])
+    for visibility, owner, seen in (("public", None, True), ("public", member, True), ("private", member, False)):
+        Upload.objects.filter(pk=stimuli.pk).update(owner=owner or stimuli.owner, visibility=visibility)
+        upload = start()
+        send(upload, "nc", assembly_bytes(tmp_path, ids=[*IDS[:-1], "img_99"]))
+        client.post(f"/uploads/{upload.pk}/check/")
+        upload.refresh_from_db()
+        assert upload.state == "accepted", upload.findings
+        found = [one for one in upload.findings if one["check"] == "unknown stimuli"]
+        assert bool(found) == seen
+        assert not found or ("'img_99'" in found[0]["culprit"] and found[0]["severity"] == "warning")
+
+
 def test_another_class_than_declared(start, send, client, packages):
     upload = start(assembly_class="SpikeTimesAssembly")
     send(upload, "nc", packages.nc)

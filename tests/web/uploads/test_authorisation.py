@@ -190,6 +190,8 @@ def test_tokens(people, root, whose, scopes, status):
         headers={"authorization": f"Bearer {text}"},
     )
     assert answer.status_code == status
+    if whose:
+        assert ApiToken.objects.get().last_used
     if status == 200:
         assert answer["Cache-Control"] == "private, no-store"
 

@@ -135,12 +135,45 @@ def test_a_grant_is_for_so_many_bytes(bucket, start, client, packages, settings)
     assert ["content-length-range", size, size] in policy["conditions"]
     assert {"key": grant["fields"]["key"]} in policy["conditions"]
     assert "/incoming/" in grant["fields"]["key"]
-    assert asked(client, upload, "zip", packages.zip).status_code == 409  # one at a time
+    again = asked(client, upload, "zip", packages.zip).json()  # the browser was closed meanwhile
+    assert again["fields"]["key"] != grant["fields"]["key"]
     assert asked(client, start(), "zip", packages.zip, size="999999999").status_code == 413
     assert asked(client, start(), "zip", packages.zip, size="-1").status_code == 400
     assert asked(client, start(), "zip", packages.zip, name="x.exe").status_code == 400
     settings.UPLOADS["person"] = size + 10
     assert asked(client, start(), "zip", packages.zip, size="11").status_code == 413  # the grant is counted
+
+
+def test_a_hash_that_does_not_fit(bucket, start, client, packages):
+    upload = start()
+    grant = asked(client, upload, "csv", packages.csv).json()
+    with packages.csv.open("rb") as stream:
+        requests.post(grant["url"], data=grant["fields"], files={"file": stream}, timeout=30)
+    assert client.post(f"/uploads/{upload.pk}/csv/arrived/", {"sha1": "x"}).status_code == 400
+    assert client.post(f"/uploads/{upload.pk}/csv/arrived/", {"sha1": "0" * 40}).status_code == 303
+    client.post(f"/uploads/{upload.pk}/check/")
+    upload.refresh_from_db()
+    assert "another file" in {one["check"] for one in upload.findings}
+
+
+def test_a_grant_outlives_the_sweep(bucket, start, client, packages):
+    """Nothing is heard of a file while a browser sends it to the bucket."""
+    from datetime import timedelta
+
+    from django.core.management import call_command
+
+    from brainscore_web.uploads.models import UploadedFile
+
+    upload = start()
+    grant = asked(client, upload, "csv", packages.csv).json()
+    UploadedFile.objects.update(touched=UploadedFile.objects.get().touched - timedelta(minutes=50))
+    call_command("check_uploads", verbosity=0)
+    with packages.csv.open("rb") as stream:
+        requests.post(grant["url"], data=grant["fields"], files={"file": stream}, timeout=30)
+    assert client.post(f"/uploads/{upload.pk}/csv/arrived/").status_code == 303
+    UploadedFile.objects.update(size=None, claim="x", touched=UploadedFile.objects.get().touched - timedelta(hours=2))
+    call_command("check_uploads", verbosity=0)
+    assert not UploadedFile.objects.exclude(claim="").exists()
 
 
 def test_what_did_not_arrive_is_not_counted(bucket, start, client, packages):

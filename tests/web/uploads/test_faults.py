@@ -326,6 +326,45 @@ def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch,
     assert "the storage is away" in upload.findings[0]["culprit"]
 
 
+def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
+    from brainscore_web.uploads import apart, checking
+    from brainscore_web.uploads.models import Upload
+
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+
+    def fail(*_args, **_kwargs):
+        raise RuntimeError("secret of the machine")
+
+    monkeypatch.setattr(apart, "ask", fail)
+    client.post(f"/uploads/{upload.pk}/check/")
+    for _ in range(9):
+        Upload.objects.update(claimed=timezone.now() - timedelta(minutes=1))
+        checking.check(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.attempts) == ("refused", 5)
+    assert "secret" not in str(upload.findings)
+
+
+def test_a_page_that_asks_often_begins_one_check(start, send, client, settings, monkeypatch, transactional_db):
+    from brainscore_web.uploads import checking
+
+    begun, go = [], threading.Event()
+
+    def check(key):
+        begun.append(key)
+        go.wait(10)
+
+    monkeypatch.setattr(checking, "check", check)
+    upload = start(state="checking")
+    for _ in range(5):
+        client.get(f"/uploads/{upload.pk}/state/")
+    _until(lambda: begun)
+    go.set()
+    _until(lambda: not checking._waiting)
+    assert begun == [upload.pk]
+
+
 def test_leftovers_are_swept(start, send, root, packages, uploader, django_capture_on_commit_callbacks):
     from brainscore_web.uploads import receiving
     from brainscore_web.uploads.models import Upload, UploadedFile

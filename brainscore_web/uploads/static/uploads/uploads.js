@@ -46,7 +46,8 @@ async function send(form, file) {
       for (const [name, value] of Object.entries(given.fields)) body.append(name, value);
       body.append("file", file);
       await post(given.url, body, { progress: bar });
-      await post(arrived, new URLSearchParams({ csrfmiddlewaretoken: token }), { headers: wanted });
+      const told = new URLSearchParams({ csrfmiddlewaretoken: token, sha1: form.elements.sha1.value });
+      await post(arrived, told, { headers: wanted });
       return;
     }
   }
