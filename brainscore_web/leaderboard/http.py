@@ -58,10 +58,18 @@ def answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> 
     What was made for one visitor goes to all who ask for the same `tag`, so that it must name everything that the
     answer depends on; answers with a token against forgery, or with messages, are not kept.
     """
-    tag = _of_person(request, tag)
+    if _is_told_something(request):
+        response = make()
+        response["Cache-Control"] = "no-store, private"
+        return response
+    tag = _of_asker(request, tag)
+    return _send(request, tag, lambda: _kept_or_made(request, tag, make))
+
+
+def _send(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
     response = get_conditional_response(request, etag=tag)
     if response is None:
-        response = _kept_or_made(request, tag, make)
+        response = make()
     if response.status_code in (200, 304):
         response["ETag"] = tag
         response["Cache-Control"] = "private, no-cache"
@@ -78,13 +86,17 @@ def kept_for_visitors(view: View) -> View:
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated or "gzip" not in request.headers.get("Accept-Encoding", ""):
+        if (
+            request.user.is_authenticated
+            or "gzip" not in request.headers.get("Accept-Encoding", "")
+            or _is_told_something(request)
+        ):
             return view(request, *args, **kwargs)
         asked = (revision.current(), datetime.now(UTC).date(), request.build_absolute_uri(), _site())
         tag = _tags.find(asked)
         packed = None if tag is None else _packed.find(tag)
         if tag is not None and packed is not None:
-            return answer(request, tag, lambda: _unpacked(packed))
+            return _send(request, tag, lambda: _unpacked(packed))
         response = view(request, *args, **kwargs)
         if "ETag" in response:
             _tags.get(asked, lambda: response["ETag"])
@@ -93,13 +105,20 @@ def kept_for_visitors(view: View) -> View:
     return wrapped  # type: ignore[return-value] # of the same signature
 
 
-def _of_person(request: HttpRequest, tag: str) -> str:
-    """Make a tag that no other person and no other log-in has: pages show the name, and send its token to log out."""
-    if not request.user.is_authenticated:
-        return tag
+def _of_asker(request: HttpRequest, tag: str) -> str:
+    """Make a tag that nobody else gets: pages name who is logged in, and link others from their address to the log-in."""
     user = request.user
-    known = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
-    return f'W/"{salted_hmac("brainscore_web.etag.person", known, algorithm="sha256").hexdigest()[:32]}"'
+    if user.is_authenticated:
+        known = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
+    else:
+        known = f"{tag}:{request.get_full_path()}"
+    return f'W/"{salted_hmac("brainscore_web.etag.asker", known, algorithm="sha256").hexdigest()[:32]}"'
+
+
+def _is_told_something(request: HttpRequest) -> bool:
+    """Whether a message waits to be shown on the next page."""
+    waiting = getattr(request, "_messages", None)
+    return bool(request.COOKIES) and waiting is not None and len(waiting) > 0
 
 
 class _Packed(NamedTuple):
@@ -118,7 +137,8 @@ class _NotKept(Exception):
 
 
 _tags: Cache[tuple[Any, ...], str] = Cache(most=5_000)  # of what was asked at a revision
-_packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(packed.body))
+_packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(packed.body) + _AROUND)
+_AROUND = 3_000  # bytes that an answer takes besides its body
 
 
 def _kept_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:

@@ -40,7 +40,7 @@ class _Asked(NamedTuple):
 
 
 def _asked(request: HttpRequest, *ignoring: str) -> _Asked:
-    state = BoardState.from_query(request.GET, ignoring=("errors", *ignoring))
+    state = BoardState.from_query(request.GET, ignoring=ignoring)
     return _Asked(snapshot_for(request.user, at=state.at), state)
 
 
@@ -79,10 +79,9 @@ def _json(content: Any) -> bytes:
 @kept_for_visitors
 def page(request: HttpRequest) -> HttpResponse:
     """The table as HTML, fifty models a page; a script takes over where there is one."""
-    errors = "errors" in request.GET
 
     def make() -> HttpResponse:
-        context = page_context(asked.board, errors=errors)
+        context = page_context(asked.board, errors=asked.state.errors)
         return render(request, "leaderboard/board.html", {**context, **card_patterns()})
 
     try:
@@ -105,7 +104,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def data(request: HttpRequest) -> HttpResponse:
     """Models, nodes and the columns that are shown."""
     asked = _asked(request)
-    tag = conditional(asked.snapshot, "data", asked.state.changed(page=1).query(), only_snapshot=True)
+    tag = conditional(asked.snapshot, "data", asked.state.changed(page=1, errors=False).query(), only_snapshot=True)
     return answer(request, tag, lambda: _send(_json(board_data(asked.board))))
 
 
@@ -132,7 +131,7 @@ def cell(request: HttpRequest) -> HttpResponse:
     if row < 0 or place < 0:
         name, value = ("model", identifier) if row < 0 else ("node", node)
         raise UserError(f"{name}: {value[:80]!r} is not on this board", remedy="load the board again")
-    tag = conditional(asked.snapshot, "cell", asked.state.query(), identifier, node)
+    tag = conditional(asked.snapshot, "cell", asked.state.query(), identifier, node, only_snapshot=True)
 
     def make() -> HttpResponse:
         facts = cell_facts(board, row, place, request.user)
@@ -148,14 +147,13 @@ def export(request: HttpRequest, kind: str) -> HttpResponse:
     """The board as a file: ``csv``, ``parquet`` (both also with ``form=long``) or ``bib``."""
     asked = _asked(request, "form")
     form = request.GET.get("form", "wide")
-    tag = conditional(asked.snapshot, "export", kind, form, asked.state.query())
+    # citations are in no snapshot
+    content = exports.bibtex(asked.board) if kind == "bib" else ""
+    tag = conditional(asked.snapshot, "export", kind, form, asked.state.query(), content, only_snapshot=True)
 
     def make() -> HttpResponse:
-        if kind == "bib":
-            content: bytes | str = exports.bibtex(asked.board)
-        else:
-            content = getattr(exports, kind)(asked.board, form=form)
-        response = HttpResponse(content, content_type=_TYPES[kind])
+        made = content or getattr(exports, kind)(asked.board, form=form)
+        response = HttpResponse(made, content_type=_TYPES[kind])
         day = f"-{asked.state.at}" if asked.state.at else ""
         response["Content-Disposition"] = f'attachment; filename="brain-score{day}.{kind}"'
         return response

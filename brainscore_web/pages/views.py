@@ -24,7 +24,7 @@ def home(request: HttpRequest) -> HttpResponse:
     def make() -> HttpResponse:
         return render(request, "pages/home.html", {"front": front_of(board_for(snapshot, BoardState()))})
 
-    return answer(request, conditional(snapshot, "home"), make)
+    return answer(request, conditional(snapshot, "home", only_snapshot=True), make)
 
 
 @require_safe

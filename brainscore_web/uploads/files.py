@@ -36,7 +36,9 @@ def file(request: HttpRequest, bucket: str, key: str) -> HttpResponseBase:
     except (OSError, StorageFailure):
         return _refused(503, "The storage does not answer. Try again later.\n")
     public = found.upload.visibility == Visibility.PUBLIC
-    answer["Cache-Control"] = "public, max-age=3600" if public else "private, no-store"
+    # an upload may be withdrawn, and a signed address works for minutes: caches ask each time
+    kept = public and answer.status_code == 200
+    answer["Cache-Control"] = "public, no-cache" if kept else "private, no-store"
     if not public:
         patch_vary_headers(answer, ["Cookie", "Authorization"])
     return answer

@@ -205,3 +205,27 @@ class TestKeptForVisitors:
         owner.display_name = "Petra"
         owner.save()
         assert "Petra" in gzip.decompress(client.get(address, **packed).content).decode()
+
+
+def test_what_one_visitor_asked_reaches_no_other(board, client):
+    """The link to log in leads back to the address, which may hold what was meant for one."""
+    packed = {"headers": {"Accept-Encoding": "gzip"}}
+    for address in ("/", "/vision/leaderboard/", "/vision/compare/", "/vision/models/", "/vision/benchmarks/"):
+        client.get(f"{address}?utm=secret-of-one", **packed)
+        assert "secret-of-one" not in gzip.decompress(client.get(address, **packed).content).decode()
+
+
+def test_a_message_is_shown_on_the_next_page(board, client, owner):
+    client.force_login(owner)
+    client.get("/")
+    told = {"identifier": board.models[-1], "visibility": "public", "next": "/"}
+    answer_to = client.post("/accounts/models/visibility/", told)
+    assert answer_to["Location"] == "/"
+    assert 'role="status"' in client.get("/").content.decode()
+    assert 'role="status"' not in client.get("/").content.decode()
+
+
+def test_answers_weigh_what_is_around_them():
+    from brainscore_web.leaderboard import http
+
+    assert http._packed._weigh(http._Packed(b"1234", {})) == 4 + http._AROUND

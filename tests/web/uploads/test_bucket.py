@@ -120,6 +120,7 @@ def test_a_bucket_that_is_not_open_is_loaded_through_the_site(bucket, settings, 
     client.logout()
     answer = client.get(f"/uploads/files/store/{file.key}", {"versionId": file.version_id})
     assert answer.status_code == 302
+    assert answer["Cache-Control"] == "private, no-store"  # the address is signed for minutes
     assert requests.get(answer["Location"], timeout=30).status_code == 200
 
 
@@ -273,3 +274,32 @@ def test_addresses_that_cannot_be_read(settings, address):
     settings.UPLOADS["address"] = address
     with pytest.raises(UserError, match="BRAINSCORE_SITE_UPLOADS"):
         storage()
+
+
+def test_browsers_send_to_the_bucket(bucket, uploader, browser, live_server, start, packages, s3_server):
+    """The site never sees the files, and the page's policy allows what is needed and no more."""
+    from django.test import Client
+
+    upload = start()
+    client = Client()
+    client.force_login(uploader)
+    context = browser.new_context(base_url=live_server.url)
+    context.add_cookies([{"name": "sessionid", "value": client.session.session_key, "url": live_server.url}])
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    sent, complaints = [], []
+    page.on("request", lambda one: sent.append((one.method, one.url.removeprefix(live_server.url))))
+    page.on("console", lambda note: complaints.append(note.text) if note.type == "error" else None)
+    try:
+        page.goto(f"/uploads/{upload.pk}/")
+        page.set_input_files("#all", [str(path) for path in packages.all.values()])
+        page.click("text=Upload and check")
+        page.wait_for_selector("#code", timeout=60_000)
+    finally:
+        context.close()
+    assert complaints == []
+    posts = [url for method, url in sent if method == "POST"]
+    assert sum(url.startswith(f"{s3_server}/store") for url in posts) == 3
+    assert not any(url.endswith(("/csv/", "/zip/", "/nc/")) for url in posts)
+    upload.refresh_from_db()
+    assert upload.state == "accepted"

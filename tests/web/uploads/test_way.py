@@ -145,7 +145,7 @@ def test_a_file_is_handed_out_as_nothing_but_a_file(accepted, client, packages):
     assert answer["Content-Disposition"].startswith("attachment")
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert int(answer["Content-Length"]) == packages.zip.stat().st_size
-    assert "public" in answer["Cache-Control"]
+    assert answer["Cache-Control"] == "public, no-cache"
 
 
 def test_withdrawn_files_are_gone(accepted, client, root, uploader):
