@@ -106,7 +106,7 @@ def kept_for_visitors(view: View) -> View:
 
 
 def _of_asker(request: HttpRequest, tag: str) -> str:
-    """Make a tag that nobody else gets: pages name who is logged in, and link others from their address to the log-in."""
+    """Make a tag that nobody else gets: pages name who is logged in; the link to log in leads back to the address."""
     user = request.user
     if user.is_authenticated:
         known = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
