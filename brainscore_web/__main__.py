@@ -4,8 +4,26 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
+from django.db import OperationalError
 
-if __name__ == "__main__":
+from brainscore_core.errors import UserError
+from brainscore_web.serving import require_database
+
+
+def main() -> None:
+    """Run one; what the user can mend is said without a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     sys.argv[0] = "python -m brainscore_web"
-    execute_from_command_line(sys.argv)
+    try:
+        try:
+            execute_from_command_line(sys.argv)
+        except OperationalError:
+            require_database()
+            raise
+    except UserError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+import dj_database_url
 
 from brainscore_core.errors import UserError
 
-__all__ = ["flag", "listed", "mail", "number", "secret_key", "site_folder"]
+__all__ = ["database", "flag", "listed", "mail", "number", "secret_key", "site_folder", "unusable_folder"]
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -21,6 +25,52 @@ def site_folder() -> Path:
     if named:
         return Path(named).expanduser().absolute()
     return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "site"
+
+
+def unusable_folder(error: OSError) -> UserError:
+    """Say that the site's own files cannot be kept where they should be."""
+    return UserError(
+        "the site's folder, which BRAINSCORE_SITE_HOME or BRAINSCORE_HOME says, cannot be made or written: "
+        f"{error.strerror or type(error).__name__}",
+        remedy="set BRAINSCORE_SITE_HOME to a folder that you may write to",
+    )
+
+
+_DATABASES = "postgres://user:password@host:5432/name, or sqlite:////path/of/a/file"
+_ENGINES = {"postgresql": "PostgreSQL", "sqlite3": "SQLite"}
+
+
+def database() -> dict[str, Any]:
+    """Read where the data are: ``$DATABASE_URL``, else SQLite in the site's folder.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, or names PostgreSQL and there is no driver.
+    """
+
+    def wrong(what: str) -> UserError:  # the value itself holds a password: never shown
+        return UserError(f"DATABASE_URL {what}", remedy=f"set it to {_DATABASES}")
+
+    given = os.environ.get("DATABASE_URL") or f"sqlite:///{site_folder() / 'site.sqlite3'}"
+    try:
+        found: dict[str, Any] = dict(dj_database_url.parse(given, conn_max_age=600))
+    except ValueError:
+        raise wrong("cannot be read") from None
+    engine = str(found.get("ENGINE")).removeprefix("django.db.backends.")
+    if engine not in _ENGINES:
+        raise wrong(f"names neither {' nor '.join(_ENGINES.values())}")
+    if not found.get("NAME"):
+        raise wrong("names no database")
+    if engine == "postgresql":
+        try:
+            importlib.import_module("psycopg")
+        except ImportError:
+            raise UserError(
+                "DATABASE_URL names PostgreSQL, whose driver psycopg is not installed or lacks its library",
+                remedy='pip install "brainscore[postgres]"',
+            ) from None
+    return found
 
 
 def flag(name: str, default: bool = False) -> bool:
@@ -125,13 +175,25 @@ def mail(address: str) -> dict[str, str | int | bool]:
 
 
 def secret_key() -> str:
-    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one that is kept in the site's folder."""
+    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one that is kept in the site's folder.
+
+    Raises
+    ------
+    UserError
+        If it is short, or the folder cannot be made, read or written.
+    """
     given = os.environ.get("BRAINSCORE_SITE_SECRET")
     if given:
         if len(given) < 32:
             raise UserError("BRAINSCORE_SITE_SECRET is short", remedy="set it to at least 32 random characters")
         return given
-    path = site_folder() / "secret"
+    try:
+        return _kept_secret(site_folder() / "secret")
+    except OSError as error:
+        raise unusable_folder(error) from error
+
+
+def _kept_secret(path: Path) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         part = path.with_name(f".secret-{secrets.token_hex(8)}")

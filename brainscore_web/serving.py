@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError
-from brainscore_web._environment import site_folder
+from brainscore_web._environment import site_folder, unusable_folder
 
-__all__ = ["has_database", "listen", "prepare", "serve", "use_demonstration"]
+__all__ = ["has_database", "listen", "prepare", "require_database", "serve", "use_demonstration"]
 
 Say = Callable[[str], None]
 
@@ -44,13 +45,24 @@ def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> in
     -------
     int
         How many scores the site has.
+
+    Raises
+    ------
+    UserError
+        If the site's folder cannot be written, the database cannot be reached, or what the environment says is wrong.
     """
     _set_up()
+    with _alone(say):
+        return _prepare(results, demonstration=demonstration, say=say)
+
+
+def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
     from django.core.management import call_command
 
     from brainscore_web.leaderboard.models import Score
     from brainscore_web.leaderboard.simulated import fill
 
+    require_database()
     call_command("migrate", verbosity=0)
     _collect_static()
     if demonstration and not Score.objects.exists():
@@ -147,8 +159,61 @@ def _set_up() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     import django
 
-    site_folder().mkdir(parents=True, exist_ok=True)
+    try:
+        site_folder().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unusable_folder(error) from error
     django.setup()
+
+
+@contextmanager
+def _alone(say: Say) -> Iterator[None]:
+    """Wait until nobody else makes this site ready; the lock ends with the process, however that ends."""
+    import fcntl
+
+    try:
+        lock = (site_folder() / ".preparing").open("a", encoding="ascii")
+    except OSError as error:
+        raise unusable_folder(error) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting: another process makes this site ready.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+_REASONS = (
+    *("Connection refused", "authentication failed", "no password supplied", "does not exist", "timeout expired"),
+    *("Name or service not known", "invalid connection option", "unable to open database file", "is not a database"),
+    *("database is locked", "readonly database"),
+)
+
+
+def require_database() -> None:
+    """Reach the database.
+
+    Raises
+    ------
+    UserError
+        If it cannot be reached. What the driver says may hold what ``DATABASE_URL`` does, and is not shown.
+    """
+    from django.db import Error, connection
+
+    try:
+        connection.ensure_connection()
+    except Error as error:
+        why = next((f" ({reason})" for reason in _REASONS if reason in str(error)), "")
+        if not os.environ.get("DATABASE_URL"):
+            raise UserError(
+                f"the database in the site's folder cannot be opened{why}",
+                remedy="set BRAINSCORE_SITE_HOME to another folder, or DATABASE_URL to another database",
+            ) from None
+        raise UserError(
+            f"the database that DATABASE_URL names cannot be reached{why}",
+            remedy="start it, or correct DATABASE_URL",
+        ) from None
 
 
 def _collect_static() -> None:
@@ -163,8 +228,13 @@ def _collect_static() -> None:
     marker = Path(settings.STATIC_ROOT) / ".collected"
     if marker.exists() and marker.read_text(encoding="ascii") == state:
         return
-    call_command("collectstatic", interactive=False, verbosity=0, clear=True)
-    marker.write_text(state, encoding="ascii")
+    try:
+        marker.unlink(missing_ok=True)
+        # nothing is cleared: a server that runs may still send files of before
+        call_command("collectstatic", interactive=False, verbosity=0)
+        marker.write_text(state, encoding="ascii")
+    except OSError as error:
+        raise unusable_folder(error) from error
 
 
 def hash_of_files(paths: Any) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import dj_database_url
 from csp.constants import NONE, SELF
 
-from brainscore_web._environment import flag, listed, mail, number, secret_key, site_folder
+from brainscore_web._environment import database, flag, listed, mail, number, secret_key, site_folder
 
 SITE_HOME = site_folder()
 SECRET_KEY = secret_key()
@@ -71,7 +70,7 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{SITE_HOME / 'site.sqlite3'}", conn_max_age=600)}
+DATABASES = {"default": database()}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",  # a writer waits at its start, not in its midst, where SQLite cannot wait

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.sessions.models import Session
-from django.db import models, transaction
+from django.db import models
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.accounts.sessions import session_keys
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.models import LayerProfile, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.erasing import erase
+from brainscore_web.leaderboard.models import Visibility, VisionModel
+from brainscore_web.leaderboard.writing import writing_alone
 
 __all__ = ["Leftover", "leave"]
 
@@ -22,12 +22,6 @@ class Leftover(models.TextChoices):
     KEEP = "keep", "stay private: only administrators see them"
     PUBLISH = "publish", "become public"
     ERASE = "erase", "are erased: scores, profiles, descriptions"
-
-
-_EMPTY: dict[str, Any] = {
-    "title": "", "architecture": "", "family": "", "parameters": None, "size_mb": None, "training_data": "",
-    "regions": {}, "source": "", "bibtex": "", "plugin": "", "details": {}, "synced": {}, "runnable": False,
-}  # fmt: skip
 
 
 def leave(user: User, leftover: Leftover) -> None:
@@ -49,7 +43,7 @@ def leave(user: User, leftover: Leftover) -> None:
     UserError
         If the site would have no administrator left.
     """
-    with transaction.atomic():
+    with writing_alone():  # locks in the order of who ingests
         others = User.objects.select_for_update().filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
         if user.is_superuser and not list(others):
             raise UserError("the site would have no administrator", remedy="make somebody else an administrator first")
@@ -57,9 +51,7 @@ def leave(user: User, leftover: Leftover) -> None:
         if leftover is Leftover.PUBLISH:
             private.update(visibility=Visibility.PUBLIC)
         elif leftover is Leftover.ERASE:
-            for table in (Score, LayerProfile):
-                table.objects.filter(model__in=private).delete()
-            private.update(**_EMPTY)
+            erase(private)
         Session.objects.filter(session_key__in=list(session_keys(user))).delete()
         user.delete()
         revision.bump()  # updates in bulk send no signal

@@ -10,7 +10,6 @@ from allauth.account.adapter import get_adapter
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -24,6 +23,7 @@ from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.accounts.own_data import everything_about
 from brainscore_web.accounts.profile import profile_of
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
+from brainscore_web.leaderboard.writing import writing_alone
 
 __all__ = [
     "benchmark_access",
@@ -96,8 +96,8 @@ def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpRespons
     chosen = request.POST.get(field)
     if chosen not in Visibility.values:
         return HttpResponseBadRequest(f"{field} must be one of: {', '.join(Visibility.values)}")
-    with transaction.atomic():
-        row: Model = get_object_or_404(own.select_for_update(), identifier=request.POST.get("identifier", ""))
+    with writing_alone():  # locks in the order of who ingests: first the revision, then the row
+        row: Model = get_object_or_404(own, identifier=request.POST.get("identifier", ""))
         setattr(row, field, chosen)
         row.save(update_fields=[field])  # which makes a new revision: nothing remembered outlives it
     messages.success(request, f"{row} {'is' if field == 'visibility' else 'has data that are'} {chosen} now.")

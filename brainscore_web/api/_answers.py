@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern
@@ -79,7 +81,11 @@ def _answering(view: View) -> View:
 
 
 def _answer(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-    if "\0" in request.path or any("\0" in part for pair in request.GET.lists() for part in (pair[0], *pair[1])):
+    try:
+        asked = request.GET
+    except TooManyFieldsSent:
+        return problem(400, "too many parameters", f"send at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}")
+    if "\0" in request.path or any("\0" in part for pair in asked.lists() for part in (pair[0], *pair[1])):
         return problem(400, "the address has a NUL character", "leave it out")
     response = view(request, *args, **kwargs)
     if response.status_code == 405:
@@ -105,11 +111,12 @@ def _conditional(request: HttpRequest, response: HttpResponseBase) -> HttpRespon
     return get_conditional_response(request, etag=etag, response=response) or response
 
 
-def _without_body(response: HttpResponseBase) -> HttpResponse:
+def _without_body(response: HttpResponseBase) -> HttpResponseBase:
+    if isinstance(response, StreamingHttpResponse):  # its file is closed with it, once the request is done
+        response.streaming_content = []
+        del response["Content-Length"]
+        return response
     headers = {name: value for name, value in response.items() if name != "Content-Length"}
-    if isinstance(response, StreamingHttpResponse):
-        response.close()
-        return HttpResponse(status=response.status_code, headers=headers)
     length = len(response.content) if isinstance(response, HttpResponse) else 0
     return HttpResponse(status=response.status_code, headers={**headers, "Content-Length": str(length)})
 

@@ -65,7 +65,8 @@ class ScoresAsked(Schema):
 def scores(visitor: Visitor, asked: ScoresAsked) -> QuerySet[Score]:
     """Scores that are asked for and that the visitor may see, each with `counts`, the oldest receipt first.
 
-    Those count that are the newest of their model on their benchmark's version that counts, as on the leaderboard.
+    Those count that are the newest of their model on their benchmark's version that counts, as on the leaderboard; of
+    several of the same moment the one whose id is the last.
 
     Raises
     ------
@@ -83,13 +84,15 @@ def scores(visitor: Visitor, asked: ScoresAsked) -> QuerySet[Score]:
         found = found.filter(version=asked.version)
     if asked.since is not None:
         found = found.filter(created__gte=asked.since)
-    of_version = Q(benchmark__version="") | Q(version=F("benchmark__version"))
+    # what failed before the benchmark was loaded has no version, and is of every one
+    of_every = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
+    of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_every
     same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
     newer = (
         same.filter(created__gte=OuterRef("created"))
-        .filter(Q(created__gt=OuterRef("created")) | Q(pk__gt=OuterRef("pk")))
+        .filter(Q(created__gt=OuterRef("created")) | Q(receipt__gt=OuterRef("receipt")))
         .alias(any_version=Value("", output_field=CharField()))
-        .filter(Q(version=OuterRef("version")) | Q(any_version=OuterRef("benchmark__version")))
+        .filter(Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_every)
     )
     counts = of_version & ~Exists(newer.order_by())
     if asked.history:

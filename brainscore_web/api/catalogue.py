@@ -114,8 +114,8 @@ def _wanted(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
 def benchmarks_in_order() -> list[dict[str, Any]]:
     """Read all means and benchmarks, in the tree's order, with `parent` and `depth`."""
     children: defaultdict[str | None, list[dict[str, Any]]] = defaultdict(list)
-    columns = Benchmark.objects.order_by("order", "identifier").values(*_NODE, "parent__identifier")
-    for row in columns:
+    rows = list(Benchmark.objects.order_by("order", "identifier").values(*_NODE, "parent__identifier"))
+    for row in rows:
         row["parent"] = row.pop("parent__identifier")
         row["access"] = None if row["is_mean"] else row["access"]
         children[row["parent"]].append(row)
@@ -126,7 +126,9 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
             yield {**row, "depth": depth}
             yield from below(row["identifier"], depth + 1)
 
-    return list(below(None, 0))
+    found = list(below(None, 0))
+    reached = {row["identifier"] for row in found}  # not where parents form a cycle
+    return [*found, *({**row, "parent": None, "depth": 0} for row in rows if row["identifier"] not in reached)]
 
 
 @router.get(

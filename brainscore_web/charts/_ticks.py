@@ -11,6 +11,7 @@ __all__ = ["date_ticks", "nice_range", "nice_ticks", "tick_texts"]
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _TINY = 1e-9  # of a step
+_FARTHEST = 1e300  # the difference of two is a number still
 
 
 def nice_step(span: float, n: int) -> float:
@@ -69,7 +70,7 @@ def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1
     >>> nice_range([2.0, float("nan")])
     (1.5, 2.5)
     """
-    finite = [value for value in values if math.isfinite(value)]
+    finite = [min(max(value, -_FARTHEST), _FARTHEST) for value in values if math.isfinite(value)]
     if not finite:
         return 0.0, 1.0
     low, high = min(finite), max(finite)

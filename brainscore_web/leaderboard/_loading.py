@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +30,10 @@ __all__ = ["NUMBERS", "Scores", "Structure", "load_models", "load_scores", "load
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
 """Columns of scores that hold numbers."""
 
+_FARTHEST = 1e12  # what is kept from before there was a limit is drawn there
 _CHUNK = 2000  # rows: what they are made into stays small, and the collector of garbage idle
+_log = logging.getLogger(__name__)
+_ASKED = 500  # of SQLite's parameters
 _STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
 
 
@@ -40,7 +45,7 @@ class Structure(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Columns, one row a receipt, the oldest first.
+    """Columns, one row a receipt, the oldest first; those of a model on a benchmark at the same moment by their ids.
 
     `numbers` are (:data:`NUMBERS`, receipts); NaN where there is none, or what cannot be one.
     """
@@ -79,7 +84,12 @@ def load_structure(until: datetime | None) -> Structure:
     )  # fmt: skip
     versions = _versions(rows, until)
     names = {row["pk"]: row["identifier"] for row in rows}
-    means = {row["identifier"] for row in rows if row["is_mean"]}
+    above = {row["pk"]: row["parent_id"] for row in rows if row["is_mean"]}
+    means = {names[pk] for pk in above if _has_root(pk, above)}
+    wrong = {names[pk] for pk in above} - means
+    wrong |= {row["identifier"] for row in rows if row["parent_id"] is not None and row["parent_id"] not in above}
+    if wrong:
+        _complain(tuple(sorted(wrong)))
     nodes = [
         TreeNode(
             identifier=row["identifier"],
@@ -88,7 +98,7 @@ def load_structure(until: datetime | None) -> Structure:
             title=row["title"] or None,
         )
         for row in rows
-        if row["is_mean"]
+        if row["identifier"] in means
     ]
     made: dict[str, BenchmarkRow] = {}
     for row in rows:
@@ -122,6 +132,27 @@ def load_structure(until: datetime | None) -> Structure:
     return Structure(tree, (*(made[name] for name in tree.benchmarks), *apart))
 
 
+def _has_root(pk: int, above: Mapping[int, int | None]) -> bool:
+    """Whether the way up from a mean ends: where parents form a cycle it does not."""
+    passed: set[int] = set()
+    at: int | None = pk
+    while at is not None and at in above:
+        if at in passed:
+            return False
+        passed.add(at)
+        at = above[at]
+    return True
+
+
+@lru_cache(maxsize=16)  # once in each process
+def _complain(names: tuple[str, ...]) -> None:
+    _log.error(
+        "The tree is broken: parents form a cycle, or are no means. Correct the parents of %s; until then what is "
+        "below them counts in no mean.",
+        ", ".join(names[:20]) + (" and others" if len(names) > 20 else ""),
+    )
+
+
 class _Moment(Func):
     """A time in UTC as a database gives it quickest: SQLite as text, PostgreSQL as microseconds since 1970."""
 
@@ -148,11 +179,26 @@ def load_scores() -> Scores:
             parts.append(_columns(rows, versions))
     if not parts:
         parts = [_columns([], versions)]
-    pk, created = (np.concatenate([getattr(part, name) for part in parts]) for name in ("pk", "created"))
-    order = np.lexsort((pk, created))
-    return Scores._make(
-        np.concatenate([part[place] for part in parts], axis=-1)[..., order] for place in range(len(Scores._fields))
-    )
+    found = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True))
+    order = np.lexsort((found.pk, _ties(found), found.created))
+    return Scores._make(column[..., order] for column in found)
+
+
+def _ties(scores: Scores) -> NDArray[np.int64]:
+    """Order by the receipt's id where a model has several of the same moment on a benchmark; 0 elsewhere."""
+    keys = scores.created, scores.model, scores.benchmark
+    order = np.lexsort(keys)
+    alike = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
+    tied = order[np.append(alike, False) | np.append(False, alike)] if len(order) else order
+    receipts: dict[int, str] = {}
+    keys_of_tied = scores.pk[tied].tolist()
+    for start in range(0, len(tied), _ASKED):
+        some = Score.objects.order_by().filter(pk__in=keys_of_tied[start : start + _ASKED])
+        receipts.update(some.values_list("pk", "receipt"))
+    places = {receipt: place for place, receipt in enumerate(sorted(receipts.values()))}
+    ties = np.zeros(len(order), dtype=np.int64)
+    ties[tied] = [places.get(receipts.get(pk, ""), 0) for pk in keys_of_tied]
+    return ties
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Scores:
@@ -164,6 +210,7 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
     moments = np.array(created, dtype="datetime64[us]" if are_texts else np.int64).astype("datetime64[us]")
     numbers = np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
     numbers[~np.isfinite(numbers)] = np.nan
+    np.clip(numbers, -_FARTHEST, _FARTHEST, out=numbers)
     for name in ("error", "raw_error"):
         errors = numbers[NUMBERS.index(name)]
         errors[errors < 0] = np.nan

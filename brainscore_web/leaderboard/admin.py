@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.erasing import erase
 from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
@@ -19,11 +21,35 @@ from brainscore_web.leaderboard.models import (
     Visibility,
     VisionModel,
 )
+from brainscore_web.leaderboard.writing import writing_alone
 
 __all__ = ["BenchmarkAdmin", "IngestionAdmin", "LayerProfileAdmin", "ScoreAdmin", "VisionModelAdmin"]
 
 
-class _ReadOnly(admin.ModelAdmin):
+class _Alone(admin.ModelAdmin):
+    """Locks in the order of who ingests: first the revision, then rows; the other way round both would wait."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Add or change."""
+        with _alone_if_posted(request):
+            return super().changeform_view(request, *args, **kwargs)
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Delete one."""
+        with _alone_if_posted(request):
+            return super().delete_view(request, *args, **kwargs)
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """List, and do something with several."""
+        with _alone_if_posted(request):
+            return super().changelist_view(request, *args, **kwargs)
+
+
+def _alone_if_posted(request: HttpRequest) -> AbstractContextManager[None]:
+    return writing_alone() if request.method == "POST" else nullcontext()
+
+
+class _ReadOnly(_Alone):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Nothing is made here."""
         return False
@@ -34,7 +60,7 @@ class _ReadOnly(admin.ModelAdmin):
 
 
 @admin.register(VisionModel)
-class VisionModelAdmin(admin.ModelAdmin):
+class VisionModelAdmin(_Alone):
     """Models."""
 
     list_display = ("identifier", "owner", "visibility", "architecture", "family", "parameters", "runnable")
@@ -55,6 +81,25 @@ class VisionModelAdmin(admin.ModelAdmin):
         """Show them to their owners only."""
         self._set(request, queryset, Visibility.PRIVATE)
 
+    def delete_model(self, request: HttpRequest, obj: VisionModel) -> None:
+        """Delete one; of a private one the name stays."""
+        self.delete_queryset(request, VisionModel.objects.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[VisionModel]) -> None:
+        """Delete several; of private ones the names stay."""
+        keys = list(queryset.values_list("pk", flat=True))
+        private = VisionModel.objects.filter(pk__in=keys, visibility=Visibility.PRIVATE)
+        VisionModel.objects.filter(pk__in=keys).exclude(visibility=Visibility.PRIVATE).delete()
+        erase(private)
+        if kept := private.update(owner=None):
+            self.message_user(
+                request,
+                f"Of {kept} private {'model a row' if kept == 1 else 'models rows'} with nothing but the name "
+                "stays private, so that receipts that are read again do not publish it.",
+                messages.WARNING,
+            )
+        revision.bump()
+
     def _set(self, request: HttpRequest, queryset: QuerySet[VisionModel], visibility: str) -> None:
         changed = queryset.update(visibility=visibility)
         revision.bump()  # an update in bulk sends no signal
@@ -73,7 +118,7 @@ class _Samples(admin.TabularInline):
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(admin.ModelAdmin):
+class BenchmarkAdmin(_Alone):
     """Benchmarks and the means above them."""
 
     list_display = ("identifier", "parent", "version", "access", "region", "species", "owner", "is_mean", "control")

@@ -307,7 +307,8 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     lowest = np.min(values, axis=0, where=known, initial=np.inf)
     highest = np.max(values, axis=0, where=known, initial=-np.inf)
     with np.errstate(all="ignore"):
-        share = np.where(highest > lowest, (values - lowest) / (highest - lowest), 0.5)
+        span = highest / 2 - lowest / 2  # halves: the whole may be beyond all numbers
+        share = np.where(span > 0, (values / 2 - lowest / 2) / span, 0.5)
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 __all__ = [
     "FUTURE",
+    "LARGEST",
     "LONGEST_TEXT",
     "REPLACEMENT",
     "check_identifier",
@@ -23,6 +24,9 @@ __all__ = [
 
 LONGEST_TEXT = 20_000
 """Characters of texts that have no limit of their own."""
+
+LARGEST = 1e6
+"""Scores, errors and ceilings are no further from zero."""
 
 REPLACEMENT = "\ufffd"
 """Stands for what no database takes; no name has it."""
@@ -113,6 +117,8 @@ def check_identifier(value: str, what: str, limit: int) -> str:
         raise ValueError(f"{what} {value[:60]!r} is empty, or has blanks at its ends")
     if not value.isprintable() or REPLACEMENT in value:
         raise ValueError(f"{what} {value[:60]!r} has characters that cannot be shown")
+    if not {".", ".."}.isdisjoint(value.split("/")):
+        raise ValueError(f"{what} {value[:60]!r} has '.' or '..' between slashes: no address could name it")
     if len(value) > limit:
         raise ValueError(f"{what} {value[:60]!r}… has {len(value)} characters; at most {limit} are possible")
     return value

@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.clean import check_identifier
 
 __all__ = [
     "Benchmark",
@@ -41,6 +43,14 @@ class Visibility(models.TextChoices):
 
 def _sees_all(visitor: Visitor) -> bool:
     return bool(visitor.is_active and visitor.has_perm("leaderboard.view_private"))
+
+
+def _check_identifier(row: VisionModel | Benchmark) -> None:
+    limit = row._meta.get_field("identifier").max_length or 0
+    try:
+        check_identifier(row.identifier, "the identifier", limit)
+    except ValueError as error:
+        raise ValidationError({"identifier": str(error)}) from error
 
 
 class VisionModelQuerySet(models.QuerySet["VisionModel"]):
@@ -93,6 +103,10 @@ class VisionModel(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.identifier
+
+    def clean(self) -> None:
+        """Refuse identifiers that no address could name."""
+        _check_identifier(self)
 
 
 class Benchmark(models.Model):
@@ -147,6 +161,27 @@ class Benchmark(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.identifier
+
+    def clean(self) -> None:
+        """Refuse identifiers that no address could name, and what would make the tree none."""
+        _check_identifier(self)
+        if not self.is_mean and self.pk is not None and self.children.exists():
+            raise ValidationError({"is_mean": "Others stand below it: only a mean can have them."})
+        if self.parent_id is None:
+            return
+        rows = Benchmark.objects.order_by().values_list("pk", "parent_id", "is_mean")
+        known = {pk: (parent, is_mean) for pk, parent, is_mean in rows}
+        if self.parent_id == self.pk:
+            raise ValidationError({"parent": "It cannot stand below itself."})
+        if not known.get(self.parent_id, (None, True))[1]:
+            raise ValidationError({"parent": "This is a benchmark: only means have others below them."})
+        above: int | None = self.parent_id
+        passed: set[int | None] = {self.pk}
+        while above is not None:
+            if above in passed:
+                raise ValidationError({"parent": "Parents would form a cycle: this one stands below itself."})
+            passed.add(above)
+            above = known.get(above, (None, True))[0]
 
     def shows_data_to(self, visitor: Visitor) -> bool:
         """Whether this visitor may see stimuli and measurements."""

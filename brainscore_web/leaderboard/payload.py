@@ -18,6 +18,7 @@ __all__ = ["SCALE", "board_data", "column_data", "columns_below", "rounded"]
 SCALE = 1000
 """Values are sent and shown as whole numbers of 1/SCALE."""
 
+_FARTHEST = 1e12  # beyond, neither 64-bit whole numbers nor those of browsers are exact
 _SCORED = STATES.index("scored")
 
 
@@ -29,6 +30,7 @@ def rounded(value: float) -> str:
     """
     if not math.isfinite(value):
         return ""
+    value = min(max(value, -_FARTHEST), _FARTHEST)
     text = f"{round(value * SCALE) / SCALE + 0.0:.3f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
@@ -147,7 +149,7 @@ def column_data(
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(-values[known], kind="stable")]
     ordered = values[order]
-    whole = np.rint(ordered * SCALE).astype(np.int64)
+    whole = np.rint(np.clip(ordered, -_FARTHEST, _FARTHEST) * SCALE).astype(np.int64)
     steps = whole.copy()
     steps[1:] = whole[:-1] - whole[1:]
     colours = shades[order]
@@ -158,7 +160,9 @@ def column_data(
         "o": order.tolist(),
         "v": steps.tolist(),
         "t": (1 + np.flatnonzero(ordered[1:] == ordered[:-1])).tolist(),
-        "e": [None if math.isnan(error) else round(error * SCALE) for error in errors[order].tolist()],
+        "e": [
+            round(min(error, _FARTHEST) * SCALE) if math.isfinite(error) else None for error in errors[order].tolist()
+        ],
         "c": counted,
         "s": "".join(map(str, states[others].tolist())),
     }

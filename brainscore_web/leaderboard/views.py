@@ -17,7 +17,7 @@ from brainscore_web.leaderboard._cell import cell_facts
 from brainscore_web.leaderboard._links import card_links, card_patterns
 from brainscore_web.leaderboard._page import page_context
 from brainscore_web.leaderboard.board import Board, board_for
-from brainscore_web.leaderboard.http import answer, conditional, kept_for_visitors, user_errors
+from brainscore_web.leaderboard.http import answer, conditional, error_response, kept_for_visitors, user_errors
 from brainscore_web.leaderboard.payload import board_data, columns_below
 from brainscore_web.leaderboard.search import SearchError
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
@@ -90,7 +90,10 @@ def page(request: HttpRequest) -> HttpResponse:
         tag = conditional(asked.snapshot, "page", request.get_full_path(), only_snapshot=True)
         return answer(request, tag, make)
     except UserError as error:
-        board = board_for(snapshot_for(request.user), BoardState())
+        try:
+            board = board_for(snapshot_for(request.user), BoardState())
+        except UserError as other:  # not what was asked for is at fault, but what the site holds
+            return error_response(request, other)
         context = page_context(board, errors=False, typed=request.GET)
         context["problem"] = _problem(request.GET, error)
         response = render(request, "leaderboard/board.html", {**context, **card_patterns()}, status=400)

@@ -7,11 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 import requests
 
+from brainscore_core.errors import UserError
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("django") is None, reason="needs Django")
@@ -112,3 +115,112 @@ def test_demo_and_results_exclude_each_other(tmp_path):
 
 def test_results_that_are_not_there(tmp_path):
     assert "nowhere" in fails(tmp_path, "--results", str(tmp_path / "nowhere"))
+
+
+def test_two_at_once_on_a_fresh_site(tmp_path):
+    said = []
+
+    def start():
+        with serving(tmp_path, "--demo") as (address, before):
+            said.append(before)
+            assert requests.get(address, timeout=30).status_code == 200
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(start) for _ in range(2)]:
+            done.result()
+    assert len(said) == 2
+
+
+def test_a_site_that_another_makes_ready_is_waited_for(tmp_path):
+    import fcntl
+
+    home = tmp_path / "site-demonstration"
+    home.mkdir()
+    with (home / ".preparing").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        environment = {
+            name: text for name, text in os.environ.items() if not name.startswith(("BRAINSCORE_", "DJANGO_"))
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "brainscore", "serve", "--demo", "--port", "0", "--workers", "1"],
+            env={**environment, "BRAINSCORE_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            assert "Waiting" in process.stdout.readline()
+            assert not (home / "site.sqlite3").exists()
+        finally:
+            process.kill()
+            process.communicate(timeout=30)
+
+
+def test_files_of_a_running_server_stay(tmp_path):
+    with serving(tmp_path, "--demo") as (address, _):
+        style = re.search(r'href="(/static/site/site[^"]*css)"', requests.get(address, timeout=30).text)[1]
+        (tmp_path / "site-demonstration" / "static" / ".collected").write_text("of another version")
+        of_before = tmp_path / "site-demonstration" / "static" / "of-before.txt"
+        of_before.write_text("still there")
+        with serving(tmp_path, "--demo"):
+            assert requests.get(address.rstrip("/") + style, timeout=30).status_code == 200
+            assert of_before.exists()
+
+
+SECRET = "hidden-word"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"nonsense-{SECRET}",
+        f"mysql://me:{SECRET}@localhost/site",
+        f"postgres://me:{SECRET}@localhost:port/site",
+        f"postgres://me:{SECRET}@localhost:70000/site",
+        f"postgres://me:{SECRET}@localhost",
+    ],
+)
+def test_addresses_of_databases_that_cannot_be_read(monkeypatch, value):
+    from brainscore_web import _environment
+
+    monkeypatch.setenv("DATABASE_URL", value)
+    with pytest.raises(UserError, match="DATABASE_URL") as error:
+        _environment.database()
+    assert SECRET not in "".join(traceback.format_exception(error.value))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("DATABASE_URL", f"postgres://me:{SECRET}@localhost:port/site"),
+        ("DATABASE_URL", f"sqlite:////dev/null/{SECRET}"),
+        ("BRAINSCORE_SITE_HOME", f"/dev/null/{SECRET}"),
+    ],
+)
+@pytest.mark.parametrize("way", ["serve", "manage"])
+def test_settings_that_are_wrong_are_named_and_not_shown(tmp_path, variable, value, way):
+    (tmp_path / "results" / "a" / "b").mkdir(parents=True)
+    (tmp_path / "results" / "a" / "b" / "c.json").touch()  # so that it is no demonstration
+    command = ["brainscore", "serve", "--port", "0"] if way == "serve" else ["brainscore_web", "migrate"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        env={**os.environ, "BRAINSCORE_HOME": str(tmp_path), variable: value},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert variable in done.stderr
+    assert "Traceback" not in done.stderr
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_without_a_driver_for_postgresql(monkeypatch):
+    from brainscore_web import _environment
+
+    monkeypatch.setenv("DATABASE_URL", f"postgres://me:{SECRET}@localhost/site")
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(UserError, match="DATABASE_URL") as error:
+        _environment.database()
+    assert "brainscore[postgres]" in str(error.value)
+    assert SECRET not in str(error.value)

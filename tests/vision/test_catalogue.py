@@ -196,6 +196,7 @@ def test_a_plugin_without_metadata(lab):
 
 
 def test_metadata_in_yaml_and_in_python(lab):
+    pytest.importorskip("yaml")
     yml = "models: {lab-net: {architecture: DCNN, model_family: LabNet}}\n"
     folder = lab("models", "both", __init__=MODEL, metadata_yml=yml)
     entry, problems = one_model("lab-net")
@@ -210,6 +211,7 @@ def test_metadata_in_yaml_and_in_python(lab):
 
 
 def test_python_goes_before_yaml(lab):
+    pytest.importorskip("yaml")
     python = MODEL + (
         "    from brainscore_vision.model_helpers.metadata import ModelMetadata\n"
         "    METADATA = {'lab-net': ModelMetadata(architecture='mine', parameters=1, training_data=None,\n"
@@ -252,6 +254,7 @@ def test_metadata_that_are_none(lab, metadata, message):
 
 
 def test_a_broken_file_of_layers_and_of_metadata(lab):
+    pytest.importorskip("yaml")
     folder = lab("models", "layers", __init__=MODEL, metadata_yml="models: [")
     (folder / "region_layer_map").mkdir()
     (folder / "region_layer_map" / "lab-net.json").write_text('["V1"]')

@@ -8,6 +8,8 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_vision._metadata_file import read_metadata_file
 
+pytest.importorskip("yaml")
+
 PUBLISHED = """
 models:
   lab-net:

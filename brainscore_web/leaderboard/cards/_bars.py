@@ -17,6 +17,7 @@ from brainscore_web.leaderboard.cards._texts import known
 __all__ = ["Axis", "Bin", "axis_of", "bar", "bins", "histogram", "spark"]
 
 _WIDTH, _HEIGHT, _MARGIN = 150, 18, 6
+_FARTHEST = 1e12  # what is farther is drawn there
 
 
 class Axis(NamedTuple):
@@ -54,7 +55,7 @@ def axis_of(*values: ArrayLike) -> Axis:
     Axis(low=0.0, high=1.25)
     """
     every = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in (*values, [0.0, 1.0])])
-    every = every[np.isfinite(every)]
+    every = np.clip(every[np.isfinite(every)], -_FARTHEST, _FARTHEST)
     return Axis(float(every.min()), float(every.max()))
 
 
@@ -122,7 +123,8 @@ def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tu
     """
     array = np.asarray(values, dtype=np.float64)
     array = array[np.isfinite(array)]
-    counts, edges = np.histogram(array, bins=number, range=axis or axis_of(array))
+    ends = axis or axis_of(array)
+    counts, edges = np.histogram(np.clip(array, -_FARTHEST, _FARTHEST), bins=number, range=ends)
     highest = max(int(counts.max(initial=0)), 1)
     return tuple(
         Bin(float(low), float(high), int(count), int(count) / highest)

@@ -50,7 +50,7 @@ def model_data(model: VisionModel) -> ModelData:
     rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
-    for row in Score.objects.filter(model=model).order_by("created", "pk").values("pk", "benchmark_id", *_LINE):
+    for row in Score.objects.filter(model=model).order_by("created", "receipt").values("pk", "benchmark_id", *_LINE):
         if row["benchmark_id"] in benchmarks:
             scores[row["pk"]] = _point(benchmarks[row["benchmark_id"]], row), _line(row)
     versions = BenchmarkVersion.objects.order_by().values_list("benchmark_id", "version", "since")
@@ -69,7 +69,7 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
     shows_data = not benchmark.is_mean and benchmark.shows_data_to(visitor)
     if benchmark.is_mean:
         return BenchmarkData(scores={}, versions=())
-    rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "pk")
+    rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "receipt")
     samples = StimulusSample.objects.filter(benchmark=benchmark) if shows_data else ()
     return BenchmarkData(
         scores={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from django.db.models import Model
 
 from brainscore_core.scoring import CeilingEstimate, Receipt
 from brainscore_web.leaderboard.clean import (
+    LARGEST,
     LONGEST_TEXT,
     check_identifier,
     check_receipt,
@@ -21,7 +22,7 @@ from brainscore_web.leaderboard.clean import (
 )
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 
-__all__ = ["Row", "limits", "row_of"]
+__all__ = ["MEASURED", "Row", "limits", "row_of", "too_large"]
 
 
 _NONE = CeilingEstimate(value=None)
@@ -68,6 +69,23 @@ class Row(NamedTuple):
     document: dict[str, Any] | None = None
 
 
+MEASURED = (
+    *("value", "error", "low", "high", "unclamped", "raw", "raw_error", "raw_low", "raw_high"),
+    *("ceiling", "ceiling_error", "ceiling_low", "ceiling_high", "lower_bound"),
+)
+"""Attributes of `Row` on the scales of scores."""
+
+
+def too_large(row: Row, names: Iterable[str] = MEASURED) -> str:
+    """Say which number cannot be one of a score, if any."""
+    for name in names:
+        found = getattr(row, name)
+        if isinstance(found, float) and abs(found) > LARGEST:
+            what = {"value": "score"}.get(name, name.replace("_", " "))
+            return f"its {what} is {found:g}; at most ±{LARGEST:,.0f} is possible"
+    return ""
+
+
 @lru_cache(maxsize=1)
 def limits() -> dict[str, int | None]:
     """Characters that columns take, by attribute of `Row`."""
@@ -106,7 +124,7 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     raw_low, raw_high = raw.ci or (None, None)
     ceiling_low, ceiling_high = ceiling.ci or (None, None)
     model, benchmark = receipt.model, receipt.benchmark
-    return Row(
+    row = Row(
         receipt=check_receipt(receipt.id),
         created=moment(receipt.created),
         model=check_identifier(model.identifier, "the model", at_most["model"] or 0),
@@ -144,3 +162,6 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         bibtex=text(benchmark.bibtex) if len(benchmark.bibtex or "") < LONGEST_TEXT else "",
         document=plain,
     )
+    if wrong := too_large(row):
+        raise ValueError(wrong)
+    return row

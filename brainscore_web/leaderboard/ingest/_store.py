@@ -51,8 +51,10 @@ def ingest_store(
     Raises
     ------
     UserError
-        If there is no such folder, or the bucket cannot be read.
+        If the address is empty, there is no such folder, or the bucket cannot be read.
     """
+    if not str(address).strip():
+        raise UserError("the address is empty", remedy="name a results folder, or s3://bucket/prefix")
     if not str(address).startswith("s3:/") and not Path(address).expanduser().is_dir():
         raise UserError(f"there is no folder {address}", remedy="name a results folder, or s3://bucket/prefix")
     store = ResultsStore(address)

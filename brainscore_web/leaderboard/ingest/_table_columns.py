@@ -11,9 +11,16 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import EXPORT_COLUMNS, State
-from brainscore_web.leaderboard.clean import FUTURE, LONGEST_TEXT, REPLACEMENT, check_identifier, check_receipt
+from brainscore_web.leaderboard.clean import (
+    FUTURE,
+    LARGEST,
+    LONGEST_TEXT,
+    REPLACEMENT,
+    check_identifier,
+    check_receipt,
+)
 from brainscore_web.leaderboard.ingest._report import Tally
-from brainscore_web.leaderboard.ingest._rows import Row, limits
+from brainscore_web.leaderboard.ingest._rows import MEASURED, Row, limits, too_large
 
 __all__ = ["columns_of", "rows_of"]
 
@@ -89,13 +96,25 @@ def rows_of(batch: Any, before: int, tally: Tally) -> list[Row]:
     names = [_COLUMN.get(name, name) for name in Row._fields]
     lists = [_values(batch, attribute, name) for attribute, name in zip(Row._fields, names, strict=True)]
     rows = []
-    check = _checker()
+    check, far = _checker(), _far(batch)
     for place, row in enumerate(map(Row._make, zip(*lists, strict=False)), start=before + 1):
-        if wrong := check(row):
+        if wrong := check(row) or (far and too_large(row, far)):
             tally.wrong(f"row {place} ({row.receipt[:60]})", wrong)
         else:
             rows.append(row)
     return rows
+
+
+def _far(batch: Any) -> list[str]:
+    """Attributes whose columns have a number that is too large, or infinite."""
+    compute, found = _compute(), []
+    for attribute in MEASURED:
+        name = _COLUMN.get(attribute, attribute)
+        if name in batch.schema.names:
+            most = compute.max(compute.abs(_cast(batch.column(name), "float64"))).as_py()
+            if most is not None and most > LARGEST:
+                found.append(attribute)
+    return found
 
 
 def _fits(kind: str, found: Any) -> bool:

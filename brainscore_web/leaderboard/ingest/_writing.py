@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -55,9 +54,8 @@ class Writer:
 
     @contextmanager
     def ingesting(self, source: str) -> Iterator[None]:
-        """Keep a record of the ingestion, and count the revision once if anything was added, whatever happens."""
+        """Keep a record of the ingestion, whatever happens."""
         started = timezone.now()
-        killed = Ingestion.objects.filter(finished=None, started__gt=started - timedelta(days=1)).exists()
         record = Ingestion.objects.create(source=text(source, 500), by=self._by, started=started)
         try:
             yield
@@ -68,9 +66,7 @@ class Writer:
                 {"where": problem.path, "message": problem.message, "remedy": problem.remedy}
                 for problem in report.problems
             ]
-            record.save()
-            if report.added or killed:  # one that was killed could not say what it had added
-                revision.bump()
+            record.save(update_fields=["added", "known", "finished", "problems"])  # who asked may have left meanwhile
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write what is new of these rows."""
@@ -87,6 +83,8 @@ class Writer:
             models = model_ids(new, owner=self._by, visibility=self._visibility)
             written = self._insert(new, models, benchmarks)
             keep_versions(benchmarks, written)
+            if n_new:
+                revision.bump()  # with the batch: a process that is killed leaves nothing that others do not notice
         self.tally.added += len(written)
         self.tally.known += len(rows) - n_new
 

@@ -1,6 +1,7 @@
 """People and their tokens."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth import authenticate
@@ -107,6 +108,29 @@ def test_visibility_changes_in_bulk_at_once(client, board, staff, member):
     client.post("/admin/leaderboard/visionmodel/", {"action": "withdraw", "_selected_action": [str(pk) for pk in keys]})
     assert VisionModel.objects.visible_to(member).count() == 8
     assert revision.current() > before
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_private_models_that_are_deleted_stay_private_when_receipts_are_read_again(client, board, staff, member, bulk):
+    from brainscore_web.leaderboard.ingest._models import model_ids
+    from brainscore_web.leaderboard.models import Score, VisionModel
+
+    private, public = VisionModel.objects.get(identifier=board.models[-1]), board.models[0]
+    client.force_login(staff)
+    if bulk:
+        keys = [private.pk, VisionModel.objects.get(identifier=public).pk]
+        form = {"action": "delete_selected", "_selected_action": keys, "post": "yes"}
+        answer = client.post("/admin/leaderboard/visionmodel/", form, follow=True)
+    else:
+        answer = client.post(f"/admin/leaderboard/visionmodel/{private.pk}/delete/", {"post": "yes"}, follow=True)
+    assert "stays private" in answer.content.decode()
+    assert VisionModel.objects.filter(identifier=public).exists() is not bulk
+    left = VisionModel.objects.get(identifier=private.identifier)
+    assert (left.visibility, left.owner, left.architecture, left.family) == ("private", None, "", "")
+    assert not Score.objects.filter(model=left).exists()
+    row = SimpleNamespace(model=private.identifier, model_plugin="")
+    assert model_ids([row], owner=None, visibility="public") == {private.identifier: left.pk}
+    assert not VisionModel.objects.visible_to(member).filter(identifier=private.identifier).exists()
 
 
 def test_a_person_is_made_in_the_administration(client, staff):

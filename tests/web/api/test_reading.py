@@ -1,6 +1,7 @@
 """Models, benchmarks, scores, receipts: what is answered, to whom, in how many queries."""
 
 import json
+import random
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,7 +10,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, VisionModel
-from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 
 
 def all_items(get, address, **options):
@@ -178,6 +179,37 @@ def test_scores_that_count_are_those_of_the_leaderboard(get, board):
     assert 0.2 in values.values()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_the_receipts_say_counts_is_that_of_the_leaderboard(get, db, seed):
+    rng = random.Random(seed)
+    states = [state.value for state in Score.State]
+    benchmarks = [
+        Benchmark.objects.create(identifier=f"B{n}", version=version) for n, version in enumerate(["1", "2", ""])
+    ]
+    models = [VisionModel.objects.create(identifier=f"m{n}") for n in range(12)]
+    only = VisionModel.objects.create(identifier="only-failed")
+    rows = [(only, benchmarks[0], "failed", "", 0)]
+    rows += [
+        (model, benchmark, rng.choice(states), rng.choice(["", "1", "2"]), rng.randrange(3))
+        for model in models
+        for benchmark in benchmarks
+        for _ in range(rng.randrange(6))
+    ]
+    for number, (model, benchmark, state, version, day) in zip(rng.sample(range(900), len(rows)), rows, strict=True):
+        Score.objects.create(
+            receipt=f"receipt-{number:03}", model=model, benchmark=benchmark, state=state, version=version,
+            value=number / 1000 if state == "scored" else None, created=datetime(2026, 1, 1 + day, tzinfo=UTC),
+        )  # fmt: skip
+    snapshot = snapshot_for(AnonymousUser())
+    shown = snapshot.score[(snapshot.score >= 0) & (snapshot.state != STATES.index("outdated"))].tolist()
+    expected = sorted(Score.objects.filter(pk__in=shown).values_list("receipt", flat=True))
+    assert [item["receipt"] for item in all_items(get, "scores?limit=50")] == expected
+    history = all_items(get, "scores?history=true&limit=50")
+    assert [item["receipt"] for item in history if item["counts"]] == expected
+    assert [item["state"] for item in all_items(get, "scores?model=only-failed")] == ["failed"]
+    assert (snapshot.state == STATES.index("outdated")).any()
+
+
 def test_scores_are_filtered(get, board):
     everything = all_items(get, "scores?history=true&limit=1000")
     below = get("benchmarks/V1").json()["children"]
@@ -234,6 +266,8 @@ def test_a_receipt(get, board):
         ("exports/leaderboard.csv?form=round", "form"),
         ("exports/scores.csv?limit=3", "limit"),
         ("exports/leaderboard.pdf", "format"),
+        ("scores?" + "&".join(f"model=m{number}" for number in range(1001)), "parameters"),
+        ("leaderboard?" + "&".join(f"open=m{number}" for number in range(1001)), "parameters"),
     ],
 )
 def test_what_is_not_understood_is_named(get, board, address, named):
@@ -262,7 +296,7 @@ def test_other_methods(client, board):
 @pytest.mark.parametrize("address", ["models", "leaderboard", "exports/scores.csv", "models/absent", "openapi.json"])
 def test_head(client, board, address):
     whole, head = client.get(f"/api/v1/{address}"), client.head(f"/api/v1/{address}")
-    assert head.content == b""
+    assert head.getvalue() == b""
     assert head.status_code == whole.status_code
     for name in ("Content-Type", "ETag"):
         assert head.get(name) == whole.get(name)

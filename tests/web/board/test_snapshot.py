@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
 
 from brainscore_web.leaderboard import _loading, revision
 from brainscore_web.leaderboard import snapshot as snapshots
@@ -141,13 +142,17 @@ def test_which_receipt_counts(site, receipts, expected, score, apart):
     assert value(snapshot, "m", "A") == pytest.approx(score if score is not None else np.nan, nan_ok=True)
 
 
-def test_of_the_same_moment_the_one_kept_last_counts(site):
+@pytest.mark.parametrize("backwards", [False, True])
+def test_of_the_same_moment_the_one_with_the_last_id_counts_whatever_came_first(site, backwards):
     model, benchmark = site.model("m"), site.benchmark("A")
-    site.score(model, benchmark, 0.1)
-    last = site.score(model, benchmark, 0.2)
+    ids = ["receipt-b", "receipt-a", "receipt-c", "receipt-0"]
+    for number, receipt in enumerate(reversed(ids) if backwards else ids):
+        made = site.score(model, benchmark, number / 10)
+        Score.objects.filter(pk=made.pk).update(receipt=receipt)
+    site.score(site.model("another"), benchmark, 0.9)
     snapshot = snapshot_for(EVERYBODY)
-    assert value(snapshot, "m", "A") == 0.2
-    assert snapshot.score.tolist() == [[last.pk]]
+    assert Score.objects.get(pk=snapshot.score[snapshot.model_index["m"], 0]).receipt == "receipt-c"
+    assert value(snapshot, "another", "A") == 0.9
 
 
 def test_of_a_benchmark_without_a_version_every_one_counts(site):
@@ -425,3 +430,76 @@ def test_what_is_heavy_displaces_more_and_what_is_too_heavy_nothing():
     cache.clear()
     cache.get("e" * 10, lambda: "e" * 10)
     assert len(cache) == 1
+
+
+class TestBrokenTrees:
+    def test_what_is_below_a_cycle_stands_apart_and_is_told_once(self, site, client, caplog):
+        from brainscore_web.leaderboard._loading import _complain
+
+        _complain.cache_clear()
+        model = site.model("m")
+        site.score(model, site.benchmark("A"), 0.5)
+        site.score(model, site.benchmark("B", "V4"), 0.25)
+        other = Benchmark.objects.create(identifier="other", is_mean=True, parent=site.means["IT"])
+        Benchmark.objects.filter(identifier="IT").update(parent=other)
+        for _ in range(2):
+            revision.bump()
+            snapshot = snapshot_for(EVERYBODY)
+        assert list(snapshot.tree) == ["all", "V4", "B"]
+        assert [(one.identifier, one.in_tree, one.parent) for one in snapshot.benchmarks] == [
+            ("B", True, "V4"),
+            ("A", False, ""),
+        ]
+        assert value(snapshot, "m", "A") == 0.5
+        (told,) = [record for record in caplog.records if record.name == _loading.__name__]
+        assert told.levelname == "ERROR"
+        assert "IT, other" in told.getMessage()
+        for address in (
+            *("/", "/vision/leaderboard/", "/vision/leaderboard/data.json", "/vision/leaderboard/export.csv"),
+            *("/vision/benchmarks/", "/vision/benchmark/IT/", "/vision/benchmark/A/", "/vision/compare/"),
+            *("/api/v1/leaderboard", "/api/v1/benchmarks", "/api/v1/benchmarks/IT", "/api/v1/scores?benchmark=IT"),
+        ):
+            assert client.get(address).status_code == 200, address
+        listed = client.get("/api/v1/benchmarks").json()["items"]
+        assert {one["identifier"] for one in listed} == {"all", "V4", "IT", "other", "A", "B"}
+
+    def test_below_a_benchmark_nothing_counts(self, site, caplog):
+        from brainscore_web.leaderboard._loading import _complain
+
+        _complain.cache_clear()
+        model, above = site.model("m"), site.benchmark("A")
+        site.score(model, site.benchmark("B"), 0.5)
+        Benchmark.objects.filter(identifier="B").update(parent=above)
+        snapshot = snapshot_for(EVERYBODY)
+        assert snapshot.tree.benchmarks == ("A",)
+        assert not snapshot.benchmarks[snapshot.benchmark_index["B"]].in_tree
+        assert "B" in caplog.text
+
+    @pytest.mark.parametrize(
+        ("changed", "parent"),
+        [("all", "IT"), ("all", "all"), ("V4", "A")],
+    )
+    def test_none_is_made_in_the_administration(self, site, changed, parent):
+        site.benchmark("A")
+        rows = {row.identifier: row for row in Benchmark.objects.all()}
+        for row in rows.values():
+            row.full_clean()
+        rows[changed].parent = rows[parent]
+        with pytest.raises(ValidationError) as error:
+            rows[changed].full_clean()
+        assert list(error.value.message_dict) == ["parent"]
+
+    def test_what_has_others_below_it_stays_a_mean(self, site):
+        site.benchmark("A")
+        site.means["IT"].is_mean = False
+        with pytest.raises(ValidationError, match="only a mean"):
+            site.means["IT"].full_clean()
+
+    @pytest.mark.parametrize("name", ["..", ".", "a/../b", "a/.", " a", "a\nb"])
+    def test_names_without_an_address(self, db, name):
+        for row in (Benchmark(identifier=name), VisionModel(identifier=name)):
+            with pytest.raises(ValidationError) as error:
+                row.full_clean()
+            assert list(error.value.message_dict) == ["identifier"]
+        for fine in ("...", "a..b", "org/model.v1"):
+            VisionModel(identifier=fine).full_clean()

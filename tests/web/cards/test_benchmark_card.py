@@ -225,3 +225,34 @@ def test_a_newer_version_that_does_not_count_yet(board, card_of, member):
     card = card_of(FIRST, member)
     assert [(line.version, line.current) for line in card.versions] == [("3", False), ("2", True), ("1", False)]
     assert card.ceiling.text == card.versions[1].ceiling
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/vision/leaderboard/?open=V1",
+        "/vision/leaderboard/data.json?open=V1",
+        "/vision/leaderboard/export.csv",
+        "/vision/benchmark/{benchmark}/",
+        "/vision/benchmark/{benchmark}/?download=svg",
+        "/vision/benchmark/V1/",
+        "/vision/model/{first}/",
+        "/vision/model/{second}/",
+        "/vision/compare/?x={benchmark}&y={other}",
+        "/vision/compare/?mode=matrix&level=benchmarks&least=3",
+        "/vision/compare/?mode=models&first={first}&second={second}",
+        "/api/v1/leaderboard",
+        "/api/v1/scores",
+    ],
+)
+def test_numbers_from_before_there_was_a_limit_break_no_page(board, client, address):
+    benchmark, other = board.benchmarks[0], board.benchmarks[4]
+    far = {"value": 1.7e308, "error": 1.6e308, "low": -1.7e308, "high": 1.7e308, "raw": 1.7e308, "raw_error": 1.6e308}
+    of = Score.objects.filter(benchmark__identifier=benchmark)
+    of.update(state="scored", **far)
+    of.filter(model__identifier=board.models[1]).update(value=-1.7e308, raw=-1.7e308)
+    address = address.format(benchmark=benchmark, other=other, first=board.models[0], second=board.models[1])
+    answer = client.get(address)
+    assert answer.status_code == 200
+    assert answer.getvalue()

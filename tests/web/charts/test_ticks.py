@@ -65,6 +65,12 @@ def test_an_axis_needs_two_ends_in_order(low, high):
         nice_ticks(low, high)
 
 
+def test_a_range_has_ends_whose_difference_is_a_number():
+    low, high = nice_range([-1.7e308, 1.7e308])
+    assert math.isfinite(high - low)
+    assert nice_ticks(low, high)
+
+
 def test_ticks_known():
     assert nice_ticks(0, 1) == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     assert nice_ticks(-0.04, 0.04, 4) == (-0.04, -0.02, 0.0, 0.02, 0.04)

@@ -497,6 +497,31 @@ def test_a_lost_connection_is_told_and_mended(board, browser, live_server):
     context.close()
 
 
+def test_data_that_change_all_the_time_are_not_asked_for_without_end(board, page):
+    visit(page)
+    asked = []
+
+    def other(route):
+        asked.append(route.request.url)
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "revision": f"another {len(asked)}"})
+
+    def without_columns(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "columns": {}})
+
+    page.route("**/columns.json*", other)
+    page.route("**/data.json*", without_columns)
+    page.get_by_role("button", name="Open V1, ").click()
+    expect(page.locator("#trouble")).to_contain_text("the data change all the time")
+    n_asked = len(asked)
+    page.wait_for_timeout(500)
+    assert len(asked) == n_asked == 4
+    page.unroute("**/columns.json*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("td.waiting")).to_have_count(0)
+
+
 def test_a_change_meanwhile_is_noticed(board, page):
     from brainscore_web.leaderboard.models import VisionModel
 

@@ -61,6 +61,23 @@ def test_columns_keep_the_order_that_rounding_would_lose():
     assert column["v"] == [500, 0, 0, 800]
 
 
+@pytest.mark.parametrize("far", [1e12, 9e15, 1e200, 1.8e305, 1.7e308])
+def test_values_beyond_all_scores_are_cut(far):
+    values = np.array([far, 0.5, -far])
+    column = column_data(values, np.array([far, np.inf, np.nan]), np.zeros(3), np.array([9, 4, 0]))
+    assert column["o"] == [0, 1, 2]
+    assert column["v"] == [10**15, 10**15 - 500, 10**15 + 500]
+    assert column["e"] == [10**15, None, None]
+    assert rounded(far) == "1000000000000.000"
+    assert rounded(-far) == "-1000000000000.000"
+
+
+def test_shades_of_values_beyond_all_scores():
+    from brainscore_web.leaderboard.board import _shades
+
+    assert _shades(np.array([[1.7e308], [0.0], [-1.7e308], [np.nan]])).tolist() == [[9], [5], [0], [-1]]
+
+
 def test_a_column_without_values():
     column = column_data(np.full(2, np.nan), np.full(2, np.nan), np.array([3, 5]), np.array([-1, -1]))
     assert (column["o"], column["v"], column["c"], column["s"]) == ([], [], [], "35")

@@ -290,3 +290,16 @@ def test_what_is_chosen_stays_chosen_in_the_form(board, client):
     assert '<input type="hidden" name="sort" value="-V2">' in html
     assert '<input type="hidden" name="open" value="">' in html
     assert re.search(r'id="chosen" class="badge">4<', html)
+
+
+def test_data_that_cannot_be_read_are_no_traceback(board, client, monkeypatch):
+    from brainscore_core.errors import UserError
+    from brainscore_web.leaderboard import views
+
+    def broken(visitor, *, at=None):
+        raise UserError("the tree is broken", remedy="mend it")
+
+    monkeypatch.setattr(views, "snapshot_for", broken)
+    answer = client.get(PAGE)
+    assert answer.status_code == 400
+    assert "the tree is broken" in answer.content.decode()

@@ -1,6 +1,7 @@
 """Receipts that are posted."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from django.db import connection
 
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest import IngestReport, ingest_receipts
+from brainscore_web.leaderboard.ingest import IngestReport, _writing, ingest_receipts
+from brainscore_web.leaderboard.ingest._receipts import BATCH
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
 OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
@@ -65,12 +67,42 @@ def test_the_revision_grows_once(db, receipt, monkeypatch):
     assert len(times) == 1
 
 
-def test_after_one_that_was_killed_the_revision_grows(db, receipt):
-    ingest(receipt())
-    Ingestion.objects.create(source="killed")
+def test_every_batch_is_noticed_at_once_also_of_one_that_is_killed_later(db, receipt):
     before = revision.current()
-    ingest(receipt())
-    assert revision.current() > before
+    seen = []
+
+    def documents():
+        for number in range(2 * BATCH + 1):
+            if number and number % BATCH == 0:
+                seen.append((Score.objects.count(), revision.current()))
+            yield receipt(f"model-{number}", value=number / 5000)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest_receipts(documents(), by=None)
+    assert [count for count, _ in seen] == [BATCH, 2 * BATCH]
+    assert before < seen[0][1] < seen[1][1] == revision.current()
+
+
+def test_a_batch_that_fails_is_not_noticed(db, receipt, monkeypatch):
+    before = revision.current()
+    monkeypatch.setattr(_writing, "keep_versions", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        ingest(receipt())
+    assert (revision.current(), Score.objects.count()) == (before, 0)
+
+
+@pytest.mark.parametrize("value", [1.7e308, -1.1e6, 10**9])
+@pytest.mark.parametrize("path", ["score__value", "score__error", "raw__value", "ceiling__value", "ceiling__error"])
+def test_numbers_that_no_score_can_be_are_refused(db, receipt, document, path, value):
+    value = abs(value) if path.endswith("error") else value
+    report = ingest(document(**{path: value}), receipt("another"))
+    assert (report.added, len(report.problems)) == (1, 1)
+    assert re.search(r"its \w+( error)? is .*; at most ±1,000,000 is possible", report.problems[0].message)
+
+
+def test_large_ones_that_may_be_are_kept(db, document):
+    assert ingest(document(raw__value=-1e6)).added == 1
 
 
 @pytest.mark.parametrize("file", sorted(OLD.glob("*.json")), ids=lambda file: file.stem)
@@ -96,6 +128,8 @@ BAD = {
     "long name": lambda make: make(model__identifier="m" * 201),
     "NUL in a name": lambda make: make(model__identifier="a-\0model"),
     "half a character in a name": lambda make: make(benchmark__identifier="Some\ud8002026-pls"),
+    "a step up as a name": lambda make: make(model__identifier=".."),
+    "a step up in a name": lambda make: make(benchmark__identifier="a/../b"),
     "blank name": lambda make: make(benchmark__identifier="  "),
     "line in a name": lambda make: make(model__identifier="a\nmodel"),
     "long version": lambda make: make(benchmark__version="v" * 51),
@@ -334,3 +368,84 @@ def test_posts_at_the_same_time_give_one_row(receipt, tmp_path, process):
     assert sum(known for _, known, _ in found["reports"]) == 15
     assert not any(problems for _, _, problems in found["reports"])
     assert found["rows"] == [5, 5, 1, 4]
+
+
+AGAINST = """
+import json, sys, threading, time
+import django
+from django.core.management import call_command
+django.setup()
+from django.conf import settings
+settings.ALLOWED_HOSTS = ["*"]
+settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+call_command("migrate", verbosity=0)
+call_command("flush", interactive=False, verbosity=0)  # a server keeps what tests before this one wrote
+from django.db import connections
+from django.test import Client
+from brainscore_web.accounts.leaving import Leftover, leave
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.ingest import _writing, ingest_receipts, sync_catalogue
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
+
+what = sys.argv[1]
+first, second = [json.load(open(file)) for file in sys.argv[2:]]
+user = User.objects.create_user("somebody@example.org", "correct horse battery")
+boss = User.objects.create_superuser("boss@example.org", "correct horse battery")
+assert ingest_receipts([first], by=user).added == 1
+model, benchmark = VisionModel.objects.get(), Benchmark.objects.get(is_mean=False)
+clients = [Client(raise_request_exception=True) for _ in (user, boss)]
+for client, who in zip(clients, (user, boss)):
+    client.force_login(who)
+holds = threading.Event()
+original = _writing.benchmarks_of
+
+def slow(rows):
+    holds.set()  # the revision is locked
+    time.sleep(0.7)
+    Benchmark.objects.filter(pk=benchmark.pk).update(order=5)  # as where a receipt says where it stands
+    return original(rows)
+
+_writing.benchmarks_of = slow
+ended = {}
+
+def run(name, function):
+    try:
+        ended[name] = function()
+    except Exception as error:
+        ended[name] = repr(error)
+    finally:
+        connections.close_all()
+
+def other():
+    holds.wait()
+    if what == "switch":
+        return clients[0].post(
+            "/accounts/models/visibility/", {"identifier": model.identifier, "visibility": "public"}
+        ).status_code
+    if what == "leave":
+        return leave(User.objects.get(pk=user.pk), Leftover.KEEP)
+    fields = {"identifier": benchmark.identifier, "order": 7, "access": "private", "version": "1", "title": "Edited"}
+    for prefix in ("versions", "samples"):
+        fields |= {f"{prefix}-TOTAL_FORMS": 0, f"{prefix}-INITIAL_FORMS": 0}
+    return clients[1].post(f"/admin/leaderboard/benchmark/{benchmark.pk}/change/", fields).status_code
+
+threads = [
+    threading.Thread(target=run, args=("ingest", lambda: ingest_receipts([second], by=user).added)),
+    threading.Thread(target=run, args=("other", other)),
+]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(60)
+print(json.dumps([ended, Benchmark.objects.get(pk=benchmark.pk).title]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "answer", "title"), [("switch", 302, ""), ("leave", None, ""), ("admin", 302, "Edited")]
+)
+def test_changes_while_receipts_are_read_wait_for_each_other(receipt, tmp_path, process, what, answer, title):
+    files = [tmp_path / "first.json", tmp_path / "second.json"]
+    files[0].write_text(receipt().to_json())
+    files[1].write_text(receipt("another-model", day=1).to_json() if what == "leave" else receipt(day=1).to_json())
+    assert json.loads(process("-c", AGAINST, what, *files)) == [{"ingest": 1, "other": answer}, title]

@@ -59,6 +59,14 @@ def test_a_folder_that_is_not_there_is_said(db, tmp_path):
     assert not Ingestion.objects.exists()
 
 
+@pytest.mark.parametrize("address", ["", " "])
+def test_an_empty_address_is_not_the_current_folder(db, store, monkeypatch, address, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="the address is empty"):
+        ingest_store(address)
+    assert not Ingestion.objects.exists()
+
+
 def test_an_empty_folder_has_nothing(db, tmp_path):
     assert ingest_store(tmp_path) == IngestReport()
 

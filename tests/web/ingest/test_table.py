@@ -155,6 +155,18 @@ def test_numbers_that_are_not_finite_are_missing(db, changed):
     assert list(Score.objects.order_by("receipt").values_list("raw", flat=True)) == [None] * 6 + [0.25]
 
 
+@pytest.mark.parametrize("column", ["score", "error", "raw", "raw_ci_low", "ceiling", "ceiling_error"])
+@pytest.mark.parametrize("value", [1.7e308, 2e6])
+def test_numbers_that_no_score_can_be_are_refused(db, several, changed, column, value):
+    def at(found):
+        places = [place for place, one in enumerate(found.to_pylist()) if one is not None]
+        return pa.array([value if n == places[0] else one for n, one in enumerate(found.to_pylist())])
+
+    report = ingest_table(changed(**{column: at}))
+    assert (report.added, len(report.problems)) == (len(several) - 1, 1)
+    assert "at most ±1,000,000 is possible" in report.problems[0].message
+
+
 def test_texts_are_cut_and_cleaned(db, changed):
     long = "ü" * 30_000
     path = changed(

@@ -19,7 +19,10 @@ const problem = document.getElementById("problem");
 const address = root.dataset;
 const COLUMNS_AT_ONCE = 40;
 
+const MOST_CHANGES = 3; // in a row; each is waited for twice as long as the one before
+
 let asked = null; // the request under way
+let changes = 0; // how often in a row columns were of other data than the table
 let stepOf = null; // the field whose typing made the last step
 let params = new URLSearchParams(location.search);
 params.delete("page");
@@ -149,7 +152,10 @@ async function complete() {
   const data = view.data;
   const wanted = layout(data.nodes, view.open).columns.map((place) => data.nodes[place]);
   const missing = wanted.filter((node) => node.kind !== "heading" && !data.columns[node.id]);
-  if (!missing.length) return;
+  if (!missing.length) {
+    changes = 0;
+    return;
+  }
   const parents = [...new Set(missing.map((node) => node.parent))];
   while (parents.length) {
     const some = [];
@@ -167,7 +173,13 @@ async function complete() {
       const more = await answer.json();
       if (view.data !== data) return;
       if (more.problem || more.revision !== data.revision || more.models !== data.models.id.length) {
-        ask(params, { remembered: false }); // something has changed meanwhile
+        if (++changes > MOST_CHANGES) {
+          changes = 0;
+          fail(new Error("the data change all the time"), () => ask(params, { remembered: false }));
+          return;
+        }
+        if (changes > 1) await new Promise((wake) => setTimeout(wake, 500 * 2 ** (changes - 2)));
+        if (view.data === data && !asked) ask(params, { remembered: false }); // something has changed meanwhile
         return;
       }
       Object.assign(data.columns, more.columns);
@@ -177,6 +189,7 @@ async function complete() {
     }
     grid.refresh();
   }
+  changes = 0;
 }
 
 function refuse({ message, remedy, field }) {
