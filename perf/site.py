@@ -57,7 +57,6 @@ READERS = {
     "the comparison of two benchmarks": [
         f"/vision/compare/?x=Simulated000.V1-pls&y=Simulated{number:03d}.V1-pls" for number in (24, 48, 72)
     ],
-    "programming interface: leaderboard": ["/api/v1/leaderboard"],
 }
 
 
@@ -147,7 +146,8 @@ def main():
     text = (
         f"{options.readers} readers at once, without pauses, {options.seconds} s each; {options.models} models × "
         f"{options.benchmarks} benchmarks × 2 versions in SQLite, {options.workers} processes of "
-        f"`brainscore serve`, the readers on the same 2 cores. The server's processes hold {used / 1e6:,.0f} MB at the "
+        f"`brainscore serve`, the readers on the same 2 cores. Where there are many addresses, the first answer of each "
+        f"process to each of them is counted, too, unless the 5 s before covered it. The server's processes hold {used / 1e6:,.0f} MB at the "
         f"end.\n\n{table(head, rows)}"
     )
     print(text)
