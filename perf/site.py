@@ -145,10 +145,10 @@ def main():
     head = ["what is read", "kB", "a second", "median, ms", "99 %, ms", "longest, ms", "errors"]
     text = (
         f"{options.readers} readers at once, without pauses, {options.seconds} s each; {options.models} models × "
-        f"{options.benchmarks} benchmarks × 2 versions in SQLite, {options.workers} processes of "
-        f"`brainscore serve`, the readers on the same 2 cores. Where there are many addresses, the first answer of each "
-        f"process to each of them is counted, too, unless the 5 s before covered it. The server's processes hold {used / 1e6:,.0f} MB at the "
-        f"end.\n\n{table(head, rows)}"
+        f"{options.benchmarks} benchmarks × 2 versions in SQLite, {options.workers} processes of `brainscore serve`, "
+        "the readers on the same 2 cores. Where there are many addresses, the first answer of each process to each "
+        "of them is counted, too, unless the 5 s before covered it. The server's processes hold "
+        f"{used / 1e6:,.0f} MB at the end.\n\n{table(head, rows)}"
     )
     print(text)
     if options.write:
