@@ -31,11 +31,11 @@ def test_home_says_that_simulated_is_simulated(client, board):
 
 
 def test_home_ranks_as_the_leaderboard_does(client, board):
-    from brainscore_web.leaderboard.board import board_of
-    from brainscore_web.leaderboard.state import BoardState
     from django.contrib.auth.models import AnonymousUser
 
+    from brainscore_web.leaderboard.board import board_of
     from brainscore_web.leaderboard.snapshot import snapshot_for
+    from brainscore_web.leaderboard.state import BoardState
 
     first = board_of(snapshot_for(AnonymousUser()), BoardState()).models[0].identifier
     leaders = client.get("/").context["front"].leaders
