@@ -42,7 +42,7 @@ class Refused(UserError):
 
 
 def begin(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> UploadedFile:
-    """Reserve room for a file, and the right to send it; what was sent before in its place is gone.
+    """Reserve room for a file, and the right to send it; what was sent before stays until this one is there.
 
     Parameters
     ----------
@@ -70,13 +70,11 @@ def begin(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> Up
         if slot.streaming:
             raise Refused(f"this {kind.upper()} is being uploaded already", "wait until it is there", status=409)
         _require_room(owner, slot, announced)
-        before = [token for token in (slot.claim, slot.token) if token]
+        dead = slot.claim  # of a request that ended without a word
         slot.claim, slot.reserved, slot.touched = uuid.uuid4().hex, announced, timezone.now()
-        slot.token, slot.size, slot.sent_as, slot.expected_sha1 = "", None, clean_name(sent_as), ""
+        slot.sent_as = clean_name(sent_as) or slot.sent_as
         slot.save()
-    for token in before:
-        with suppress(StorageFailure):  # the sweep removes it
-            storage().drop(token)
+    _drop(dead)
     return slot
 
 
@@ -92,6 +90,7 @@ def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") 
     with transaction.atomic():
         owner = User.objects.select_for_update().get(pk=slot.upload.owner_id)
         _require_room(owner, slot, size)
+        before = UploadedFile.objects.filter(pk=slot.pk).values_list("token", flat=True).first()
         done = UploadedFile.objects.filter(
             pk=slot.pk, claim=slot.claim, upload__state=Upload.State.RECEIVING
         ).update(
@@ -100,13 +99,19 @@ def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") 
         )  # fmt: skip
         if not done:
             raise Refused("the upload was interrupted for too long", "send the file again", status=409)
+    _drop(before)
+
+
+def _drop(token: str | None) -> None:
+    if token:
+        with suppress(StorageFailure, OSError):  # the sweep removes it
+            storage().drop(token)
 
 
 def give_up(slot: UploadedFile) -> None:
     """Free what a request reserved, and remove what it wrote."""
     UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(claim="", reserved=0)
-    with suppress(StorageFailure, OSError):  # the sweep removes it
-        storage().drop(slot.claim)
+    _drop(slot.claim)
 
 
 def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
