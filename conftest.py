@@ -12,6 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+collect_ignore = ["brainscore_web/wsgi.py", "brainscore_web/__main__.py"]  # they set the process up for serving
 pytest_plugins = ["brainscore.pytest_plugin"]  # the entry point loads it, too, once the project is installed
 
 # a loaded machine is slow; that is no failure

@@ -123,6 +123,7 @@ def serve(taken: socket.socket, *, workers: int) -> None:
                 "worker_class": "gthread",
                 "threads": 4,
                 "timeout": 120,
+                "graceful_timeout": 5,  # seconds until Ctrl-C ends what does not end by itself
                 "loglevel": "warning",
                 "worker_tmp_dir": "/dev/shm" if Path("/dev/shm").is_dir() else None,  # noqa: S108 # heartbeats, as gunicorn advises
                 "control_socket_disable": True,

@@ -41,7 +41,9 @@ def pytest_run(tmp_path):
     """pytest in a process of its own, as a laboratory runs it: no settings, the plugin folder unknown."""
 
     def run(*arguments, **variables):
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("BRAINSCORE_P")}
+        environment = {
+            key: value for key, value in os.environ.items() if not key.startswith(("BRAINSCORE_P", "DJANGO_"))
+        }
         environment |= {"BRAINSCORE_HOME": str(tmp_path / "home"), **variables}
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments]
         return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)

@@ -21,6 +21,12 @@ IDS = [f"img_{number:02d}" for number in range(6)]
 
 
 @pytest.fixture(autouse=True)
+def _limit_of_pillow(monkeypatch):
+    """What is looked into in this process, rather than apart, leaves Pillow's limit as it was."""
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", Image.MAX_IMAGE_PIXELS)
+
+
+@pytest.fixture(autouse=True)
 def root(settings, tmp_path):
     """The storage: a folder of the test's own, small limits."""
     folder = tmp_path / "uploads"
