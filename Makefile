@@ -27,9 +27,9 @@ test: $(VENV)/.test ## run all tests but the slow ones
 test-slow: $(VENV)/.test ## run the slow tests
 	$(BIN)/python -m pytest -m slow
 
-test-postgres: $(VENV)/.test ## run the site's tests on PostgreSQL
+test-postgres: $(VENV)/.test ## run the site's tests on PostgreSQL, but those in a browser
 	OMP_NUM_THREADS=1 $(BIN)/python tests/web/on_postgres.py \
-		$(BIN)/python -m pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile tests/web
+		$(BIN)/python -m pytest -m "not slow" -k "not browser and not picture" --numprocesses $(WORKERS) --dist loadfile tests/web
 
 test-lowest: ## run the core tests on the lowest declared versions
 	$(MAKE) --no-print-directory VENV=.venv-lowest LOCK=requirements/lowest.txt .venv-lowest/.lowest
