@@ -74,13 +74,12 @@ def document():
 
 
 @pytest.fixture
-def process(tmp_path, request):
+def process(tmp_path, transactional_db):
     """Run Python on an empty database that is no test's: one in memory knows no waiting. Gives what it prints."""
     folder = tmp_path / "site"
     folder.mkdir()
     database = f"sqlite:///{folder}/site.sqlite3"
     if connection.vendor == "postgresql":
-        request.getfixturevalue("transactional_db")
         known = connection.settings_dict
         who = known["USER"] + (f":{known['PASSWORD']}" if known["PASSWORD"] else "")
         where = quote(known["HOST"], safe="") + (f":{known['PORT']}" if known["PORT"] else "")
