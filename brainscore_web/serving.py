@@ -13,7 +13,7 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_web._environment import site_folder, unusable_folder
 
-__all__ = ["has_database", "listen", "prepare", "require_database", "serve", "use_demonstration"]
+__all__ = ["has_database", "listen", "prepare", "require_database", "serve", "set_up", "use_demonstration"]
 
 Say = Callable[[str], None]
 
@@ -51,7 +51,7 @@ def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> in
     UserError
         If the site's folder cannot be written, the database cannot be reached, or what the environment says is wrong.
     """
-    _set_up()
+    set_up()
     with _alone(say):
         return _prepare(results, demonstration=demonstration, say=say)
 
@@ -156,7 +156,8 @@ def _warm() -> None:
     connections.close_all()  # this thread answers no requests
 
 
-def _set_up() -> None:
+def set_up() -> None:
+    """Let Django know the site's settings, and make its folder."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     import django
 

@@ -20,8 +20,8 @@ from _tables import table, write_section
 
 FILL = """
 import sys
-from brainscore_web.serving import _set_up
-_set_up()
+from brainscore_web.serving import set_up
+set_up()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from brainscore_web.leaderboard.simulated import fill

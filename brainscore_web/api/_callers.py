@@ -101,7 +101,7 @@ class Access(AuthBase):
 
 def caller_of(request: HttpRequest) -> Caller:
     """Who asks, once an operation runs."""
-    caller: Any = request.auth  # type: ignore[attr-defined]
+    caller: Any = request.auth  # type: ignore[attr-defined] # django-ninja sets it
     return caller
 
 

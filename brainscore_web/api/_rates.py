@@ -30,7 +30,7 @@ class Rate(BaseThrottle):
 
     def allow_request(self, request: HttpRequest) -> bool:
         """Count a request; False if it is one too many."""
-        caller = request.auth  # type: ignore[attr-defined]
+        caller = request.auth  # type: ignore[attr-defined] # django-ninja sets it
         return self.allow(caller.key, "anonymous" if caller.kind == "anonymous" else "known")
 
     def allow(self, key: str, kind: str) -> bool:

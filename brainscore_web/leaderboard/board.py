@@ -18,7 +18,7 @@ from brainscore_web.leaderboard._notes import Told, notes
 from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "forget"]
+__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "forget", "group_texts"]
 
 SHADES = 10
 """Classes of colours."""
@@ -164,7 +164,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     ranks = made.ranks()
     sort_by = _sort_node(snapshot, state, made.place)
     order = _order(state, made.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
-    letters = _letters(ranks)
+    letters = group_texts(ranks)
     has = np.isfinite(made.values).any(axis=0)
     node_best, node_median = (np.full(len(made.nodes), np.nan) for _ in range(2))
     if has.any():
@@ -312,7 +312,7 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 
-def _letters(ranks: RanksFromErrors) -> list[str]:
+def group_texts(ranks: RanksFromErrors) -> list[str]:
     """Letters of each model, side by side; three and more in a row as a range."""
     place = {group_letters(number): number for number in range(len(ranks.groups))}
     between = "" if len(place) <= 26 else " "

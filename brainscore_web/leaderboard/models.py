@@ -45,6 +45,14 @@ def _sees_all(visitor: Visitor) -> bool:
     return bool(visitor.is_active and visitor.has_perm("leaderboard.view_private"))
 
 
+def _visible(visitor: Visitor, model: str) -> Q:
+    """Which models a visitor may see; `model` leads to them."""
+    if _sees_all(visitor):
+        return Q()
+    public = Q(**{f"{model}visibility": Visibility.PUBLIC})
+    return public | Q(**{f"{model}owner": visitor}) if visitor.is_authenticated else public
+
+
 def _check_identifier(row: VisionModel | Benchmark) -> None:
     limit = row._meta.get_field("identifier").max_length or 0
     try:
@@ -58,10 +66,7 @@ class VisionModelQuerySet(models.QuerySet["VisionModel"]):
 
     def visible_to(self, visitor: Visitor) -> VisionModelQuerySet:
         """Public models, and those that are the visitor's own; administrators see all."""
-        if _sees_all(visitor):
-            return self
-        own = Q(owner=visitor) if visitor.is_authenticated else Q()
-        return self.filter(Q(visibility=Visibility.PUBLIC) | own)
+        return self.filter(_visible(visitor, ""))
 
 
 class VisionModel(models.Model):
@@ -227,10 +232,7 @@ class ScoreQuerySet(models.QuerySet["Score"]):
 
     def visible_to(self, visitor: Visitor) -> ScoreQuerySet:
         """Those of models that the visitor may see."""
-        if _sees_all(visitor):
-            return self
-        own = Q(model__owner=visitor) if visitor.is_authenticated else Q()
-        return self.filter(Q(model__visibility=Visibility.PUBLIC) | own)
+        return self.filter(_visible(visitor, "model__"))
 
 
 class Score(models.Model):

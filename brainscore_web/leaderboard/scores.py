@@ -43,7 +43,7 @@ def _insert_one_by_one(rows: Iterable[tuple[Any, ...]]) -> None:
     places = ", ".join(["%s"] * len(COLUMNS))
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT (receipt) DO NOTHING",  # noqa: S608
+            f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT (receipt) DO NOTHING",  # noqa: S608 # names of tables and columns are the site's own
             [(*row[:-2], moment(row[-2]), document(row[-1], connection)) for row in rows],
         )
 
@@ -57,7 +57,7 @@ def _insert_as_json(rows: Iterable[tuple[Any, ...]]) -> None:
         while part := list(islice(rest, _AT_ONCE)):
             content = [dict(zip(names, (*row[:-2], row[-2].isoformat(), row[-1]), strict=True)) for row in part]
             cursor.execute(
-                f"INSERT INTO {table} ({columns}) "  # noqa: S608
+                f"INSERT INTO {table} ({columns}) "  # noqa: S608 # names of tables and columns are the site's own
                 f"SELECT {columns} FROM json_populate_recordset(NULL::{table}, %s) ON CONFLICT (receipt) DO NOTHING",
                 [json.dumps(content, allow_nan=False)],
             )

@@ -206,7 +206,7 @@ def _values(
         table[:, 1],
         n_models=len(ends),
         versions=np.full(len(rows), "", dtype=object),
-        states=np.array([LEAF_STATES.index(score.state) for score in scores], dtype=np.int8)[rows],  # type: ignore[arg-type]
+        states=np.array([LEAF_STATES.index(score.state) for score in scores], dtype=np.int8)[rows],  # type: ignore[arg-type] # texts of the database
         created=np.array([score.created.timestamp() for score in scores])[rows],
         scores=np.array([_float(score.value) for score in scores])[rows],
         errors=np.array([_float(score.error) for score in scores])[rows],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, ranks_from_errors
 from brainscore_web.leaderboard._cache import Cache
-from brainscore_web.leaderboard.board import Board, _letters
+from brainscore_web.leaderboard.board import Board, group_texts
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
 __all__ = ["NodeRanks", "Standing", "has_ceiling", "node_ranks", "standings"]
@@ -108,7 +108,7 @@ def node_ranks(board: Board, place: int) -> NodeRanks:
 
     def make() -> NodeRanks:
         ranks = ranks_from_errors(board.values[:, place], board.errors[:, place])
-        return NodeRanks(ranks, tuple(_letters(ranks)))
+        return NodeRanks(ranks, tuple(group_texts(ranks)))
 
     return _ranks.get((board.snapshot.key, board.nodes[place].identifier), make)
 

@@ -100,7 +100,10 @@ def statuses(ask, times):
 def test_too_many_requests(few, client, get, token_of, board, owner, member, monkeypatch):
     now = 1_700_000_010.25
     monkeypatch.setattr("brainscore_web.api._rates.time.time", lambda: now)
-    ask = lambda: client.get("/api/v1/benchmarks", REMOTE_ADDR="192.0.2.1")  # noqa: E731
+
+    def ask():
+        return client.get("/api/v1/benchmarks", REMOTE_ADDR="192.0.2.1")
+
     assert statuses(ask, 4) == [200, 200, 200, 429]
     refused = ask()
     assert refused["Retry-After"] == "30"  # windows begin at whole minutes

@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks_from_errors import RanksFromErrors
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.board import STATES, _letters, board_for, board_of, forget
+from brainscore_web.leaderboard.board import STATES, board_for, board_of, forget, group_texts
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -214,7 +214,7 @@ def test_ranks_with_intervals_and_groups(sure):
 )
 def test_letters_in_a_row_are_a_range(n_groups, letters, text):
     groups = tuple((0,) for _ in range(n_groups))
-    assert _letters(RanksFromErrors(None, None, None, (letters,), groups, False)) == [text]
+    assert group_texts(RanksFromErrors(None, None, None, (letters,), groups, False)) == [text]
 
 
 def test_a_mean_without_a_value_says_why_if_all_below_say_the_same(sure):
