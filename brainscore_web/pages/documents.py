@@ -90,6 +90,7 @@ def rendered(name: str, text: str) -> Document:
     title = name
     kept: list[Token] = []
     used: set[str] = set()
+    tables = 0
     position = 0
     while position < len(tokens):
         token = tokens[position]
@@ -104,7 +105,8 @@ def rendered(name: str, text: str) -> Document:
             if token.tag == "h2":
                 sections.append(Section(anchor, words))
         if token.type in ("table_open", "table_close"):
-            kept.append(_scrolling(token))
+            tables += token.type == "table_open"
+            kept.append(_scrolling(token, f"Table {tables}"))
             if token.type == "table_open":
                 kept.append(token)
             else:
@@ -116,9 +118,10 @@ def rendered(name: str, text: str) -> Document:
                 child.attrSet("href", _address(str(child.attrs["href"])))
             elif child.type == "image":
                 child.attrSet("src", _address(str(child.attrs["src"])))
-        for cell in ("style",):  # alignment of table cells; the security policy allows no style attributes
-            if token.type in ("th_open", "td_open") and cell in token.attrs:
-                token.attrSet("class", f"to-{str(token.attrs.pop(cell)).rpartition(':')[2]}")
+        if token.type == "th_open" and not tokens[position + 1].content:
+            token.tag = tokens[position + 2].tag = "td"  # heads nothing
+        if token.type in ("th_open", "td_open") and "style" in token.attrs:  # the security policy allows none
+            token.attrSet("class", f"to-{str(token.attrs.pop('style')).rpartition(':')[2]}")
         kept.append(token)
         position += 1
     body = made.renderer.render(kept, made.options, {})
@@ -162,25 +165,26 @@ def _address(target: str) -> str:
     return f"/tutorials/files/{page}{part}"
 
 
-def _scrolling(of: Token) -> Token:
-    """A frame in which a wide table scrolls."""
+def _scrolling(of: Token, name: str) -> Token:
+    """A frame in which a wide table scrolls; readers of the screen are told its name."""
     from markdown_it.token import Token
 
     opening = of.type == "table_open"
     frame = Token("frame_open" if opening else "frame_close", "div", 1 if opening else -1, block=True)
     if opening:
-        frame.attrs = {"class": "wide", "tabindex": "0", "role": "region", "aria-label": "Table"}
+        frame.attrs = {"class": "wide", "tabindex": "0", "role": "region", "aria-label": name}
     return frame
 
 
 def _highlighted(code: str, language: str, _attributes: str) -> str:
+    """Code with its words marked, in a frame that can be scrolled from the keyboard."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
-    from pygments.lexers import get_lexer_by_name
+    from pygments.lexers import TextLexer, get_lexer_by_name
     from pygments.util import ClassNotFound
 
     try:
         lexer = get_lexer_by_name(language or "text")
     except ClassNotFound:
-        return ""
-    return highlight(code, lexer, HtmlFormatter(nowrap=True))
+        lexer = TextLexer()
+    return f'<pre tabindex="0"><code>{highlight(code, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
