@@ -32,6 +32,11 @@ INSTALLED_APPS = [
     "brainscore_web.pages",
     "brainscore_web.api",
     "brainscore_web.uploads",
+    "brainscore_web.submissions",
+    "brainscore_web.scoring",
+    "django_htmx",
+    "django_tasks",
+    "django_tasks_db",
     "allauth",  # after accounts, whose templates count
     "allauth.account",
     "allauth.mfa",
@@ -168,6 +173,17 @@ UPLOADS = {  # where data go, and how many bytes of them; docs/uploads.md
     "person": number("BRAINSCORE_SITE_QUOTA_MB", 50_000) * 10**6,
     "memory": number("BRAINSCORE_SITE_CHECK_MEMORY_MB", 8_000) * 10**6,
 }
+
+SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
+    "folder": os.environ.get("BRAINSCORE_SITE_PLUGINS") or str(SITE_HOME / "plugins"),
+    "size": number("BRAINSCORE_SITE_SUBMISSION_MB", 20) * 10**6,
+    "open": number("BRAINSCORE_SITE_OPEN_SUBMISSIONS", 20),
+    "day": number("BRAINSCORE_SITE_SUBMISSIONS_A_DAY", 50),
+    "models": listed("BRAINSCORE_SITE_SCORED_MODELS") or ["*"],
+    "benchmarks": listed("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
+    "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
+}
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

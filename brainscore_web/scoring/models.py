@@ -1,0 +1,91 @@
+"""The table of pairs to score."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
+from brainscore_web.submissions.models import Submission
+
+__all__ = ["OPEN", "Job"]
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    """Queries of jobs."""
+
+    def visible_to(self, visitor: Visitor) -> JobQuerySet:
+        """Those of models that the visitor may see."""
+        return self.filter(model__in=VisionModel.objects.visible_to(visitor))
+
+    def open(self) -> JobQuerySet:
+        """Those that wait or run."""
+        return self.filter(state__in=OPEN)
+
+
+class Job(models.Model):
+    """One pair that is to be scored, is being scored, or was.
+
+    A worker claims it by a conditional update of `claim`, and renews `claimed` while it works; who is silent for too
+    long loses it. There is one open job a pair at most. The score itself is in the receipt, as always.
+    """
+
+    class State(models.TextChoices):
+        """How far it is; those of receipts, and three more."""
+
+        WAITING = "waiting"
+        RUNNING = "running"
+        CANCELLED = "cancelled"
+        SCORED = "scored"
+        UNDEFINED = "undefined"
+        NOT_APPLICABLE = "not applicable"
+        FAILED = "failed"
+
+    model = models.ForeignKey(VisionModel, on_delete=models.CASCADE, related_name="jobs")
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="jobs")
+    submissions = models.ManyToManyField(Submission, blank=True, related_name="jobs", help_text="For which it is done.")
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    why = models.CharField(max_length=100, help_text="Such as 'new model', 'new version', 'asked for'.")
+    priority = models.IntegerField(default=0, help_text="Higher first.")
+    state = models.CharField(max_length=14, choices=State, default=State.WAITING)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    due = models.DateTimeField(default=timezone.now, editable=False, help_text="Not before.")
+    claim = models.CharField(max_length=40, blank=True, editable=False)
+    claimed = models.DateTimeField(null=True, blank=True, editable=False)
+    worker = models.CharField(max_length=200, blank=True, editable=False)
+    attempts = models.IntegerField(default=0, editable=False)
+    stop = models.BooleanField(default=False, editable=False, help_text="Whether whoever runs it is to give it up.")
+    started = models.DateTimeField(null=True, blank=True, editable=False)
+    ended = models.DateTimeField(null=True, blank=True, editable=False)
+    receipt = models.CharField(max_length=100, blank=True, editable=False)
+    reason = models.TextField(blank=True, editable=False)
+    log = models.TextField(blank=True, editable=False)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        """In the order in which they are done."""
+
+        ordering = ("-priority", "created", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["model", "benchmark"], condition=Q(state__in=["waiting", "running"]), name="one_open_job_a_pair"
+            ),
+        )
+        indexes = (
+            models.Index(fields=["state", "due"]),
+            models.Index(fields=["state", "claimed"]),
+            models.Index(fields=["model", "state"]),
+            models.Index(fields=["benchmark", "state"]),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.model.identifier} on {self.benchmark.identifier}"
+
+
+OPEN = (Job.State.WAITING, Job.State.RUNNING)
+"""States in which something is still to come."""

@@ -1,0 +1,1 @@
+"""Submissions of plugins: received, checked, tested, reviewed, published."""

@@ -1,0 +1,319 @@
+"""The tables of submissions: what was sent, in which revisions, how far each is, what was said about it, what is live.
+
+Files of a submission are in the database, in the same transaction as all that is said of them: a process that is killed
+leaves no half of one, and a backup of the database has everything.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from brainscore_web.leaderboard.models import Visibility, Visitor
+
+if TYPE_CHECKING:
+    from django.db.models.manager import RelatedManager
+
+__all__ = [
+    "ASPECTS",
+    "Comment",
+    "Letter",
+    "Plugin",
+    "PluginKind",
+    "Review",
+    "Revision",
+    "Step",
+    "Submission",
+    "reviews_submissions",
+]
+
+ASPECTS = {
+    "code": "Code quality",
+    "science": "Scientific validity",
+    "data": "Data integrity",
+    "ceiling": "Ceiling implementation",
+    "tests": "Testing coverage",
+    "documentation": "Documentation",
+}
+"""What a reviewer looks at."""
+
+
+def reviews_submissions(visitor: Visitor) -> bool:
+    """Whether the visitor reviews submissions: reviewers and administrators."""
+    return bool(visitor.is_active and visitor.has_perm("accounts.review_submissions"))
+
+
+class PluginKind(models.TextChoices):
+    """Kinds of plugins, called as their folders."""
+
+    MODELS = "models", "model"
+    BENCHMARKS = "benchmarks", "benchmark"
+    DATA = "data", "data"
+    METRICS = "metrics", "metric"
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    """Queries of submissions."""
+
+    def visible_to(self, visitor: Visitor) -> SubmissionQuerySet:
+        """The visitor's own; reviewers and administrators see all."""
+        if reviews_submissions(visitor):
+            return self
+        return self.filter(owner=visitor) if visitor.is_authenticated else self.none()
+
+
+class Submission(models.Model):
+    """Plugins on their way onto the site."""
+
+    class State(models.TextChoices):
+        """How far it is, as a whole; its steps say more."""
+
+        QUEUED = "queued", "being checked and tested"
+        CHANGES = "changes", "waits for changes"
+        REVIEW = "review", "waits for review"
+        PUBLISHING = "publishing", "being published"
+        SCORING = "scoring", "being scored"
+        DONE = "done", "done"
+        REJECTED = "rejected", "rejected"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    class Origin(models.TextChoices):
+        """The way it came."""
+
+        ZIP = "zip", "ZIP file"
+        GIT = "git", "Git repository"
+        PULL = "pull", "pull request"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submissions"
+    )
+    title = models.CharField(max_length=300, help_text="Names of its plugins.")
+    visibility = models.CharField(
+        max_length=10, choices=Visibility, default=Visibility.PUBLIC, help_text="Of models; scores of benchmarks are public."
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    changed = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = SubmissionQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        revisions: RelatedManager[Revision]
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created",)
+        indexes = (models.Index(fields=["owner", "state"]), models.Index(fields=["state", "changed"]))
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def latest(self) -> Revision:
+        """The newest revision: the one that counts."""
+        found = self.revisions.order_by("-number").first()
+        assert found is not None  # both are made in one transaction
+        return found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still change."""
+        return self.state not in (self.State.DONE, self.State.REJECTED, self.State.WITHDRAWN)
+
+
+class Revision(models.Model):
+    """One state of a submission's files, and what was found when it was received."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="revisions")
+    number = models.IntegerField(help_text="1, 2, …")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    origin = models.CharField(max_length=4, choices=Submission.Origin, default=Submission.Origin.ZIP)
+    address = models.CharField(max_length=500, blank=True, help_text="Of the repository; or the name of the file.")
+    commit = models.CharField(max_length=64, blank=True)
+    note = models.TextField(blank=True, help_text="What its submitter says about it.")
+    archive = models.BinaryField(editable=False, help_text="A ZIP of models/…, benchmarks/…, data/…, metrics/…")
+    digest = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the archive.")
+    size = models.BigIntegerField(editable=False)
+    plugins: models.JSONField[Any, Any] = models.JSONField(
+        default=list, editable=False, help_text='[{"kind", "name", "registrations": [{"registry", "key", "line"}]}]'
+    )
+    findings: models.JSONField[Any, Any] = models.JSONField(
+        default=list, editable=False, help_text='[{"severity", "check", "file", "line", "message", "remedy"}]'
+    )
+
+    if TYPE_CHECKING:
+        steps: RelatedManager[Step]
+        comments: RelatedManager[Comment]
+        reviews: RelatedManager[Review]
+
+    class Meta:
+        """First things first."""
+
+        ordering = ("number",)
+        constraints = (models.UniqueConstraint(fields=["submission", "number"], name="one_revision_a_number"),)
+
+    def __str__(self) -> str:
+        return f"{self.submission} (revision {self.number})"
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether somebody must look at it: everything does but models that stay in their plugin."""
+        return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)
+
+
+class Step(models.Model):
+    """One step of a revision's way.
+
+    Automatic steps are claimed by one process at a time, by a conditional update of `claim`; `claimed` is renewed while
+    it works. Who is silent for too long loses it.
+    """
+
+    class Kind(models.TextChoices):
+        """The steps, in their order."""
+
+        CHECK = "check", "Checked"
+        TEST = "test", "Tested"
+        REVIEW = "review", "Reviewed"
+        PUBLISH = "publish", "Published"
+        SCORE = "score", "Scored"
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        WAITING = "waiting"
+        RUNNING = "running"
+        PASSED = "passed"
+        FAILED = "failed"
+        SKIPPED = "skipped"
+        CANCELLED = "cancelled"
+
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="steps")
+    kind = models.CharField(max_length=10, choices=Kind)
+    order = models.IntegerField(editable=False)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    claim = models.CharField(max_length=40, blank=True, editable=False)
+    claimed = models.DateTimeField(null=True, blank=True, editable=False)
+    due = models.DateTimeField(null=True, blank=True, editable=False, help_text="Not before; empty: not its turn yet.")
+    attempts = models.IntegerField(default=0, editable=False)
+    started = models.DateTimeField(null=True, blank=True, editable=False)
+    ended = models.DateTimeField(null=True, blank=True, editable=False)
+    reason = models.TextField(blank=True, help_text="Why it failed or was left out, for its submitter.")
+    internal = models.TextField(blank=True, help_text="What the site's keepers should know.")
+    log = models.TextField(blank=True)
+    result: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True, editable=False)
+
+    class Meta:
+        """In their order."""
+
+        ordering = ("order",)
+        constraints = (models.UniqueConstraint(fields=["revision", "kind"], name="one_step_a_kind"),)
+        indexes = (models.Index(fields=["state", "due"]), models.Index(fields=["state", "claimed"]))
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.state}"
+
+
+class Comment(models.Model):
+    """What somebody says about a line, a file, or all of it."""
+
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="comments")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submission_comments"
+    )
+    path = models.CharField(max_length=500, blank=True)
+    line = models.IntegerField(null=True, blank=True, help_text="From 1.")
+    text = models.TextField()
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    resolved = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """First things first."""
+
+        ordering = ("created",)
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path or "general"
+
+
+class Review(models.Model):
+    """A reviewer's word on a revision."""
+
+    class Verdict(models.TextChoices):
+        """What is to happen."""
+
+        APPROVED = "approved", "approved"
+        CHANGES = "changes", "changes requested"
+        REJECTED = "rejected", "rejected"
+
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="reviews")
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="reviews"
+    )
+    verdict = models.CharField(max_length=10, choices=Verdict)
+    aspects: models.JSONField[Any, Any] = models.JSONField(
+        default=dict, help_text='{aspect: {"fine": true | false | null, "note": ""}}; null: does not apply'
+    )
+    checklist: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="As it was computed then.")
+    text = models.TextField(blank=True)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """First things first."""
+
+        ordering = ("created",)
+
+    def __str__(self) -> str:
+        return f"{self.revision}: {self.get_verdict_display()}"
+
+
+class Plugin(models.Model):
+    """A plugin that is live: which revision of it counts."""
+
+    kind = models.CharField(max_length=10, choices=PluginKind)
+    name = models.CharField(max_length=200, help_text="Of its folder.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="plugins"
+    )
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="live")
+    identifiers: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="Keys that it registers.")
+    code = models.CharField(max_length=64, blank=True, help_text="Hash of its files, as receipts have it.")
+    published = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        """By name."""
+
+        ordering = ("kind", "name")
+        constraints = (models.UniqueConstraint(fields=["kind", "name"], name="one_plugin_a_name"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+class Letter(models.Model):
+    """A mail that must leave: written with what it tells of, sent afterwards, again and again until it is gone."""
+
+    to = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="letters")
+    submission = models.ForeignKey(Submission, null=True, blank=True, on_delete=models.CASCADE, related_name="letters")
+    subject = models.CharField(max_length=300)
+    body = models.TextField()
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    sent = models.DateTimeField(null=True, blank=True)
+    due = models.DateTimeField(default=timezone.now, editable=False)
+    attempts = models.IntegerField(default=0, editable=False)
+    problem = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        """First things first."""
+
+        ordering = ("created",)
+        indexes = (models.Index(fields=["sent", "due"]),)
+
+    def __str__(self) -> str:
+        return self.subject
