@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -76,6 +76,7 @@ class Site:
     token: ApiToken
     tokens: dict[str, str]
     sessions: dict[str, str]
+    keys: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def client(self, who: str, **options: object) -> Client:
         """A browser of its own for somebody."""

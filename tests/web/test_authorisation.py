@@ -1,6 +1,8 @@
 """Who may do what: every address of the site and every operation of its interface, by everybody, by every method."""
 
+import importlib
 import re
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -120,6 +122,14 @@ TABLE = {
     "mfa_download_recovery_codes": ({}, {}, NO_FACTOR, NO_FACTOR, None),
     "/admin/password_change/ (RedirectView)": ("/admin/password_change/", {}, (PASSWORD,) * 6, (PASSWORD,) * 6),
 }  # fmt: skip
+PARTS = [
+    importlib.import_module(f".{file.parent.name}.rows", __package__)
+    for file in sorted(Path(__file__).parent.glob("*/rows.py"))
+]
+"""The same of other areas: their rows, and what makes the things that these ask for."""
+for part in PARTS:
+    assert not set(TABLE) & set(part.ROWS), "a view has two rows"
+    TABLE.update(part.ROWS)
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 
 
@@ -132,7 +142,12 @@ def site(db, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.UPLOADS = {**settings.UPLOADS, "address": str(tmp_path / "uploads")}
     settings.API_RATES = {"anonymous": 10**6, "known": 10**6}
-    return build()
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "folder": str(tmp_path / "plugins"), "results": str(tmp_path / "results")}
+    made = build()
+    made.keys = {
+        word: keys for part in PARTS if hasattr(part, "build") for word, keys in part.build(made.people).items()
+    }
+    return made
 
 
 def address_of(site, name):
@@ -147,6 +162,7 @@ def address_of(site, name):
         "upload": {"key": site.upload.pk},
         "draft": {"key": site.draft.pk},
         "token": {"key": site.token.pk},
+        **site.keys,
     }[what]
     return reverse(name, kwargs={**keys, **({"kind": kind[0]} if kind else {})})
 
