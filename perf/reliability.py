@@ -6,155 +6,24 @@ temporary folder and on loopback.
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
+from _running_site import HERE, Postgres, Process, clean_environment, free_port, member, plugins, submit, wait_for
 from _tables import table, write_section
 
-HERE = Path(__file__).parent
 BENCHMARKS = "Simulated2026.V1-rdm"
 STEPS = ("check", "test", "publish", "score", "pair")
 VICTIMS = ("worker", "server", "database")
-
-
-def module(path):
-    """A file of the tests, for what they have already."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
-
-
-plugins = module(HERE.parent / "tests" / "web" / "_plugins.py")
-postgres = module(HERE.parent / "tests" / "web" / "on_postgres.py")
-
-
-class Process:
-    """A process that is started again after it was killed."""
-
-    def __init__(self, name, command, environment, log):
-        self.name, self.command, self.environment = name, command, environment
-        self.log = log.open("ab")
-        self.kills = 0
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            self.command, env=self.environment, stdout=self.log, stderr=self.log, start_new_session=True
-        )
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.kills += 1
-        self.start()
-
-    def end(self):
-        self.process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(40)
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-
-
-class Postgres:
-    """A database server of its own; killed, it starts again and recovers."""
-
-    def __init__(self, place):
-        self.programs, self.place = postgres.folder_of_programs(), place
-        self.prefix, owner = postgres.as_server()
-        place.mkdir()
-        if owner is not None:
-            os.chown(place, owner, -1)
-        self.kills = 0
-        self.run("initdb", "-D", place / "data", "-U", "site", "--auth=trust", "--encoding=UTF8", "--locale=C")
-        self.start()
-
-    def run(self, program, *arguments):
-        done = subprocess.run(
-            [*self.prefix, self.programs / program, *arguments],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.place,
-        )  # fmt: skip
-        if done.returncode:
-            sys.exit(f"{program} failed: {done.stderr}")
-
-    def start(self):
-        options = f"-c listen_addresses= -c unix_socket_directories={self.place} -c max_connections=200"
-        self.run("pg_ctl", "-D", self.place / "data", "-l", self.place / "log", "-w", "-o", options, "start")
-
-    @property
-    def address(self):
-        return f"postgres://site@{str(self.place).replace('/', '%2F')}/postgres"
-
-    def kill(self):
-        pid = int((self.place / "data" / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGKILL)
-        self.kills += 1
-        time.sleep(1)
-        for _ in range(20):  # what it had started ends by itself
-            with suppress(SystemExit):
-                self.start()
-                return
-            time.sleep(1)
-        sys.exit("the database does not start again")
-
-    def end(self):
-        self.run("pg_ctl", "-D", self.place / "data", "-m", "immediate", "stop")
-
-
-def ask(site, path, token, *, body=None, kind=None):
-    """One request; None where the server or its database is away."""
-    headers = {"Authorization": f"Bearer {token}"} | ({"Content-Type": kind} if kind else {})
-    try:
-        with urlopen(Request(f"{site}/api/v1/{path}", data=body, headers=headers), timeout=60) as answer:
-            return json.load(answer)
-    except HTTPError as error:
-        said = error.read().decode(errors="replace")
-        if error.code >= 500 or error.code == 429:
-            return None
-        raise RuntimeError(f"{path}: {error.code} {said[:500]}") from None
-    except (URLError, OSError, ValueError):
-        return None
-
-
-def submit(site, token, files, note):
-    """Send until there is an answer that it is there; what was lost on the way is sent again."""
-    border = "----reliability"
-    parts = [
-        f'--{border}\r\nContent-Disposition: form-data; name="note"\r\n\r\n{note}\r\n'.encode(),
-        f'--{border}\r\nContent-Disposition: form-data; name="archive"; filename="{note}.zip"\r\n'
-        "Content-Type: application/zip\r\n\r\n".encode(),
-        plugins.zipped(files),
-        f"\r\n--{border}--\r\n".encode(),
-    ]
-    tries = 0
-    while True:
-        tries += 1
-        try:
-            kind = f"multipart/form-data; boundary={border}"
-            answer = ask(site, "submissions", token, body=b"".join(parts), kind=kind)
-        except RuntimeError as error:
-            if tries > 1 and ("taken" in str(error) or "open submission" in str(error)):
-                return "lost answer", tries  # the one before arrived, its answer did not
-            raise
-        if answer is not None:
-            return answer["id"], tries
-        time.sleep(random.uniform(0.5, 2))
 
 
 def observe():
@@ -243,19 +112,20 @@ def main():
         mail, results, log = home / "mail", home / "results", home / "log"
         mail.mkdir()
         server = Postgres(home / "postgres") if options.database == "postgresql" else None
-        foreign = ("BRAINSCORE_", "DJANGO_", "DATABASE_")
-        environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith(foreign)},
-            "BRAINSCORE_SITE_HOME": str(home / "site"), "BRAINSCORE_HOME": str(home / "home"),
-            "BRAINSCORE_SITE_RESULTS": str(results), "BRAINSCORE_SITE_MAIL": f"file://{mail}",
-            "BRAINSCORE_SITE_SCORED_BENCHMARKS": BENCHMARKS, "BRAINSCORE_SITE_SCORED_MODELS": "none",
-            "BRAINSCORE_SITE_OPEN_SUBMISSIONS": "1000", "BRAINSCORE_SITE_SUBMISSIONS_A_DAY": "10000",
-            "BRAINSCORE_SITE_RATE_KNOWN": "100000", "OMP_NUM_THREADS": "1",
+        environment = clean_environment(
+            home,
+            BRAINSCORE_SITE_RESULTS=str(results),
+            BRAINSCORE_SITE_MAIL=f"file://{mail}",
+            BRAINSCORE_SITE_SCORED_BENCHMARKS=BENCHMARKS,
+            BRAINSCORE_SITE_SCORED_MODELS="none",
+            BRAINSCORE_SITE_OPEN_SUBMISSIONS="1000",
+            BRAINSCORE_SITE_SUBMISSIONS_A_DAY="10000",
+            BRAINSCORE_SITE_RATE_KNOWN="100000",
             **({"DATABASE_URL": server.address} if server else {}),
-        }  # fmt: skip
+        )
         os.environ.clear()
         os.environ.update(environment)
-        report = watch(options, home, server, environment, mail, results, log)
+        report = watch(options, server, environment, mail, results, log)
         if server:
             server.end()
     print(json.dumps(report, indent=1))
@@ -263,19 +133,13 @@ def main():
         write(options, report)
 
 
-def watch(options, home, server, environment, mail, results, log):
+def watch(options, server, environment, mail, results, log):
     """The experiment itself."""
     from brainscore_web.serving import prepare
 
     results.mkdir()
     prepare(str(results), say=print)
-    from allauth.account.models import EmailAddress
-
-    from brainscore_web.accounts.models import ApiToken, User
-
-    user = User.objects.create_user("modeller@example.org", "correct horse battery")
-    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-    token = ApiToken.issue(user, "reliability", ["read", "submit"])[1]
+    token = member("modeller@example.org")
     program = [sys.executable, "-m", "brainscore"]
     port = free_port()
     serve = [*program, "serve", "--port", str(port), "--no-worker", "--results", str(results)]
@@ -329,24 +193,6 @@ def wait_until_done(options, began):
             return True
         time.sleep(1)
     return False
-
-
-def free_port():
-    """A port that nobody has."""
-    import socket
-
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def wait_for(site):
-    """Until it answers."""
-    for _ in range(120):
-        with suppress(OSError), urlopen(site, timeout=5):
-            return
-        time.sleep(0.5)
-    sys.exit("the site does not answer")
 
 
 def write(options, report):
