@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def run(
     max_memory: str | int | None = None,
     gpus: int = 0,
     isolated: bool = False,
+    cage: Mapping[str, Any] | None = None,
     scheduler: str | None = None,
     slurm: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
@@ -54,6 +55,8 @@ def run(
         GPUs of this machine to share out. Every model then asks for one.
     isolated : bool
         Whether models answer from processes and environments of their own.
+    cage : mapping, optional
+        Has models run in cages, isolated: what they see and may use there, as `brainscore_vision.run_pair` takes it.
     scheduler : str, optional
         Address of a Dask scheduler that runs already.
     slurm : path, optional
@@ -86,7 +89,9 @@ def run(
         workers=workers, max_memory=max_memory, gpus=gpus, scheduler=scheduler, slurm=slurm, timeout=timeout
     )
     plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
-    return execute(selection, plan, store, options, isolated=isolated, on_event=on_event or (lambda event: None))
+    return execute(
+        selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event or (lambda event: None)
+    )
 
 
 def execute(
@@ -96,21 +101,28 @@ def execute(
     options: ClusterOptions,
     *,
     isolated: bool,
+    cage: Mapping[str, Any] | None = None,
     on_event: Callable[[Event], Any],
 ) -> RunReport:
     """Do what a plan says."""
     from brainscore_core.scoring.engine import run_plan
+    from brainscore_core.scoring.subjects.cage import require_cage
     from brainscore_vision._selection import regions_by_data
 
-    options_of_pairs = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
+    options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
+    options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}
+    if cage is not None:
+        if options.scheduler is None and options.slurm is None:
+            require_cage()  # elsewhere, each machine says so for itself
+        options_of_pairs["cage"] = dict(cage)
     return run_plan(
         plan,
         store_address=store.address,
         scorer=SCORER,
         cluster=options,
         on_event=on_event,
-        isolated=isolated,
-        scorer_options={name: value for name, value in options_of_pairs.items() if value},
+        isolated=isolated or cage is not None,
+        scorer_options=options_of_pairs,
     )
 
 

@@ -363,6 +363,7 @@ def run_pair(
     identifier: str | None = None,
     how: Mapping[str, Any] | None = None,
     isolated: bool = False,
+    cage: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Outcome:
     """Score a model on a benchmark, and give the receipt, too.
@@ -373,6 +374,9 @@ def run_pair(
         See :func:`score`.
     how : mapping, optional
         What `score` takes as further keyword arguments.
+    cage : mapping, optional
+        Has the model run in a cage, isolated, without network and files; which files it sees and how much it may use:
+        ``files``, ``memory``, ``processes``, ``scratch``, …. Empty: what is usual.
     **options
         As for `brainscore_core.scoring.run_pair`.
 
@@ -388,10 +392,10 @@ def run_pair(
 
     benchmark_identifier = resolve_benchmark(benchmark_identifier)
     closing: Any = contextlib.nullcontext()
-    if isolated:
+    if isolated or cage is not None:
         from brainscore_vision._isolated import Isolation
 
-        closing = isolation = Isolation(model_identifier, identifier=identifier, how=how)
+        closing = isolation = Isolation(model_identifier, identifier=identifier, how=how, cage=cage)
         name, load, folders = isolation.name, isolation.load, isolation.folder
         options["run"] = isolation.run(options.get("run"))
     elif isinstance(model_identifier, str) and ".py:" not in model_identifier:

@@ -25,6 +25,8 @@ from brainscore_core.scoring.subjects import (
     SubjectProcess,
     start_subject,
 )
+from brainscore_core.scoring.subjects.cage import require_cage
+from brainscore_vision._caged import REMARK, Shown, cage_for
 from brainscore_vision._subjects import is_file_reference
 from brainscore_vision.model_helpers.activations.store import activations_home
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
@@ -50,6 +52,7 @@ def isolated_model(
     variables: Mapping[str, str] | None = None,
     prefix: Sequence[str] = (),
     on_output: Callable[[str], None] | None = None,
+    cage: Mapping[str, Any] | None = None,
 ) -> IsolatedModel:
     """Start a process in which a model is loaded, and give what talks to it.
 
@@ -76,6 +79,9 @@ def isolated_model(
         What stands before the interpreter on the command line, such as a sandbox with its arguments.
     on_output : callable, optional
         Called with each piece of text that it prints; by default that goes to standard error.
+    cage : mapping, optional
+        Has the model run in a cage; what it sees and may use there, as :func:`~brainscore_vision._caged.cage_for`
+        takes it. Empty: what is usual.
 
     Returns
     -------
@@ -115,7 +121,8 @@ def isolated_model(
         max_output=max_output,
         on_output=_to_standard_error if on_output is None else on_output,
         # what a sandbox shows is not known here, and whoever needs one is not trusted with the files
-        shared=[] if prefix or (store := activations_home()) is None else [store],
+        shared=[] if prefix or cage is not None or (store := activations_home()) is None else [store],
+        cage=None if cage is None else cage_for(model, environment, cage),
     )
     try:
         return IsolatedModel(subject, environment)
@@ -175,6 +182,7 @@ class IsolatedModel(BrainModel):
     def __init__(self, subject: SubjectProcess, environment: Environment | None = None) -> None:
         self.subject = subject
         self.environment = environment
+        self._shown = None if subject.cage is None else Shown(subject.cage.exchange)
         self._identifier = _text(subject, "identifier")
         self.name = _text(subject, "name")
         self.looks_at_files = subject.call("looks_at_files") is True
@@ -206,7 +214,11 @@ class IsolatedModel(BrainModel):
 
     def look_at(self, stimuli: StimulusSet, *args: Any, **options: Any) -> BehavioralAssembly | NeuroidAssembly:
         """Show stimuli; see :meth:`BrainModel.look_at`."""
-        seen = self.subject.call("look_at", stimuli, *args, **options)
+        if self._shown is None:
+            seen = self.subject.call("look_at", stimuli, *args, **options)
+        else:
+            with self._shown.all_of([stimuli, *args], options) as (shown, further):
+                seen = self.subject.call("look_at", *shown, **further)
         if not isinstance(seen, xr.DataArray):
             raise SubjectFailed(
                 f"{self.name!r} looked at stimuli and returned a {type(seen).__name__}, no assembly", cause="protocol"
@@ -233,6 +245,7 @@ class _Start:
 
     def __init__(self, model: IsolatedModel, method: str) -> None:
         self._subject = model.subject
+        self._shown = model._shown
         self._method = method
         self._kind: Any = BrainModel.Task if method == "start_task" else BrainModel.RecordingTarget
         self.__name__ = method
@@ -243,7 +256,12 @@ class _Start:
     def __call__(self, *args: Any, **options: Any) -> None:
         first = "task" if self._method == "start_task" else "recording_target"
         what, *rest = args or (options.pop(first, None),)
-        self._subject.call("start", self._method, str(what), isinstance(what, self._kind), rest, options)
+        named = isinstance(what, self._kind)
+        if self._shown is None:
+            self._subject.call("start", self._method, str(what), named, rest, options)
+            return
+        with self._shown.for_fitting(rest, options) as (shown, further):
+            self._subject.call("start", self._method, str(what), named, shown, further)
 
 
 class Isolation:
@@ -251,7 +269,7 @@ class Isolation:
 
     Parameters
     ----------
-    model, identifier, how
+    model, identifier, how, cage
         As for :func:`isolated_model`.
 
     Attributes
@@ -260,8 +278,18 @@ class Isolation:
         The model's name in the results.
     """
 
-    def __init__(self, model: Any, *, identifier: str | None = None, how: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        *,
+        identifier: str | None = None,
+        how: Mapping[str, Any] | None = None,
+        cage: Mapping[str, Any] | None = None,
+    ) -> None:
         _check(model, identifier, how)
+        if cage is not None:
+            require_cage()
+        self._cage = cage
         self._reference = model
         self._identifier = identifier
         self._how = how
@@ -284,6 +312,8 @@ class Isolation:
         """Give the model; note again what was noted when it was loaded before the pair began."""
         for item in self._notes:
             note(**item)
+        if self._cage is not None:
+            note("remark", text=REMARK)
         return self._started()
 
     def _started(self) -> IsolatedModel:
@@ -292,7 +322,11 @@ class Isolation:
             raise self._error
         if self._model is None:
             self._model = isolated_model(
-                self._reference, identifier=self._identifier, how=self._how, environment=self._environment
+                self._reference,
+                identifier=self._identifier,
+                how=self._how,
+                environment=self._environment,
+                cage=self._cage,
             )
         return self._model
 

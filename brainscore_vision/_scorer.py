@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import json
 import signal
 import sys
 import threading
@@ -36,6 +37,7 @@ class _Key(NamedTuple):
     identifier: str
     reference: str | None
     isolated: bool
+    cage: str  # as JSON; empty without one
 
 
 class _Held:
@@ -52,7 +54,8 @@ class _Held:
 
             try:
                 name = None if key.reference is None else key.identifier
-                self._isolation = Isolation(key.reference or key.identifier, identifier=name)
+                cage = json.loads(key.cage) if key.cage else None
+                self._isolation = Isolation(key.reference or key.identifier, identifier=name, cage=cage)
             except UserError as error:  # a wrong name is the pair's failure, as it is without isolation
                 self._error = error
 
@@ -108,6 +111,7 @@ def score_pair(
     isolated: bool = False,
     files: Mapping[str, str] | None = None,
     regions: Mapping[str, Sequence[str]] | None = None,
+    cage: Mapping[str, Any] | None = None,
 ) -> Receipt:
     """Score a pair and write its receipt, whatever the plugins do.
 
@@ -130,13 +134,17 @@ def score_pair(
     regions : mapping, optional
         From which regions the same stimuli are recorded for other benchmarks, by
         :func:`~brainscore_vision._selection.data_of`: all of them from one pass.
+    cage : mapping, optional
+        Has the model run in a cage, isolated: what it sees and may use there, as
+        :func:`~brainscore_vision._caged.cage_for` takes it. Plain JSON values.
 
     Returns
     -------
     Receipt
         *failed* where a plugin raised.
     """
-    key = _Key(model, (files or {}).get(model), isolated)
+    confined = "" if cage is None else json.dumps(dict(cage), sort_keys=True)
+    key = _Key(model, (files or {}).get(model), isolated or cage is not None, confined)
     folders = folders_of(files or {})
 
     def folder(kind: str, identifier: str) -> Path | None:

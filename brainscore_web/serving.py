@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
 from brainscore_web._environment import site_folder, unusable_folder
 
-__all__ = ["has_database", "listen", "prepare", "require_database", "serve", "set_up", "use_demonstration"]
+if TYPE_CHECKING:
+    from brainscore_web.scoring.worker import Worker
+
+__all__ = [
+    "end_with",
+    "has_database",
+    "listen",
+    "make_worker",
+    "prepare",
+    "require_database",
+    "serve",
+    "set_up",
+    "use_demonstration",
+]
 
 Say = Callable[[str], None]
+_TOLD_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def use_demonstration() -> None:
@@ -108,9 +125,11 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
-def serve(taken: socket.socket, *, workers: int) -> None:
-    """Answer requests until interrupted; does not return."""
+def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
+    """Answer requests until interrupted; does not return. With `worker` one runs beside, and ends with this process."""
     from gunicorn.app.base import BaseApplication
+
+    from brainscore_web.operations.server import counted_together, server_settings
 
     class Server(BaseApplication):
         """gunicorn with this site."""
@@ -127,6 +146,7 @@ def serve(taken: socket.socket, *, workers: int) -> None:
                 "loglevel": "warning",
                 "worker_tmp_dir": "/dev/shm" if Path("/dev/shm").is_dir() else None,  # noqa: S108 # heartbeats, as gunicorn advises
                 "control_socket_disable": True,
+                **server_settings(),
             }
             for name, value in chosen.items():
                 if name in self.cfg.settings:
@@ -140,7 +160,62 @@ def serve(taken: socket.socket, *, workers: int) -> None:
             return application
 
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
-    Server().run()
+    with counted_together(), _worker_beside() if worker else nullcontext():
+        Server().run()
+
+
+@contextmanager
+def _worker_beside() -> Iterator[None]:
+    """Run a worker for as long as this lasts."""
+    mine = os.getpid()
+    beside = subprocess.Popen([sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)])
+    try:
+        yield
+    finally:
+        if os.getpid() == mine:  # else it is a process that answered requests, and ends
+            beside.terminate()
+            try:
+                beside.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                beside.kill()
+
+
+def end_with(parent: int) -> None:
+    """Let this process, which `parent` has started, be told to end when that one does, however it ends."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_TOLD_WITH_PARENT, signal.SIGTERM)
+    if os.getppid() != parent:
+        raise SystemExit(0)
+
+
+def make_worker(**how: Any) -> Worker:
+    """Make the worker of this site.
+
+    Parameters
+    ----------
+    **how
+        As for `Worker`.
+
+    Raises
+    ------
+    UserError
+        If the database cannot be reached, or is of another version of the site.
+    """
+    set_up()
+    require_database()
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    from brainscore_web.scoring.worker import Worker
+
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise UserError(
+            "the site's database is not up to date",
+            remedy="start the site once with `brainscore serve`, or run `python -m brainscore_web migrate`",
+        )
+    return Worker(**how)
 
 
 def _warm() -> None:

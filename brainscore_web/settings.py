@@ -8,6 +8,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 
 from brainscore_web._environment import database, flag, listed, mail, number, secret_key, site_folder
+from brainscore_web.operations.logs import configuration
 
 SITE_HOME = site_folder()
 SECRET_KEY = secret_key()
@@ -34,6 +35,7 @@ INSTALLED_APPS = [
     "brainscore_web.uploads",
     "brainscore_web.submissions",
     "brainscore_web.scoring",
+    "brainscore_web.operations",
     "django_htmx",
     "django_tasks",
     "django_tasks_db",
@@ -43,6 +45,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "brainscore_web.operations.middleware.Requests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
@@ -177,6 +180,7 @@ UPLOADS = {  # where data go, and how many bytes of them; docs/uploads.md
 SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
     "folder": os.environ.get("BRAINSCORE_SITE_PLUGINS") or str(SITE_HOME / "plugins"),
     "size": number("BRAINSCORE_SITE_SUBMISSION_MB", 20) * 10**6,
+    "person": number("BRAINSCORE_SITE_SUBMISSIONS_MB", 500) * 10**6,
     "open": number("BRAINSCORE_SITE_OPEN_SUBMISSIONS", 20),
     "day": number("BRAINSCORE_SITE_SUBMISSIONS_A_DAY", 50),
     "models": listed("BRAINSCORE_SITE_SCORED_MODELS") or ["*"],
@@ -184,6 +188,16 @@ SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
     "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
+
+OPERATIONS = {  # what is watched, and what is kept for how many days; docs/operations.md
+    "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),
+    "free": number("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
+    "logs": number("BRAINSCORE_SITE_KEEP_LOGS", 180),
+    "letters": number("BRAINSCORE_SITE_KEEP_LETTERS", 90),
+    "tasks": number("BRAINSCORE_SITE_KEEP_TASKS", 14),
+    "folders": number("BRAINSCORE_SITE_KEEP_FOLDERS", 7),
+    "unconfirmed": number("BRAINSCORE_SITE_KEEP_UNCONFIRMED", 30),
+}
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -202,19 +216,11 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PUBLIC
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # asked on this machine, past the proxy
 SECURE_HSTS_SECONDS = 31_536_000 if PUBLIC else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PUBLIC
 BEHIND_PROXY = flag("BRAINSCORE_SITE_PROXY")  # what X-Forwarded-… say is true
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {
-        "django.request": {"level": "ERROR"},  # not every address that does not exist
-        "django.security.DisallowedHost": {"level": "CRITICAL"},  # nor every scan by address
-    },
-}
+LOGGING = configuration(os.environ.get("BRAINSCORE_SITE_LOG") or "plain")

@@ -4,14 +4,21 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from brainscore_web.competitions.views import of_year
+
 urlpatterns = [
     path("", include("brainscore_web.pages.urls")),
+    path("", include("brainscore_web.operations.urls")),
     path("vision/leaderboard/", include("brainscore_web.leaderboard.urls")),
     path("vision/", include("brainscore_web.leaderboard.card_urls")),
     path("vision/compare/", include("brainscore_web.compare.urls")),
     path("competitions/", include("brainscore_web.competitions.urls")),
+    path("competition<int:year>/", of_year, name="competition-of-year"),
     path("api/v1/", include("brainscore_web.api.urls")),
     path("uploads/", include("brainscore_web.uploads.urls")),
+    path("submissions/", include("brainscore_web.submissions.urls")),
+    path("review/", include("brainscore_web.submissions.review.urls")),
+    path("scoring/", include("brainscore_web.scoring.urls")),
     path("accounts/", include("brainscore_web.accounts.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

@@ -150,6 +150,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "max_memory": _size,
     "gpus": _count(0),
     "isolated": _switch,
+    "cage": _switch,
     "scheduler": _text,
     "slurm": _text,
     "again": _again,

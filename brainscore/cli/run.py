@@ -73,6 +73,11 @@ def _repeated(args: Sequence[str]) -> list[str]:
 @click.option("--max-memory", help="Most memory to use in all, such as 16GB.  [default: 80 % of what there is]")
 @click.option("--gpus", type=click.IntRange(min=0), help="GPUs of this machine to share out; each model asks for one.")
 @click.option("--isolated", is_flag=True, default=None, help="Run each model in a process and environment of its own.")
+@click.option("--cage", is_flag=True, default=None, help="Isolated, and without network and files (needs bubblewrap).")
+@click.option(
+    "--cage-shows", multiple=True, metavar="PATH", type=click.Path(exists=True, resolve_path=True),
+    help="A file or folder that models see in their cages, such as weights; repeat it.",
+)  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Give up a pair after so many seconds.")
 @click.option("--scheduler", metavar="ADDRESS", help="Use a Dask scheduler that runs already, such as tcp://host:8786.")
 @click.option("--slurm", metavar="PROFILE", help="Run as SLURM jobs, as this YAML file describes them.")
@@ -111,7 +116,15 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         try:
             if plan.tasks:
                 store.require_writable()
-                execute(selection, plan, store, options, isolated=how.get("isolated", False), on_event=progress)
+                execute(
+                    selection,
+                    plan,
+                    store,
+                    options,
+                    isolated=how.get("isolated", False),
+                    cage=_cage(how),
+                    on_event=progress,
+                )
         except KeyboardInterrupt:
             interrupted = True
     if json_:
@@ -140,6 +153,11 @@ def _with_file(file: Path | None, given: dict[str, Any]) -> dict[str, Any]:
     return how | {
         name: value for name, value in given.items() if value is not None and value is not False and value != ()
     }
+
+
+def _cage(how: dict[str, Any]) -> dict[str, Any] | None:
+    shown = how.get("cage_shows", ())
+    return {"files": list(shown)} if how.get("cage") or shown else None
 
 
 def _required(how: dict[str, Any], name: str) -> Sequence[str]:

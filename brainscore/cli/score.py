@@ -28,6 +28,16 @@ __all__ = ["command"]
 @click.option(
     "--isolated", is_flag=True, help="Run the model in a process of its own, with what its requirements.txt asks for."
 )
+@click.option(
+    "--cage", is_flag=True, help="Isolated, and in a cage: no network, none of your files (needs bubblewrap)."
+)
+@click.option(
+    "--cage-shows",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(exists=True),
+    help="A file or folder that the model sees in its cage, such as its weights; repeat it.",
+)
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
 def command(
     model: str,
@@ -38,6 +48,8 @@ def command(
     visual_degrees: float | None,
     max_memory: str | None,
     isolated: bool,
+    cage: bool,
+    cage_shows: tuple[str, ...],
     json_: bool,
 ) -> None:
     """Score a model on a benchmark, print the result, keep a receipt.
@@ -58,7 +70,13 @@ def command(
     given = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
     receipt = brainscore_vision.run_pair(
-        model, benchmark, results=store, identifier=identifier, how=given, isolated=isolated
+        model,
+        benchmark,
+        results=store,
+        identifier=identifier,
+        how=given,
+        isolated=isolated,
+        cage={"files": list(cage_shows)} if cage or cage_shows else None,
     ).receipt
     if json_:
         echo_json(receipt.to_dict())

@@ -19,11 +19,13 @@ __all__ = ["command"]
 @click.option("--results", metavar="PLACE", help="Folder or s3://bucket/prefix with receipts.  [where scores are kept]")
 @click.option("--demo", is_flag=True, help="Show simulated scores, in a database of their own.")
 @click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Processes that answer.")
-def command(port: int, host: str, results: str | None, demo: bool, workers: int) -> None:
+@click.option("--no-worker", is_flag=True, help="Start no worker beside: `brainscore worker` runs elsewhere.")
+def command(port: int, host: str, results: str | None, demo: bool, workers: int, no_worker: bool) -> None:
     """Start the website on this machine, with the results at hand.
 
     Receipts that are new are read first. Where there are none, a simulated leaderboard is shown.
     The site's database is in $BRAINSCORE_HOME/site, or where DATABASE_URL says.
+    What is submitted is checked, tested and scored by a worker, which runs beside.
     """
     if importlib.util.find_spec("django") is None:
         raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
@@ -45,7 +47,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int)
     count = prepare(None if demo else place, demonstration=demo, say=click.echo)
     name = f"[{host}]" if ":" in host else host
     click.echo(f"{count:,} scores at http://{name}:{taken.getsockname()[1]}/  (Ctrl-C ends)")
-    serve(taken, workers=workers)
+    serve(taken, workers=workers, worker=not no_worker)
 
 
 def _any_receipt(address: str) -> bool:

@@ -20,6 +20,7 @@ REVIEWERS = "reviewers"
 
 SCOPES = {
     "read": "see what you may see, your private models too",
+    "submit": "submit models and benchmarks, and withdraw them",
     "receipts:write": "post receipts; only for those who are allowed to",
 }
 """What a token may do, and in words."""

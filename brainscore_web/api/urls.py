@@ -2,14 +2,14 @@
 
 from django.urls import URLPattern, path, re_path
 
-from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores
+from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores, submissions
 from brainscore_web.api._answers import decorated
 from brainscore_web.api._site_api import SiteAPI
 
 app_name = "api"
 
 api = SiteAPI()
-for router in (leaderboard.router, catalogue.router, scores.router, exports.router):
+for router in (leaderboard.router, catalogue.router, scores.router, exports.router, submissions.router):
     api.add_router("", router)
 
 urlpatterns: list[URLPattern] = [

@@ -11,3 +11,11 @@ class ScoringConfig(AppConfig):
     name = "brainscore_web.scoring"
     label = "scoring"
     verbose_name = "Scoring"
+
+    def ready(self) -> None:
+        """Say what is held on a person."""
+        from brainscore_web.accounts.own_data import SECTIONS
+        from brainscore_web.scoring.models import Job
+        from brainscore_web.scoring.records import exported
+
+        SECTIONS["pairs"] = (Job, exported)

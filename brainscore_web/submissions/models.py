@@ -94,7 +94,10 @@ class Submission(models.Model):
     )
     title = models.CharField(max_length=300, help_text="Names of its plugins.")
     visibility = models.CharField(
-        max_length=10, choices=Visibility, default=Visibility.PUBLIC, help_text="Of models; scores of benchmarks are public."
+        max_length=10,
+        choices=Visibility,
+        default=Visibility.PUBLIC,
+        help_text="Of models; scores of benchmarks are public.",
     )
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     created = models.DateTimeField(default=timezone.now, editable=False)

@@ -7,19 +7,19 @@ nothing, and what a killed process left is done again.
 from __future__ import annotations
 
 import logging
-import threading
 import uuid
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from django.db import close_old_connections, connection, transaction
+from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions.tasks import wake_for_uploads
 from brainscore_web.uploads import apart
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.limits import limits
@@ -31,14 +31,11 @@ __all__ = ["begin_checks", "check", "pending", "resume"]
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 5
 _PAUSE = timedelta(seconds=20)
-_one_at_a_time = threading.Semaphore()
-_guard = threading.Lock()
-_waiting: set[uuid.UUID] = set()
 _State = Upload.State
 
 
 def begin_checks(upload: Upload) -> None:
-    """Take no more files, and check those that are there: now where they are small, else beside.
+    """Take no more files, and check those that are there: now where they are small, else by a worker.
 
     Raises
     ------
@@ -210,22 +207,5 @@ def _again(upload: Upload, claim: str, why: str) -> None:
 
 
 def _beside(key: uuid.UUID) -> None:
-    """Check in a thread; if its process ends, the next look at the upload, or ``check_uploads``, begins anew."""
-
-    def run() -> None:
-        try:
-            with _one_at_a_time:
-                close_old_connections()
-                check(key)
-        finally:
-            _waiting.discard(key)
-            connection.close()
-
-    def begin() -> None:
-        with _guard:
-            if key in _waiting:
-                return
-            _waiting.add(key)
-        threading.Thread(target=run, name=f"upload {key}", daemon=True).start()
-
-    transaction.on_commit(begin)
+    """Let a worker check it; one that ends in the midst is followed by another, once the claim is stale."""
+    transaction.on_commit(wake_for_uploads)

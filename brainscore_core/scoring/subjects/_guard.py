@@ -2,6 +2,7 @@
 
 ``python -I -S _guard.py PARENT SOCKET COMMAND…`` runs the command. When standard input ends or the process PARENT is
 gone, and when the command has ended, everything that descends from it is killed. The exit status is the command's.
+``SOCKET`` is the number of a descriptor that is the command's alone; -1 for none.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def main() -> None:
         _run(command, guard)
     with suppress(OSError):
         os.setpgid(child, child)  # whichever of the two comes first
-    os.close(connection)
+    if connection >= 0:
+        os.close(connection)
     _leave(_end(child, _watch(child, parent, wake)))
 
 

@@ -13,12 +13,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import available, readable
+from brainscore_core.scoring.subjects._ending import Look, end, ender
 from brainscore_core.scoring.subjects._errors import Cause, SubjectFailed, SubjectOutOfMemory
 from brainscore_core.scoring.subjects._files import WireError
 from brainscore_core.scoring.subjects._kinds import KINDS
@@ -27,6 +28,9 @@ from brainscore_core.scoring.subjects._replies import raise_error, take_over
 from brainscore_core.scoring.subjects._values import Decoder, Encoder, expect
 from brainscore_core.scoring.subjects._wire import PROTOCOL, Channel, Closed, Limits
 from brainscore_core.scoring.subjects._words import ended, signature_of, tail_of
+
+if TYPE_CHECKING:
+    from brainscore_core.scoring.subjects.cage import Cage, OpenCage, Verdict
 
 __all__ = ["MAX_OUTPUT", "START_TIMEOUT", "TIMEOUT", "SubjectProcess", "start_subject"]
 
@@ -41,7 +45,6 @@ MAX_OUTPUT = 64 << 20
 
 _GUARD = Path(__file__).with_name("_guard.py")
 _GRACE = 2.0  # seconds in which a subject may end by itself
-_PATIENCE = 15.0  # seconds in which killed processes must be gone
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
@@ -58,6 +61,7 @@ def start_subject(
     max_output: int = MAX_OUTPUT,
     on_output: Callable[[str], None] | None = None,
     shared: Sequence[Path] = (),
+    cage: Cage | None = None,
 ) -> SubjectProcess:
     """Start a process and let it load a subject.
 
@@ -88,6 +92,8 @@ def start_subject(
         Folders that both processes know by the same names, with files that are never changed, such as a store of
         arrays. What the subject maps of these, this process maps, too, without a copy; a subject that shortened such
         a file would take this process down.
+    cage : Cage, optional
+        What it may see and use. `environment` is then that of whoever watches over it; its own is the cage's.
 
     Returns
     -------
@@ -110,15 +116,20 @@ def start_subject(
     if not hasattr(socket, "AF_UNIX") or os.name != "posix":
         raise UserError("subject processes need Linux or macOS", remedy="score without isolation here")
     interpreter = str(python or sys.executable)
-    subject = SubjectProcess(
-        [*prefix, interpreter, "-P", "-m", "brainscore_core.scoring.subjects"],
-        name=identifier,
-        environment=environment,
-        timeout=timeout,
-        max_output=max_output,
-        on_output=on_output,
-        shared=shared,
-    )
+    command = [*prefix, interpreter, "-P", "-m", "brainscore_core.scoring.subjects"]
+    with ExitStack() as stack:
+        opened = None if cage is None else stack.enter_context(cage.opened(socket=True))
+        subject = SubjectProcess(
+            command if opened is None else [*opened.prefix, *command],
+            name=identifier,
+            environment=environment,
+            timeout=timeout,
+            max_output=max_output,
+            on_output=on_output,
+            shared=shared,
+            cage=opened,
+            closing=stack.pop_all(),
+        )
     try:
         subject._greet(start_timeout, interpreter)
         subject._load(loader, identifier, dict(options or {}), list(shared))
@@ -139,6 +150,10 @@ class SubjectProcess:
         For messages.
     environment, timeout, max_output, on_output, shared
         See :func:`start_subject`.
+    cage : OpenCage, optional
+        The cage that it runs in.
+    closing : ExitStack, optional
+        Closed with it.
 
     Attributes
     ----------
@@ -148,6 +163,8 @@ class SubjectProcess:
         Of the interpreter that answers.
     peak_memory : int
         Highest resident memory of the process so far, in bytes, as it says.
+    cage : OpenCage or None
+        As above.
     """
 
     def __init__(
@@ -160,8 +177,11 @@ class SubjectProcess:
         max_output: int,
         on_output: Callable[[str], None] | None,
         shared: Sequence[Path] = (),
+        cage: OpenCage | None = None,
+        closing: ExitStack | None = None,
     ) -> None:
         self.name = name
+        self.cage = cage
         self.python_version = ""
         self.peak_memory = 0
         self._timeout = timeout
@@ -169,6 +189,7 @@ class SubjectProcess:
         self._methods: dict[str, inspect.Signature] = {}
         self._number = 0
         self._over: str | None = None  # what ended it
+        self._verdict: Verdict | None = None  # of the cage
         self._lock = threading.RLock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
@@ -183,13 +204,14 @@ class SubjectProcess:
                 start_new_session=True,
                 bufsize=0,
             )
-        self._channel = Channel(ours, limits=Limits(), trusted=shared, check=_Look(self._process))
+        self._channel = Channel(ours, limits=Limits(), trusted=shared, check=Look(self._process))
         assert self._process.stdout is not None
         self._output = Output(
-            os.dup(self._process.stdout.fileno()), limit=max_output, on_flood=_ender(self._process), on_text=on_output
+            os.dup(self._process.stdout.fileno()), limit=max_output, on_flood=ender(self._process), on_text=on_output
         )
         self._process.stdout.close()
-        self._abandon = weakref.finalize(self, _end, self._process, os.getpid())
+        self._abandon = weakref.finalize(self, end, self._process, os.getpid(), closing)
+        self._closing = closing
 
     # -- what it is asked ----------------------------------------------------------------------------------------
 
@@ -258,7 +280,11 @@ class SubjectProcess:
     def _kill(self) -> int:
         """End it at once; the exit status, negative for a signal."""
         self._abandon.detach()
-        status = _end(self._process, os.getpid())
+        status = end(self._process, os.getpid())
+        if self.cage is not None and self._verdict is None:
+            self._verdict = self.cage.verdict
+        if self._closing is not None:
+            self._closing.close()
         self._output.finish(2.0)
         return status
 
@@ -332,6 +358,8 @@ class SubjectProcess:
 
     def _fail_to_start(self, interpreter: str) -> NoReturn:
         status = self._kill()
+        if self._verdict is not None:
+            self._fail_by_cage(self._verdict, "while it started")
         lines = [line for line in self.log.splitlines() if line.strip()]
         what = f"did not start: {lines[-1].strip()[:500]}" if lines else f"did not start, and {ended(status)}"
         missing = _MISSING.search(lines[-1]) if lines else None
@@ -348,6 +376,8 @@ class SubjectProcess:
         status = self._kill()
         if self._output.flooded:
             self._fail(f"printed more than {readable(self._max_output)} ({doing})", "output", "let it print less")
+        if self._verdict is not None:
+            self._fail_by_cage(self._verdict, doing)
         if not by_itself:
             self._fail(f"closed its connection ({doing})", "protocol")
         number = -status if status < 0 else status - 128 if 128 < status <= 192 else 0
@@ -360,6 +390,11 @@ class SubjectProcess:
             )
         self._fail(f"{ended(status)} ({doing})", "crash" if number else "exit")
 
+    def _fail_by_cage(self, verdict: Verdict, doing: str) -> NoReturn:
+        cause: Cause = "timeout" if verdict.cause == "timeout" else "crash"
+        remedy = "let it use less, or allow it more"
+        self._fail(f"{verdict.message} ({doing})", cause, remedy, out_of_memory=verdict.cause == "memory")
+
     def _fail(self, what: str, cause: Cause, remedy: str | None = None, *, out_of_memory: bool = False) -> NoReturn:
         """End the process, and say why, with the end of what it printed."""
         self._over = what
@@ -369,37 +404,3 @@ class SubjectProcess:
         if tail := tail_of(self.log):
             message += f"\nIt printed at last:\n{tail}"
         raise (SubjectOutOfMemory if out_of_memory else SubjectFailed)(message, remedy, cause=cause) from None
-
-
-class _Look:
-    """Ends the wait for a process that has ended; it may have answered just before."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._dead = False
-
-    def __call__(self) -> None:
-        if self._dead:
-            raise Closed
-        self._dead = self._process.poll() is not None
-
-
-def _ender(process: subprocess.Popen[bytes]) -> Callable[[], None]:
-    def end() -> None:
-        if process.stdin is not None:
-            with suppress(OSError):
-                process.stdin.close()
-
-    return end
-
-
-def _end(process: subprocess.Popen[bytes], owner: int) -> int:
-    """Have everything killed that the guard watches over; the exit status."""
-    if os.getpid() != owner:  # a fork of the process that started it
-        return 0
-    _ender(process)()
-    try:
-        return process.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:  # the guard itself was stopped
-        process.kill()
-        return process.wait()

@@ -8,7 +8,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -17,152 +16,343 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.IntegerField(help_text='1, 2, …')),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('origin', models.CharField(choices=[('zip', 'ZIP file'), ('git', 'Git repository'), ('pull', 'pull request')], default='zip', max_length=4)),
-                ('address', models.CharField(blank=True, help_text='Of the repository; or the name of the file.', max_length=500)),
-                ('commit', models.CharField(blank=True, max_length=64)),
-                ('note', models.TextField(blank=True, help_text='What its submitter says about it.')),
-                ('archive', models.BinaryField(help_text='A ZIP of models/…, benchmarks/…, data/…, metrics/…')),
-                ('digest', models.CharField(editable=False, help_text='SHA-256 of the archive.', max_length=64)),
-                ('size', models.BigIntegerField(editable=False)),
-                ('plugins', models.JSONField(default=list, editable=False, help_text='[{"kind", "name", "registrations": [{"registry", "key", "line"}]}]')),
-                ('findings', models.JSONField(default=list, editable=False, help_text='[{"severity", "check", "file", "line", "message", "remedy"}]')),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.IntegerField(help_text="1, 2, …")),
+                ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[("zip", "ZIP file"), ("git", "Git repository"), ("pull", "pull request")],
+                        default="zip",
+                        max_length=4,
+                    ),
+                ),
+                (
+                    "address",
+                    models.CharField(
+                        blank=True, help_text="Of the repository; or the name of the file.", max_length=500
+                    ),
+                ),
+                ("commit", models.CharField(blank=True, max_length=64)),
+                ("note", models.TextField(blank=True, help_text="What its submitter says about it.")),
+                ("archive", models.BinaryField(help_text="A ZIP of models/…, benchmarks/…, data/…, metrics/…")),
+                ("digest", models.CharField(editable=False, help_text="SHA-256 of the archive.", max_length=64)),
+                ("size", models.BigIntegerField(editable=False)),
+                (
+                    "plugins",
+                    models.JSONField(
+                        default=list,
+                        editable=False,
+                        help_text='[{"kind", "name", "registrations": [{"registry", "key", "line"}]}]',
+                    ),
+                ),
+                (
+                    "findings",
+                    models.JSONField(
+                        default=list,
+                        editable=False,
+                        help_text='[{"severity", "check", "file", "line", "message", "remedy"}]',
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('number',),
+                "ordering": ("number",),
             },
         ),
         migrations.CreateModel(
-            name='Review',
+            name="Review",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdict', models.CharField(choices=[('approved', 'approved'), ('changes', 'changes requested'), ('rejected', 'rejected')], max_length=10)),
-                ('aspects', models.JSONField(default=dict, help_text='{aspect: {"fine": true | false | null, "note": ""}}; null: does not apply')),
-                ('checklist', models.JSONField(default=list, help_text='As it was computed then.')),
-                ('text', models.TextField(blank=True)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('reviewer', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='reviews', to=settings.AUTH_USER_MODEL)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reviews', to='submissions.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[("approved", "approved"), ("changes", "changes requested"), ("rejected", "rejected")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "aspects",
+                    models.JSONField(
+                        default=dict,
+                        help_text='{aspect: {"fine": true | false | null, "note": ""}}; null: does not apply',
+                    ),
+                ),
+                ("checklist", models.JSONField(default=list, help_text="As it was computed then.")),
+                ("text", models.TextField(blank=True)),
+                ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "reviewer",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="reviews",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="reviews", to="submissions.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('created',),
+                "ordering": ("created",),
             },
         ),
         migrations.CreateModel(
-            name='Comment',
+            name="Comment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(blank=True, max_length=500)),
-                ('line', models.IntegerField(blank=True, help_text='From 1.', null=True)),
-                ('text', models.TextField()),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('resolved', models.DateTimeField(blank=True, null=True)),
-                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='submission_comments', to=settings.AUTH_USER_MODEL)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='submissions.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("path", models.CharField(blank=True, max_length=500)),
+                ("line", models.IntegerField(blank=True, help_text="From 1.", null=True)),
+                ("text", models.TextField()),
+                ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("resolved", models.DateTimeField(blank=True, null=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="submission_comments",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="comments", to="submissions.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('created',),
+                "ordering": ("created",),
             },
         ),
         migrations.CreateModel(
-            name='Submission',
+            name="Submission",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('title', models.CharField(help_text='Names of its plugins.', max_length=300)),
-                ('visibility', models.CharField(choices=[('public', 'Public'), ('private', 'Private')], default='public', help_text='Of models; scores of benchmarks are public.', max_length=10)),
-                ('state', models.CharField(choices=[('queued', 'being checked and tested'), ('changes', 'waits for changes'), ('review', 'waits for review'), ('publishing', 'being published'), ('scoring', 'being scored'), ('done', 'done'), ('rejected', 'rejected'), ('withdrawn', 'withdrawn')], default='queued', max_length=10)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('changed', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='submissions', to=settings.AUTH_USER_MODEL)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("title", models.CharField(help_text="Names of its plugins.", max_length=300)),
+                (
+                    "visibility",
+                    models.CharField(
+                        choices=[("public", "Public"), ("private", "Private")],
+                        default="public",
+                        help_text="Of models; scores of benchmarks are public.",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "being checked and tested"),
+                            ("changes", "waits for changes"),
+                            ("review", "waits for review"),
+                            ("publishing", "being published"),
+                            ("scoring", "being scored"),
+                            ("done", "done"),
+                            ("rejected", "rejected"),
+                            ("withdrawn", "withdrawn"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("changed", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="submissions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-created',),
+                "ordering": ("-created",),
             },
         ),
         migrations.AddField(
-            model_name='revision',
-            name='submission',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='submissions.submission'),
+            model_name="revision",
+            name="submission",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="revisions", to="submissions.submission"
+            ),
         ),
         migrations.CreateModel(
-            name='Letter',
+            name="Letter",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('subject', models.CharField(max_length=300)),
-                ('body', models.TextField()),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('sent', models.DateTimeField(blank=True, null=True)),
-                ('due', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('attempts', models.IntegerField(default=0, editable=False)),
-                ('problem', models.CharField(blank=True, max_length=500)),
-                ('to', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='letters', to=settings.AUTH_USER_MODEL)),
-                ('submission', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='letters', to='submissions.submission')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("subject", models.CharField(max_length=300)),
+                ("body", models.TextField()),
+                ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("sent", models.DateTimeField(blank=True, null=True)),
+                ("due", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("attempts", models.IntegerField(default=0, editable=False)),
+                ("problem", models.CharField(blank=True, max_length=500)),
+                (
+                    "to",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="letters", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="letters",
+                        to="submissions.submission",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('created',),
+                "ordering": ("created",),
             },
         ),
         migrations.CreateModel(
-            name='Plugin',
+            name="Plugin",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('models', 'model'), ('benchmarks', 'benchmark'), ('data', 'data'), ('metrics', 'metric')], max_length=10)),
-                ('name', models.CharField(help_text='Of its folder.', max_length=200)),
-                ('identifiers', models.JSONField(default=list, help_text='Keys that it registers.')),
-                ('code', models.CharField(blank=True, help_text='Hash of its files, as receipts have it.', max_length=64)),
-                ('published', models.DateTimeField(default=django.utils.timezone.now)),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='plugins', to=settings.AUTH_USER_MODEL)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='live', to='submissions.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("models", "model"),
+                            ("benchmarks", "benchmark"),
+                            ("data", "data"),
+                            ("metrics", "metric"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("name", models.CharField(help_text="Of its folder.", max_length=200)),
+                ("identifiers", models.JSONField(default=list, help_text="Keys that it registers.")),
+                (
+                    "code",
+                    models.CharField(blank=True, help_text="Hash of its files, as receipts have it.", max_length=64),
+                ),
+                ("published", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="plugins",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="live", to="submissions.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('kind', 'name'),
-                'constraints': [models.UniqueConstraint(fields=('kind', 'name'), name='one_plugin_a_name')],
+                "ordering": ("kind", "name"),
+                "constraints": [models.UniqueConstraint(fields=("kind", "name"), name="one_plugin_a_name")],
             },
         ),
         migrations.CreateModel(
-            name='Step',
+            name="Step",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('check', 'Checked'), ('test', 'Tested'), ('review', 'Reviewed'), ('publish', 'Published'), ('score', 'Scored')], max_length=10)),
-                ('order', models.IntegerField(editable=False)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('passed', 'Passed'), ('failed', 'Failed'), ('skipped', 'Skipped'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
-                ('claim', models.CharField(blank=True, editable=False, max_length=40)),
-                ('claimed', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('due', models.DateTimeField(blank=True, editable=False, help_text='Not before; empty: not its turn yet.', null=True)),
-                ('attempts', models.IntegerField(default=0, editable=False)),
-                ('started', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('ended', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('reason', models.TextField(blank=True, help_text='Why it failed or was left out, for its submitter.')),
-                ('internal', models.TextField(blank=True, help_text="What the site's keepers should know.")),
-                ('log', models.TextField(blank=True)),
-                ('result', models.JSONField(blank=True, default=dict, editable=False)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='submissions.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("check", "Checked"),
+                            ("test", "Tested"),
+                            ("review", "Reviewed"),
+                            ("publish", "Published"),
+                            ("score", "Scored"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("order", models.IntegerField(editable=False)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("passed", "Passed"),
+                            ("failed", "Failed"),
+                            ("skipped", "Skipped"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("claim", models.CharField(blank=True, editable=False, max_length=40)),
+                ("claimed", models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "due",
+                    models.DateTimeField(
+                        blank=True, editable=False, help_text="Not before; empty: not its turn yet.", null=True
+                    ),
+                ),
+                ("attempts", models.IntegerField(default=0, editable=False)),
+                ("started", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("ended", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("reason", models.TextField(blank=True, help_text="Why it failed or was left out, for its submitter.")),
+                ("internal", models.TextField(blank=True, help_text="What the site's keepers should know.")),
+                ("log", models.TextField(blank=True)),
+                ("result", models.JSONField(blank=True, default=dict, editable=False)),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="steps", to="submissions.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('order',),
-                'indexes': [models.Index(fields=['state', 'due'], name='submissions_state_b717b2_idx'), models.Index(fields=['state', 'claimed'], name='submissions_state_da2a6c_idx')],
-                'constraints': [models.UniqueConstraint(fields=('revision', 'kind'), name='one_step_a_kind')],
+                "ordering": ("order",),
+                "indexes": [
+                    models.Index(fields=["state", "due"], name="submissions_state_b717b2_idx"),
+                    models.Index(fields=["state", "claimed"], name="submissions_state_da2a6c_idx"),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("revision", "kind"), name="one_step_a_kind")],
             },
         ),
         migrations.AddIndex(
-            model_name='submission',
-            index=models.Index(fields=['owner', 'state'], name='submissions_owner_i_59e0c0_idx'),
+            model_name="submission",
+            index=models.Index(fields=["owner", "state"], name="submissions_owner_i_59e0c0_idx"),
         ),
         migrations.AddIndex(
-            model_name='submission',
-            index=models.Index(fields=['state', 'changed'], name='submissions_state_f75cd6_idx'),
+            model_name="submission",
+            index=models.Index(fields=["state", "changed"], name="submissions_state_f75cd6_idx"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('submission', 'number'), name='one_revision_a_number'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("submission", "number"), name="one_revision_a_number"),
         ),
         migrations.AddIndex(
-            model_name='letter',
-            index=models.Index(fields=['sent', 'due'], name='submissions_sent_adcbd5_idx'),
+            model_name="letter",
+            index=models.Index(fields=["sent", "due"], name="submissions_sent_adcbd5_idx"),
         ),
     ]

@@ -1,4 +1,4 @@
-"""Home, texts, competitions."""
+"""Home, texts."""
 
 import pytest
 from django.urls import reverse
@@ -53,35 +53,6 @@ def test_what_is_not_there(client, db, address):
     answer = client.get(address)
     assert answer.status_code == 404
     assert "Not found" in answer.content.decode()
-
-
-def test_competitions_name_what_is_not_scored_here(client, db):
-    text = client.get(reverse("competitions:overview")).content.decode()
-    assert "<del>June 30, 2024</del>" in text
-    assert "July 8, 2024" in text
-    assert "hmax <small>(not scored here)</small>" in text
-
-
-def test_competitions_link_to_what_is_scored_here(client, db):
-    from brainscore_web.leaderboard.models import Benchmark, VisionModel
-
-    VisionModel.objects.create(identifier="alexnet")
-    VisionModel.objects.create(identifier="hmax", visibility="private")
-    Benchmark.objects.create(identifier="tong.Coggan2024_fMRI.V1-rdm")
-    text = client.get(reverse("competitions:overview")).content.decode()
-    assert '/vision/model/alexnet/"' in text
-    assert "hmax <small>(not scored here)</small>" in text
-    assert "/vision/benchmark/tong.Coggan2024_fMRI.V1-rdm/" in text
-
-
-def test_the_competitions_entries_are_benchmarks_here():
-    from brainscore_vision.leaderboard import leaderboard_tree
-    from brainscore_web.competitions.programme import COMPETITIONS
-
-    known = set(leaderboard_tree().benchmarks)
-    names = {n for one in COMPETITIONS for track in one.tracks for entry in track.winners for n in entry.benchmarks}
-    assert len(names) == 11
-    assert names <= known
 
 
 def test_every_head_link_is_a_page(client, db):

@@ -1,0 +1,69 @@
+"""``brainscore worker``."""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import sys
+from typing import Any
+
+import click
+
+from brainscore_core.errors import UserError
+
+__all__ = ["command"]
+
+
+@click.command("worker")
+@click.option("--once", is_flag=True, help="End after one pair.")
+@click.option("--until-idle", is_flag=True, help="End when nothing is due any more.")
+@click.option("--jobs-only", is_flag=True, help="Score, and leave checks, tests and mails to another worker.")
+@click.option("--scheduler", metavar="ADDRESS", help="Score on the workers of a Dask scheduler, such as tcp://host:8786.")
+@click.option("--max-memory", help="Most memory that a pair may use, such as 16GB.  [default: 80 % of what there is]")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=43_200, show_default=True,
+    help="Give up a pair after so many seconds.",
+)  # fmt: skip
+@click.option("--beside", type=int, hidden=True, help="Process to end with.")
+def command(
+    once: bool,
+    until_idle: bool,
+    jobs_only: bool,
+    scheduler: str | None,
+    max_memory: str | None,
+    timeout: float,
+    beside: int | None,
+) -> None:
+    """Do the work of the website: check, test and publish submissions, and score pairs.
+
+    Start one beside the site's server, or several, on as many machines as share its database and folders.
+    Ctrl-C ends it: the pair that is being scored is given back, and another worker scores it.
+    """
+    if importlib.util.find_spec("django") is None:
+        raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
+    if sys.platform == "win32":
+        raise UserError("the website's worker does not run on Windows", remedy="run it in WSL")
+    if once and until_idle:
+        raise UserError("--once and --until-idle were both asked for", remedy="leave one out")
+    from brainscore_core.memory import memory_limit, parse_size
+    from brainscore_web.serving import end_with, make_worker
+
+    if beside is not None:
+        end_with(beside)
+    limit = parse_size(max_memory) if max_memory else memory_limit()
+    worker = make_worker(
+        say=_say, once=once, until_idle=until_idle, jobs_only=jobs_only, limit=limit, timeout=timeout,
+        scheduler=scheduler,
+    )  # fmt: skip
+
+    def stop(number: int, frame: Any) -> None:
+        worker.stop()
+
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, stop)
+    worker.run()
+
+
+def _say(line: str) -> None:
+    click.echo(" ".join(line.split("\n")))
+    sys.stdout.flush()

@@ -1,0 +1,158 @@
+"""Commands in a cage."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from brainscore_core.memory import readable
+from brainscore_core.scoring.subjects import _guard
+from brainscore_core.scoring.subjects._output import Output
+from brainscore_core.scoring.subjects._words import ended
+from brainscore_core.scoring.subjects.cage._cage import Cage, Verdict
+
+__all__ = ["Ended", "run_in_cage"]
+
+Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "output", "stopped"]
+
+_TICK = 0.1
+_PATIENCE = 15.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """What became of a command.
+
+    Attributes
+    ----------
+    cause : str
+        Empty for exit status 0; ``'exit'`` for another, ``'crash'`` for a signal; else what was too much:
+        ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'output'``; or ``'stopped'``.
+    status : int
+        Exit status; negative for a signal.
+    message : str
+        The cause in words; empty for exit status 0.
+    output : str
+        What it printed; of very much the beginning and the end.
+    seconds : float
+        How long it ran.
+    """
+
+    cause: Cause
+    status: int
+    message: str
+    output: str
+    seconds: float
+
+
+def run_in_cage(
+    command: Sequence[str],
+    cage: Cage,
+    *,
+    timeout: float,
+    max_output: int = 16 << 20,
+    on_output: Callable[[str], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Ended:
+    """Run a command in a cage, to its end.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program, by its path in the cage, and arguments.
+    cage : Cage
+        What it sees and may use.
+    timeout : float
+        Seconds until it is killed.
+    max_output : int
+        Bytes that it may print until it is killed.
+    on_output : callable, optional
+        Called, from another thread, with each piece of text that it prints.
+    stopped : callable, optional
+        Asked several times a second whether to end it.
+
+    Returns
+    -------
+    Ended
+        How it ended.
+
+    Raises
+    ------
+    UserError
+        There can be no cage here.
+
+    Examples
+    --------
+    >>> run_in_cage(["/bin/cat", "/etc/shadow"], Cage(), timeout=20).cause
+    'exit'
+    """
+    begun = time.monotonic()
+    with cage.opened() as opened:
+        # the guard ends the cage when its standard input ends: also when this process is killed
+        guard = [sys.executable, "-I", "-S", str(Path(_guard.__file__)), str(os.getpid()), "-1"]
+        process = subprocess.Popen(  # noqa: S603 - what it is for
+            [*guard, *opened.prefix, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert process.stdout is not None
+        output = Output(
+            os.dup(process.stdout.fileno()), limit=max_output, on_flood=lambda: _end(process), on_text=on_output
+        )
+        process.stdout.close()
+        try:
+            why = _wait(process, begun + timeout, stopped)
+        finally:
+            _end(process)
+            try:
+                status = process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status = process.wait()
+            output.finish(2.0)
+        seconds = time.monotonic() - begun
+        cause, message = _told(status, opened.verdict)
+    if output.flooded:
+        cause, message = "output", f"printed more than {readable(max_output)}"
+    elif why == "timeout":
+        cause, message = "timeout", f"ran longer than {timeout:,g} s"
+    elif why == "stopped":
+        cause, message = "stopped", "was stopped"
+    return Ended(cause=cause, status=status, message=message, output=output.text, seconds=seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], until: float, stopped: Callable[[], bool] | None) -> Cause:
+    while True:
+        try:
+            process.wait(_TICK)
+            return ""
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > until:
+                return "timeout"
+            if stopped is not None and stopped():
+                return "stopped"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()
+
+
+def _told(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
+    if verdict is not None:
+        return verdict.cause, verdict.message
+    if status == 0:
+        return "", ""
+    signalled = status < 0 or 128 < status <= 192
+    return ("crash" if signalled else "exit"), ended(status)

@@ -1,0 +1,146 @@
+"""Adds up what a cage uses, and ends it when that is too much. With the standard library alone, for `_launch`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+__all__ = ["SLACK", "tasks_of", "watch"]
+
+SLACK = 24
+"""Tasks that the system lets through beyond the limit, so that it can be seen who went beyond."""
+
+_TICK = 0.03
+_PAGE = 1024
+_SLOW = 1.0  # seconds between looks at folders
+
+
+def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str, Any]]:
+    """Wait for the end of a process; its wait status, and why it was ended, if it was."""
+    end = time.monotonic() + plan["seconds"] if plan["seconds"] is not None else None
+    folder_due, highest, verdict = 0.0, 0, {}
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        now = time.monotonic()
+        tasks, memory = _used(child, plan["memory"])
+        highest = max(highest, memory)
+        if memory > plan["memory"]:
+            verdict = {"cause": "memory", "limit": plan["memory"]}
+        elif tasks > plan["processes"]:
+            verdict = {"cause": "processes", "limit": plan["processes"]}
+        elif end is not None and now > end:
+            verdict = {"cause": "timeout", "limit": plan["seconds"]}
+        elif plan["writable"] and now > folder_due:
+            folder_due = now + _SLOW
+            if _size_of(plan["writable"]) > plan["scratch"]:
+                verdict = {"cause": "scratch", "limit": plan["scratch"]}
+        if verdict:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)  # the rest of the cage dies with it
+            _, status = os.waitpid(child, 0)
+            break
+        time.sleep(_TICK)
+    if not verdict and status != 0 and groups.out_of_memory():
+        verdict = {"cause": "memory", "limit": plan["memory"]}
+    return status, verdict
+
+
+def tasks_of(user: int) -> int:
+    """How many tasks a user runs."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if entry.stat().st_uid == user:
+                    count += int(_field(f"/proc/{entry.name}/status", "Threads:"))
+    return count
+
+
+def _used(root: int, limit: int) -> tuple[int, int]:
+    """Tasks and memory of a process and of all that descend from it."""
+    processes = _tree(root)
+    tasks = private = shared = 0
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            fields = _fields(f"/proc/{pid}/status")
+            tasks += fields.get("Threads:", 0)
+            private += (fields.get("RssAnon:", 0) + fields.get("VmSwap:", 0)) * _PAGE
+            shared += fields.get("RssShmem:", 0) * _PAGE
+    files = _in_memory_files(processes)
+    scratch = _scratch(processes)
+    memory = private + max(shared, files) + scratch
+    if memory > limit:  # forks share pages, and each counts them as its own: look closer
+        private = shared = 0
+        for pid in processes:
+            with contextlib.suppress(OSError):
+                fields = _fields(f"/proc/{pid}/smaps_rollup")
+                private += (fields.get("Pss_Anon:", 0) + fields.get("SwapPss:", 0)) * _PAGE
+                shared += fields.get("Pss_Shmem:", 0) * _PAGE
+        memory = private + max(shared, files) + scratch
+    return tasks, memory
+
+
+def _tree(root: int) -> list[int]:
+    found, ahead = [], [root]
+    while ahead:
+        pid = ahead.pop()
+        found.append(pid)
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with contextlib.suppress(OSError):
+                    ahead += [int(one) for one in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+    return found
+
+
+def _in_memory_files(processes: list[int]) -> int:
+    """Bytes of files without a name in memory that somebody holds open, whether mapped or not."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in processes:
+        folder = f"/proc/{pid}/fd"
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError):
+                    if os.readlink(f"{folder}/{name}").startswith("/memfd:"):
+                        status = os.stat(f"{folder}/{name}")
+                        sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(sizes.values())
+
+
+def _scratch(processes: list[int]) -> int:
+    """Bytes in the cage's own folders in memory."""
+    for pid in processes[2:3]:  # bubblewrap outside, bubblewrap inside, the command
+        total = 0
+        for folder in ("tmp", "dev/shm"):
+            with contextlib.suppress(OSError):
+                status = os.statvfs(f"/proc/{pid}/root/{folder}")
+                total += (status.f_blocks - status.f_bfree) * status.f_frsize
+        return total
+    return 0
+
+
+def _size_of(folder: str) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_blocks * 512
+    return total
+
+
+def _fields(file: str) -> dict[str, int]:
+    found = {}
+    for line in Path(file).read_text().splitlines():
+        parts = line.split()
+        if len(parts) > 1 and parts[1].isdigit():
+            found[parts[0]] = int(parts[1])
+    return found
+
+
+def _field(file: str, name: str) -> int:
+    return _fields(file).get(name, 0)

@@ -1,0 +1,315 @@
+"""Submissions: sending plugins, seeing how far they are, taking them back."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, NoReturn
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.api._answers import page_of, refuse_others
+from brainscore_web.api._callers import Access, caller_of
+from brainscore_web.api._problems import Problem
+from brainscore_web.api._schemas import Page
+from brainscore_web.api._site_api import problems
+from brainscore_web.api._submission_schemas import SubmissionCard, SubmissionEntry
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.entrance import is_confirmed
+from brainscore_web.submissions.models import Revision, Step, Submission
+from brainscore_web.submissions.quota import Refused
+from brainscore_web.submissions.receiving import Source, Zip, longest, receive, source_at, too_large
+from brainscore_web.submissions.views import file_name
+from brainscore_web.submissions.words import standing_of
+
+__all__ = ["router"]
+
+router = Router()
+
+_WRITES = Access(scope="submit")
+_READS = Access(required=True)
+_LONGEST_NOTE = 5_000
+_FIELDS = {
+    "archive": {"type": "string", "format": "binary", "description": "A ZIP file; or, instead of it:"},
+    "url": {"type": "string", "description": "Of a Git repository (https), or of a pull request at GitHub."},
+    "commit": {"type": "string", "description": "Of the repository, in full; not for a pull request."},
+    "note": {"type": "string", "maxLength": _LONGEST_NOTE, "description": "For the reviewer."},
+}
+_VISIBILITY = {"type": "string", "enum": ["public", "private"], "description": "Of the models; public if left out."}
+
+
+def _body(**more: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {**_FIELDS, **more}}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+
+
+class SubmissionsPaged(Schema):
+    """Which part of the list."""
+
+    limit: int = Field(50, ge=1, le=200, description="How many at most.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="How many to leave out.")
+    state: str = Field("", max_length=20, description="Only those in this state.")
+
+
+class ArchiveAsked(Schema):
+    """Which revision."""
+
+    revision: int = Field(0, ge=0, le=1_000_000, description="Its number; the newest if left out.")
+
+
+@router.post(
+    "submissions",
+    auth=_WRITES,
+    response={201: SubmissionCard, **problems(403, 409, 413, 415, 503)},
+    tags=["submissions"],
+    summary="Submit plugins",
+    openapi_extra={**_body(visibility=_VISIBILITY), "x-token-needed": True},
+)
+def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
+    """Submit models, benchmarks, data or metrics: a ZIP file, a commit of a Git repository, or a pull request.
+
+    The answer has what was found. With an error among the findings nothing is run: mend it, and send a revision.
+    """
+    refuse_others(request)
+    user = _submitter(request)
+    source, note = _sent(request, "visibility")
+    visibility = request.POST.get("visibility", "") or Visibility.PUBLIC
+    if visibility not in Visibility.values:
+        raise Problem(400, f"there is no visibility {visibility!r}", f"there are: {', '.join(Visibility.values)}")
+    try:
+        made = receive(user, source, visibility=visibility, note=note)
+    except Refused as error:
+        _refuse(error)
+    return Status(201, _card(request, made.submission))
+
+
+@router.post(
+    "submissions/{uuid:submission}/revisions",
+    auth=_WRITES,
+    response={201: SubmissionCard, **problems(403, 404, 409, 413, 415, 503)},
+    tags=["submissions"],
+    summary="Send a revision",
+    openapi_extra={**_body(), "x-token-needed": True},
+)
+def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[str, Any]]:
+    """Send a new revision of a submission: all its files again."""
+    refuse_others(request)
+    user = _submitter(request)
+    row = _own(user, submission)
+    source, note = _sent(request)
+    try:
+        receive(user, source, note=note, submission=row)
+    except Refused as error:
+        _refuse(error)
+    row.refresh_from_db()
+    return Status(201, _card(request, row))
+
+
+@router.get(
+    "submissions",
+    auth=_READS,
+    response={200: Page[SubmissionEntry], **problems(403)},
+    tags=["submissions"],
+    summary="List submissions",
+    openapi_extra={"x-token-needed": True},
+)
+def list_submissions(request: HttpRequest, asked: Query[SubmissionsPaged]) -> dict[str, Any]:
+    """List your own submissions, the newest first."""
+    refuse_others(request, SubmissionsPaged)
+    rows = Submission.objects.filter(owner=_reader(request)).order_by("-created", "pk")
+    if asked.state:
+        if asked.state not in Submission.State.values:
+            states = ", ".join(Submission.State.values)
+            raise Problem(400, f"there is no state {asked.state!r}", f"there are: {states}")
+        rows = rows.filter(state=asked.state)
+    found = list(rows[asked.offset : asked.offset + asked.limit])
+    newest = _newest(found)
+    items = [_entry(request, row, *newest[row.pk]) for row in found]
+    return page_of(request, items, rows.count(), asked.limit, asked.offset)
+
+
+@router.get(
+    "submissions/{uuid:submission}",
+    auth=_READS,
+    response={200: SubmissionCard, **problems(403, 404)},
+    tags=["submissions"],
+    summary="Show a submission",
+    openapi_extra={"x-token-needed": True},
+)
+def show_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
+    """Show one submission with its revisions, what was found in them, and how far they are."""
+    refuse_others(request)
+    return _card(request, _seen(request, submission))
+
+
+@router.post(
+    "submissions/{uuid:submission}/withdraw",
+    auth=_WRITES,
+    response={200: SubmissionCard, **problems(403, 404, 409)},
+    tags=["submissions"],
+    summary="Withdraw a submission",
+    openapi_extra={"x-token-needed": True},
+)
+def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
+    """Take a submission back that is not published yet."""
+    refuse_others(request)
+    user = _submitter(request)
+    row = _own(user, submission)
+    try:
+        pipeline.withdraw(row, user)
+    except UserError as error:
+        raise Problem(409, error.message, error.remedy) from error
+    row.refresh_from_db()
+    return _card(request, row)
+
+
+@router.get(
+    "submissions/{uuid:submission}/archive",
+    auth=_READS,
+    response={200: bytes, **problems(403, 404)},
+    tags=["submissions"],
+    summary="Files of a submission",
+    openapi_extra={"x-token-needed": True, "x-media-types": ["application/zip"]},
+)
+def submission_archive(request: HttpRequest, submission: uuid.UUID, asked: Query[ArchiveAsked]) -> HttpResponse:
+    """Give the files of a revision as a ZIP file."""
+    refuse_others(request, ArchiveAsked)
+    rows = _seen(request, submission).revisions.order_by("-number")
+    found = (rows.filter(number=asked.revision) if asked.revision else rows).first()
+    if found is None:
+        raise Problem(404, f"there is no revision {asked.revision}", "leave it out for the newest one")
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(found)}"', "ETag": f'"{found.digest[:32]}"'}
+    return HttpResponse(bytes(found.archive), content_type="application/zip", headers=headers)
+
+
+def _submitter(request: HttpRequest) -> User:
+    user = caller_of(request).user
+    if user is None or not is_confirmed(user):
+        raise Problem(403, "the address of the token's owner is not confirmed", "confirm it at /accounts/email/")
+    return user
+
+
+def _reader(request: HttpRequest) -> User:
+    caller = caller_of(request)
+    if caller.token is not None and not caller.may("read"):
+        raise Problem(403, "the token lacks the scope read", "use another token")
+    assert caller.user is not None  # it is required
+    return caller.user
+
+
+def _seen(request: HttpRequest, key: uuid.UUID) -> Submission:
+    _reader(request)
+    found = Submission.objects.visible_to(caller_of(request).visitor).filter(pk=key).first()
+    if found is None:
+        raise _nothing(key)
+    return found
+
+
+def _own(user: User, key: uuid.UUID) -> Submission:
+    found = Submission.objects.filter(pk=key, owner=user).first()
+    if found is None:
+        raise _nothing(key)
+    return found
+
+
+def _nothing(key: uuid.UUID) -> Problem:
+    return Problem(404, f"there is no submission {key}", "see /api/v1/submissions")
+
+
+def _refuse(error: Refused) -> NoReturn:
+    headers = {"Retry-After": "60"} if error.status in (429, 503) else {}
+    raise Problem(error.status, error.message, error.remedy, headers=headers) from error
+
+
+def _sent(request: HttpRequest, *more: str) -> tuple[Source, str]:
+    """Read the form, which goes to disk where it is large, once its length is known to be bearable."""
+    if request.content_type not in ("multipart/form-data", "application/x-www-form-urlencoded"):
+        raise Problem(415, f"the body is {request.content_type or 'of no type'}", "send multipart/form-data")
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if not length.isdecimal():
+        raise Problem(400, "the length of the body is not known", "send Content-Length")
+    if int(length) > longest():
+        error = too_large()
+        raise Problem(413, error.message, error.remedy)
+    known = sorted({*_FIELDS, *more})
+    for name in (*request.POST, *request.FILES):
+        if name not in known:
+            raise Problem(400, f"there is no field {name!r} here", f"there are: {', '.join(known)}")
+    archive, url = request.FILES.get("archive"), request.POST.get("url", "").strip()
+    if (archive is None) == (not url):
+        raise Problem(400, "send a ZIP file as archive, or a url", "send one of both")
+    note = request.POST.get("note", "")
+    if len(note) > _LONGEST_NOTE:
+        raise Problem(400, f"the note has {len(note):,} characters", f"write at most {_LONGEST_NOTE:,}")
+    try:
+        return (_zip(archive) if archive is not None else source_at(url, request.POST.get("commit", ""))), note
+    except Refused as error:
+        _refuse(error)
+
+
+def _zip(archive: UploadedFile) -> Zip:
+    if archive.file is None:
+        raise Refused("the archive is empty", "send a ZIP file")
+    return Zip(archive.file, archive.name or "")
+
+
+def _newest(rows: list[Submission]) -> dict[Any, tuple[Revision, list[Step]]]:
+    """The newest revision of each, with its steps, in two queries."""
+    revisions = Revision.objects.filter(submission__in=rows).defer("archive").order_by("submission", "number")
+    return {one.submission_id: (one, list(one.steps.all())) for one in revisions.prefetch_related("steps")}
+
+
+def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[Step]) -> dict[str, Any]:
+    standing = standing_of(row, latest, steps)
+    return {
+        "id": str(row.pk),
+        "title": row.title,
+        "visibility": row.visibility,
+        "state": row.state,
+        "words": standing.words,
+        "next": standing.next,
+        "open": row.is_open,
+        "created": row.created,
+        "changed": row.changed,
+        "url": request.build_absolute_uri(reverse("submissions:show", args=[row.pk])),
+        "revision": latest.number,
+    }
+
+
+def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
+    revisions = list(row.revisions.defer("archive").order_by("number").prefetch_related("steps"))
+    latest = revisions[-1]
+    columns = (
+        *("number", "created", "origin", "address", "commit", "note", "digest", "size", "plugins", "findings"),
+    )
+    about = ("kind", "state", "attempts", "started", "ended", "reason", "log")
+    return {
+        **_entry(request, row, latest, list(latest.steps.all())),
+        "revisions": [
+            {
+                **{name: getattr(one, name) for name in columns},
+                "steps": [
+                    {**{name: getattr(step, name) for name in about}, "name": step.get_kind_display()}
+                    for step in one.steps.all()
+                ],
+            }
+            for one in revisions
+        ],
+        "pairs": _pairs(request, row),
+    }
+
+
+def _pairs(request: HttpRequest, row: Submission) -> dict[str, int] | None:
+    if row.state not in (Submission.State.SCORING, Submission.State.DONE):
+        return None
+    from brainscore_web.scoring.api import progress
+
+    made = progress(row, caller_of(request).user)
+    names = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled")
+    return {name: getattr(made, name) for name in names}

@@ -1,0 +1,62 @@
+"""Lists in text fields: one item a line."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from django.core.exceptions import ValidationError
+from django.utils import dateformat
+
+__all__ = ["check_days", "check_prizes", "day_of", "lines_of", "prizes_in", "shown_day"]
+
+_LONGEST = 200
+_LIKE_A_DAY = re.compile(r"\d{2,4}[-./]\d")
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Lines that say something."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def day_of(line: str) -> date | None:
+    """The day that a line names; None where it says something else."""
+    try:
+        return date.fromisoformat(line)
+    except ValueError:
+        return None
+
+
+def shown_day(line: str) -> str:
+    """A day as people write it; words as they are."""
+    day = day_of(line)
+    return line if day is None else dateformat.format(day, "F j, Y")
+
+
+def check_days(text: str) -> None:
+    """Refuse lines without end, and what looks like a day and is none."""
+    for line in lines_of(text):
+        if len(line) > _LONGEST:
+            raise ValidationError(f"A line is longer than {_LONGEST} letters.")
+        if _LIKE_A_DAY.match(line) and day_of(line) is None:
+            raise ValidationError(f"{line!r} is no day: write 2024-06-30, or words.")
+
+
+def check_prizes(text: str) -> None:
+    """Refuse what is no amount of money."""
+    for line in lines_of(text):
+        try:
+            amount = Decimal(line.replace(",", ""))
+        except InvalidOperation:
+            raise ValidationError(f"{line!r} is no amount: write 3000.") from None
+        if not amount.is_finite() or not 0 <= amount < 10**10:
+            raise ValidationError(f"{line!r} is no amount between 0 and 9,999,999,999.")
+
+
+def prizes_in(text: str) -> tuple[Decimal, ...]:
+    """The amounts; nothing where a line is none."""
+    try:
+        return tuple(Decimal(line.replace(",", "")) for line in lines_of(text))
+    except InvalidOperation:
+        return ()

@@ -1,0 +1,161 @@
+"""What the page of a competition shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Prefetch
+from django.utils.safestring import SafeString
+
+from brainscore_web.competitions._markdown import html_of
+from brainscore_web.competitions.computing import document_of, public_identifiers, taking_part
+from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, manages_competitions
+from brainscore_web.competitions.rules import Phase, Standing
+from brainscore_web.competitions.settling import money
+from brainscore_web.leaderboard.models import Visitor
+
+__all__ = ["ShownTrack", "competition_with_all", "page_of"]
+
+_INAPPLICABLE = {
+    "leave out": "A pair that cannot be run is left out of the mean, if at least half can be.",
+    "zero": "A pair that cannot be run counts as 0.",
+    "exclude": "Every pair must be one that can be run.",
+}
+
+
+@dataclass
+class ShownTrack:
+    """A track as it is shown."""
+
+    track: Track
+    text: SafeString
+    notes: SafeString
+    rules: list[str]
+    prizes: list[str]
+    ranked: list[dict[str, Any]]
+    waiting: list[dict[str, Any]]
+    apart: list[dict[str, Any]]
+    listed: list[dict[str, Any]]
+    awards: list[Award]
+    mine: list[Entry] = field(default_factory=list)
+
+
+def competition_with_all(slug: str, visitor: Visitor) -> Competition | None:
+    """A competition with everything that its page shows, in a fixed number of queries."""
+    entries = Entry.objects.order_by("entered", "pk")
+    return (
+        Competition.objects.visible_to(visitor)
+        .filter(slug=slug)
+        .prefetch_related(
+            "milestones",
+            "people",
+            "programme",
+            "questions",
+            Prefetch("snapshots", Snapshot.objects.select_related("by").defer("document")),
+            Prefetch("tracks__entries", entries),
+            Prefetch("tracks__awards", Award.objects.prefetch_related("entries")),
+        )
+        .first()
+    )
+
+
+def page_of(competition: Competition, visitor: Visitor, *, now: bool = False) -> dict[str, Any]:
+    """Gather what the page shows.
+
+    Parameters
+    ----------
+    competition : Competition
+        As `competition_with_all` gives it.
+    visitor : User or AnonymousUser
+        Own entries are shown to their people, whatever they enter.
+    now : bool
+        Show the standings of now, also where they are frozen.
+    """
+    snapshot = None if now else competition.frozen
+    document = document_of(competition) if snapshot is None else snapshot.document
+    told = {one["key"]: one for one in document["tracks"]}
+    names = {entry.identifier for track in competition.tracks.all() for entry in track.entries.all()}
+    names |= {name for track in competition.tracks.all() for known in track.listed_names for name in known}
+    public = public_identifiers(sorted(names - {""}))
+    phase = competition.phase
+    people = list(competition.people.all())
+    questions = [(one, html_of(one.answer, one.question, below=3)) for one in competition.questions.all()]
+    return {
+        "competition": competition,
+        "phase": phase,
+        "about": html_of(competition.about, "About", below=2),
+        "answered": html_of(competition.critiques_answered, "Critiques", below=2),
+        "contact": html_of(competition.contact, "Contact", below=2),
+        "unknown": html_of(competition.unknown, "Unknown", below=2),
+        "pool": None if competition.pool is None else money(competition.pool, competition.currency),
+        "tracks": [_track(one, told.get(one.pk), public, visitor, phase) for one in competition.tracks.all()],
+        "organisers": [one for one in people if one.role == one.Role.ORGANISER],
+        "sponsors": [one for one in people if one.role == one.Role.SPONSOR],
+        "faq": [pair for pair in questions if pair[0].kind == pair[0].Kind.FAQ],
+        "critiques": [pair for pair in questions if pair[0].kind == pair[0].Kind.CRITIQUE],
+        "snapshot": snapshot,
+        "was_frozen": competition.frozen is not None,
+        "organises": manages_competitions(visitor),
+        "takes_entries": phase == Phase.OPEN,
+        "settled": competition.is_settled,
+    }
+
+
+def _track(
+    track: Track, told: dict[str, Any] | None, public: dict[str, set[str]], visitor: Visitor, phase: Phase
+) -> ShownTrack:
+    rows = [] if told is None else [dict(row) for row in told["rows"]]
+    here = public[track.competes]
+    currency = track.competition.currency
+    for row in rows:
+        row["here"] = row["identifier"] in here
+        row["won"] = None if row["prize"] is None else money(row["prize"], currency)
+        row["n_listed"] = len(row["cells"])
+    other = Track.Competes.MODELS if track.competes == Track.Competes.BENCHMARKS else Track.Competes.BENCHMARKS
+    listed = [
+        {"name": names[0], "known": next((name for name in names if name in public[other]), None)}
+        for names in track.listed_names
+    ]
+    own = visitor.pk if visitor.is_authenticated else None
+    awards = list(track.awards.all()) if phase == Phase.AWARDED else []
+    for award in awards:
+        award.shown = [  # type: ignore[attr-defined]
+            (one, one.identifier in here) for one in award.entries.all() if taking_part(one, track.competes, public)
+        ]
+    return ShownTrack(
+        track=track,
+        text=html_of(track.text, track.title, below=3),
+        notes=html_of(track.notes, f"{track.title} unknown", below=3),
+        rules=_rules(track),
+        prizes=[money(one, currency) for one in track.amounts],
+        ranked=[row for row in rows if row["standing"] == Standing.RANKED],
+        waiting=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
+        apart=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
+        listed=listed,
+        awards=awards,
+        mine=[entry for entry in track.entries.all() if own is not None and entry.by_id == own],
+    )
+
+
+def _rules(track: Track) -> list[str]:
+    """The rules in words."""
+    over = "models" if track.competes == Track.Competes.BENCHMARKS else "benchmarks"
+    n = len(track.listed_names)
+    found = [
+        f"{track.get_competes_display().title()} compete: {track.get_wins_display()} over {n} {over} wins.",
+        f"An entry counts once all {n} pairs were run; one that failed never counts as 0.",
+        _INAPPLICABLE[track.inapplicable],
+    ]
+    if track.floor is not None:
+        found.append(f"A score below {track.floor:g} counts as {track.floor:g}.")
+    if track.one_a_team:
+        found.append("Only the best entry of a team has a place.")
+    for words, text in (("Regions", track.regions), ("Species", track.species), ("Tasks", track.tasks)):
+        if text:
+            found.append(f"{words}: {text.replace('_', ' ')}.")
+    if track.static_images:
+        found.append("Stimuli are static images.")
+    if track.single_time_bin:
+        found.append("A single time bin.")
+    return found

@@ -1,0 +1,249 @@
+"""Forms of competitions: those of organisers, and the one by which members enter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.models import BaseInlineFormSet, inlineformset_factory
+
+from brainscore_web.accounts.models import User
+from brainscore_web.competitions.models import (
+    Award,
+    Competition,
+    Entry,
+    Milestone,
+    Person,
+    ProgrammeItem,
+    Question,
+    Track,
+)
+from brainscore_web.competitions.participation import Candidate, candidates, team_of
+from brainscore_web.competitions.rules import REGIONS, TASKS
+
+__all__ = [
+    "SECTIONS",
+    "AddEntryForm",
+    "CompetitionForm",
+    "EnterForm",
+    "TrackForm",
+    "WithdrawForm",
+    "awards_formset",
+    "section_formset",
+]
+
+_MOST = 200
+_ROWS = {"rows": 6}
+
+
+class _Plain:
+    """Labels without colons; long texts are written in high fields."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["label_suffix"] = ""
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():  # type: ignore[attr-defined]
+            if isinstance(field.widget, forms.Textarea):
+                field.widget.attrs |= _ROWS
+
+
+class CompetitionForm(_Plain, forms.ModelForm):
+    """Name and texts of a competition."""
+
+    class Meta:
+        """All that is written."""
+
+        model = Competition
+        fields = (
+            *("slug", "year", "title", "summary", "about", "critiques_answered", "place", "contact", "unknown"),
+            *("currency", "pool"),
+        )
+
+    def clean_year(self) -> int:
+        """Refuse what is no year."""
+        year = int(self.cleaned_data["year"])
+        if not 1990 <= year <= 2200:
+            raise ValidationError("This is no year of a competition.")
+        return year
+
+
+class TrackForm(_Plain, forms.ModelForm):
+    """A track with its rules."""
+
+    class Meta:
+        """All of it."""
+
+        model = Track
+        fields = (
+            *("title", "text", "competes", "wins", "listed", "inapplicable", "floor", "one_a_team", "prizes"),
+            *("split_ties", "regions", "species", "tasks", "static_images", "single_time_bin", "notes", "order"),
+        )
+
+    def clean_regions(self) -> str:
+        """Refuse regions that models do not record from."""
+        return _choice(self.cleaned_data["regions"], REGIONS)
+
+    def clean_tasks(self) -> str:
+        """Refuse tasks that models do not engage on."""
+        return _choice(self.cleaned_data["tasks"], TASKS)
+
+    def clean_species(self) -> str:
+        """Bring it to its usual form."""
+        return _choice(self.cleaned_data["species"].lower(), None)
+
+
+def _choice(text: str, allowed: Any) -> str:
+    chosen = [part.strip() for part in text.split(",") if part.strip()]
+    wrong = [one for one in chosen if allowed is not None and one not in allowed]
+    if wrong:
+        raise ValidationError(f"{', '.join(wrong)}: not one of {', '.join(allowed)}.")
+    return ", ".join(chosen)
+
+
+SECTIONS: dict[str, tuple[str, Any, tuple[str, ...]]] = {
+    "dates": ("Dates", Milestone, ("kind", "title", "announced", "order")),
+    "people": ("Organisers and sponsors", Person, ("role", "name", "affiliation", "url", "order")),
+    "programme": ("Programme", ProgrammeItem, ("time", "title", "people", "order")),
+    "questions": ("Questions and critiques", Question, ("kind", "question", "answer", "order")),
+}
+"""Lists of a competition: title, table, fields."""
+
+
+class _Rows(BaseInlineFormSet):
+    def get_form_kwargs(self, index: int | None) -> dict[str, Any]:
+        return {**super().get_form_kwargs(index), "label_suffix": ""}
+
+    def add_fields(self, form: forms.ModelForm, index: int | None) -> None:
+        super().add_fields(form, index)
+        for field in form.fields.values():
+            if isinstance(field.widget, forms.Textarea):
+                field.widget.attrs["rows"] = 3
+        if "DELETE" in form.fields:
+            form.fields["DELETE"].label = "Remove it"
+
+
+class _Milestones(_Rows):
+    def clean(self) -> None:
+        """Refuse two deadlines: which one would count?"""
+        super().clean()
+        kept = [
+            form.cleaned_data.get("kind")
+            for form in self.forms
+            if form.cleaned_data and not form.cleaned_data.get("DELETE")
+        ]
+        for kind in (Milestone.Kind.OPENS, Milestone.Kind.DEADLINE):
+            if kept.count(kind) > 1:
+                raise ValidationError(f"“{kind.label}” is there twice: write all its announced dates in one.")
+
+
+def section_formset(section: str) -> Any:
+    """The formset of a list of a competition."""
+    _, table, fields = SECTIONS[section]
+    rows = _Milestones if table is Milestone else _Rows
+    return inlineformset_factory(Competition, table, formset=rows, fields=fields, extra=2, max_num=_MOST)
+
+
+def awards_formset() -> Any:
+    """The formset of the winners of a track."""
+
+    class Awards(_Rows):
+        def add_fields(self, form: forms.ModelForm, index: int | None) -> None:
+            super().add_fields(form, index)
+            form.fields["entries"].queryset = self.instance.entries.all()  # type: ignore[attr-defined]
+
+    fields = ("place", "title", "people", "prize", "entries", "order")
+    widgets = {"entries": forms.CheckboxSelectMultiple}
+    return inlineformset_factory(Track, Award, formset=Awards, fields=fields, widgets=widgets, extra=2, max_num=_MOST)
+
+
+class EnterForm(_Plain, forms.Form):
+    """Enter something of one's own.
+
+    Parameters
+    ----------
+    user : User
+        Who enters.
+    track : Track
+        Where.
+    """
+
+    what = forms.ChoiceField(label="What you enter")
+    team = forms.CharField(max_length=200, help_text="Shown to everybody. The same for all that you enter.")
+    title = forms.CharField(max_length=300, required=False, help_text="Shown with it.")
+
+    def __init__(self, *args: Any, user: User, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offered = {one.key: one for one in candidates(user, track)}
+        what = self.fields["what"]
+        assert isinstance(what, forms.ChoiceField)
+        what.choices = [(one.key, one.label) for one in self.offered.values()]
+        self.fields["team"].initial = team_of(user, track) or user.display_name
+        if track.competes == Track.Competes.BENCHMARKS:
+            self._ask_what_may_be_unknown(track)
+
+    def _ask_what_may_be_unknown(self, track: Track) -> None:
+        told = "Counts where the benchmark's own description does not say."
+        for name, choices in (("regions", [(one, one) for one in REGIONS]), ("tasks", list(TASKS.items()))):
+            if getattr(track, name):
+                self.fields[name] = forms.MultipleChoiceField(
+                    choices=choices, required=False, widget=forms.CheckboxSelectMultiple, help_text=told, label=name.title()
+                )
+        if track.species:
+            known = [part.strip() for part in track.species.split(",")]
+            self.fields["species"] = forms.MultipleChoiceField(
+                choices=[(one, one) for one in [*known, "another one"]],
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+                help_text=told,
+            )
+        if track.static_images:
+            self.fields["static_images"] = forms.NullBooleanField(
+                label="Stimuli are static images",
+                required=False,
+                widget=forms.Select(choices=[("", "not said"), ("true", "yes"), ("false", "no")]),
+                help_text=told,
+            )
+        if track.single_time_bin:
+            self.fields["time_bins"] = forms.IntegerField(
+                label="Time bins", required=False, min_value=1, max_value=10_000, help_text=told
+            )
+
+    @property
+    def candidate(self) -> Candidate:
+        """What was chosen."""
+        return self.offered[self.cleaned_data["what"]]
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What the member says of it."""
+        names = ("regions", "species", "tasks", "static_images", "time_bins")
+        return {name: self.cleaned_data[name] for name in names if self.cleaned_data.get(name) not in (None, "", [])}
+
+
+class AddEntryForm(_Plain, forms.ModelForm):
+    """An entry that came to the organisers by another way."""
+
+    class Meta:
+        """What is told of it."""
+
+        model = Entry
+        fields = ("team", "title", "identifier", "entered")
+        help_texts = {"identifier": "Shown to everybody, whether it is here or not. Empty: not known.", "entered": "UTC."}
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an entry without a name."""
+        told = super().clean() or {}
+        if not told.get("identifier") and not told.get("title"):
+            raise ValidationError("Give a title or an identifier.")
+        return told
+
+
+class WithdrawForm(_Plain, forms.Form):
+    """Take an entry back; organisers say why."""
+
+    because = forms.CharField(label="Why", max_length=300, help_text="Shown to everybody.")
+
+    def __init__(self, *args: Any, own: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["because"].required = not own

@@ -1,0 +1,1 @@
+"""What keeps a site running: health, metrics, logs, backups, retention."""

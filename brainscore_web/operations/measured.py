@@ -1,0 +1,106 @@
+"""Numbers of the site's state: taken from the database when they are asked for, so that they are of the whole site."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Any
+
+from django.db import Error
+from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.utils import timezone
+
+from brainscore_web.operations.beats import last_beats
+from brainscore_web.operations.counting import counted
+from brainscore_web.operations.health import folders
+
+__all__ = ["metrics"]
+
+
+def metrics() -> bytes:
+    """Everything, in the text format of Prometheus. Where the database is down, what can be said without it."""
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    requests = counted()
+    registry = CollectorRegistry()
+    registry.register(_State())
+    return (b"" if requests is None else generate_latest(requests)) + generate_latest(registry)
+
+
+class _State:
+    def collect(self) -> Iterator[Any]:
+        """For prometheus-client."""
+        yield _gauge("brainscore_info", "Version of the site.", {(metadata.version("brainscore"),): 1}, "version")
+        free = {(name,): float(free) for name, folder in folders().items() if (free := _free(folder)) is not None}
+        yield _gauge("brainscore_free_bytes", "Room where the site writes.", free, "folder")
+        began = time.perf_counter()
+        try:
+            found = list(_of_database())
+        except Error:
+            yield _gauge("brainscore_database_up", "Whether the database answers.", {(): 0})
+            return
+        yield _gauge("brainscore_database_up", "Whether the database answers.", {(): 1})
+        yield _gauge("brainscore_metrics_seconds", "Time to take these numbers.", {(): time.perf_counter() - began})
+        yield from found
+
+
+def _of_database() -> Iterator[Any]:
+    from django_tasks_db.models import DBTaskResult
+
+    from brainscore_web.leaderboard.models import Score
+    from brainscore_web.scoring.models import Job
+    from brainscore_web.submissions.models import Letter, Step, Submission
+    from brainscore_web.uploads.models import Upload, UploadedFile
+
+    yield _gauge(
+        "brainscore_submissions", "Submissions, by state.", _counts(Submission.objects.all(), "state"), "state"
+    )
+    steps = _counts(Step.objects.all(), "kind", "state")
+    yield _gauge("brainscore_steps", "Steps of submissions, by kind and state.", steps, "kind", "state")
+    yield _gauge("brainscore_jobs", "Pairs to score, by state.", _counts(Job.objects.all(), "state"), "state")
+    tasks = _counts(DBTaskResult.objects.all(), "queue_name", "status")
+    yield _gauge("brainscore_tasks", "Tasks, by queue and state.", tasks, "queue", "state")
+    unsent = Letter.objects.filter(sent=None)
+    yield _gauge("brainscore_letters_unsent", "Mails that wait.", {(): unsent.count()})
+    oldest = {
+        ("jobs",): _age(Job.objects.filter(state=Job.State.WAITING, due__lte=timezone.now()), "due"),
+        ("letters",): _age(unsent, "created"),
+        ("steps",): _age(Step.objects.filter(state=Step.State.WAITING, due__lte=timezone.now()), "due"),
+        ("tasks",): _age(DBTaskResult.objects.ready(), "enqueued_at"),
+    }
+    yield _gauge("brainscore_oldest_seconds", "How long the oldest that is due waits; 0: nothing waits.", oldest, "of")
+    last = Score.objects.aggregate(last=Max("created"))["last"]
+    if last is not None:
+        age = (timezone.now() - last).total_seconds()
+        yield _gauge("brainscore_last_receipt_age_seconds", "Since the newest receipt was written.", {(): age})
+    yield _gauge("brainscore_uploads", "Uploads, by state.", _counts(Upload.objects.all(), "state"), "state")
+    size = UploadedFile.objects.aggregate(total=Sum("size"))["total"] or 0
+    yield _gauge("brainscore_uploads_bytes", "What uploaded files take up.", {(): size})
+    silent = {(kind,): seconds for kind, seconds in last_beats().items()}
+    yield _gauge("brainscore_beat_age_seconds", "Since a process of this kind was last alive.", silent, "kind")
+
+
+def _counts(rows: QuerySet[Any], *by: str) -> dict[tuple[str, ...], float]:
+    found = rows.order_by(*by).values_list(*by).annotate(count=Count("pk"))
+    return {tuple(str(one) for one in keys): count for *keys, count in found}
+
+
+def _age(rows: QuerySet[Any], field: str) -> float:
+    first = rows.order_by().aggregate(first=Min(field))["first"]
+    return max((timezone.now() - first).total_seconds(), 0.0) if first is not None else 0.0
+
+
+def _free(folder: Any) -> int | None:
+    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    return None if there is None else shutil.disk_usage(there).free
+
+
+def _gauge(name: str, help_: str, values: dict[tuple[str, ...], float] | dict[Any, float], *labels: str) -> Any:
+    from prometheus_client.core import GaugeMetricFamily
+
+    made = GaugeMetricFamily(name, help_, labels=labels)
+    for of, value in values.items():
+        made.add_metric(list(of), value)
+    return made

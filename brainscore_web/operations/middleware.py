@@ -1,0 +1,71 @@
+"""Around every request: its name in the log, and how long it took."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+from brainscore_web.operations import logs
+from brainscore_web.operations.counting import count
+
+__all__ = ["Requests"]
+
+_log = logging.getLogger("brainscore_web.requests")
+_OWN = ("/health/", "/metrics")
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+
+class Requests:
+    """Names each request, counts it, and logs it: by the name of its view, as addresses may hold secrets."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer."""
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
+        with logs.begin(given if logs.sane(given) else "") as name:
+            if request.path_info.startswith(_OWN):
+                _by_any_name(request)
+            began = time.perf_counter()
+            response = self._get_response(request)
+            seconds = time.perf_counter() - began
+            response["X-Request-ID"] = name
+            _note(request, response.status_code, seconds)
+            return response
+
+
+def _by_any_name(request: HttpRequest) -> None:
+    """Who asks whether the site is well may call it by the address of the machine; its answers have no links."""
+    known = [host for host in settings.ALLOWED_HOSTS if host != "*"]
+    if known:
+        request.META["HTTP_HOST"] = known[0].lstrip(".")
+
+
+def _note(request: HttpRequest, status: int, seconds: float) -> None:
+    view = _view(request)
+    method = request.method if request.method in _METHODS else "other"
+    count(view, str(method), status, seconds)
+    if _log.isEnabledFor(logging.INFO):
+        person = getattr(request, "_cached_user", None)  # asking for the user might ask the database
+        facts = {
+            "method": method,
+            "view": view,
+            "status": status,
+            "milliseconds": round(seconds * 1000, 1),
+            "user": getattr(person, "pk", None),
+        }
+        _log.info("%s %s %s", method, view, status, extra={"facts": facts})
+
+
+def _view(request: HttpRequest) -> str:
+    """Name of the view, of which there are not many; never the address, of which there are."""
+    found = request.resolver_match
+    if found is not None:
+        return str(found.view_name or found.route or "unnamed")
+    static = "/" + str(settings.STATIC_URL).strip("/") + "/"
+    return "static" if request.path_info.startswith(static) else "none"

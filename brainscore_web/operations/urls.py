@@ -1,0 +1,12 @@
+"""Addresses for those who watch over the site."""
+
+from django.urls import path
+
+from brainscore_web.operations import views
+
+app_name = "operations"
+urlpatterns = [
+    path("health/live", views.live, name="live"),
+    path("health/ready", views.ready, name="ready"),
+    path("metrics", views.numbers, name="metrics"),
+]

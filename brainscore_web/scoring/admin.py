@@ -1,0 +1,56 @@
+"""Administration of jobs: to look at, to ask for again, to give up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from brainscore_core.errors import UserError
+from brainscore_web.scoring.changing import cancel_job, retry_job
+from brainscore_web.scoring.models import Job
+
+__all__ = ["JobAdmin"]
+
+
+@admin.register(Job)
+class JobAdmin(admin.ModelAdmin[Job]):
+    """Jobs are made by publishing, and changed by workers."""
+
+    list_display = ("__str__", "state", "why", "priority", "attempts", "created", "ended", "reason")
+    list_filter = ("state", "why")
+    search_fields = ("model__identifier", "benchmark__identifier", "reason")
+    list_select_related = ("model", "benchmark")
+    readonly_fields = (
+        *("model", "benchmark", "asked_by", "why", "state", "created", "due", "claimed", "worker", "attempts"),
+        *("started", "ended", "receipt", "reason", "log"),
+    )
+    exclude = ("submissions",)
+    actions = ("retry", "cancel")
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Publishing makes them."""
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
+        """Without logs."""
+        found: Any = super().get_queryset(request)
+        return found if request.resolver_match and request.resolver_match.kwargs.get("object_id") else found.defer("log")
+
+    @admin.action(description="Score the selected pairs again")
+    def retry(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        """Ask for them again."""
+        for job in jobs:
+            try:
+                retry_job(job, request.user)  # type: ignore[arg-type]
+            except UserError as error:
+                messages.warning(request, f"{error.message}: {error.remedy}.")
+
+    @admin.action(description="Give the selected pairs up")
+    def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        """Give them up."""
+        for job in jobs:
+            cancel_job(job, request.user)  # type: ignore[arg-type]

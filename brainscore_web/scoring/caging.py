@@ -1,0 +1,40 @@
+"""What a submitted model finds in its cage; and whether there can be cages here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_web.submissions.models import Revision
+
+__all__ = ["cage_for", "what_is_missing"]
+
+
+def cage_for(revision: int | None, limit: int | None) -> dict[str, Any]:
+    """The option ``cage`` of the scorer: beside its own folder a model sees the files that it declares.
+
+    Parameters
+    ----------
+    revision : int or None
+        Primary key of the revision that the model is of.
+    limit : int or None
+        Bytes that it may use.
+    """
+    from brainscore_web.submissions import pipeline
+
+    row = Revision.objects.filter(pk=revision).first()
+    found: dict[str, Any] = {"files": [str(path) for path in pipeline.files_of(row)] if row is not None else []}
+    if limit is not None:
+        found["memory"] = limit
+    return found
+
+
+def what_is_missing() -> UserError | None:
+    """Why there can be no cages on this machine, and what to do about it; None where there can."""
+    from brainscore_core.scoring.subjects.cage import require_cage
+
+    try:
+        require_cage()
+    except UserError as error:
+        return error
+    return None

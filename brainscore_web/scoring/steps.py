@@ -1,0 +1,22 @@
+"""The process that does steps of submissions and checks of uploads, for its worker: it ends when the worker does."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main(parent: int) -> None:
+    """Run django-tasks' worker on the database until it is told to end."""
+    from brainscore_web.serving import end_with, set_up
+
+    end_with(parent)
+    set_up()
+    from django.core.management import call_command
+
+    call_command("db_worker", verbosity=0, startup_delay=False, reload=False, interval=0.5)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

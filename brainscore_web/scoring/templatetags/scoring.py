@@ -1,0 +1,21 @@
+"""The pairs of a submission, for its page: ``{% load scoring %}{% jobs_of submission %}``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from brainscore_web.scoring import tables
+from brainscore_web.submissions.models import Submission
+
+__all__ = ["jobs_of", "register"]
+
+register = template.Library()
+
+
+@register.inclusion_tag("scoring/_jobs.html", takes_context=True)
+def jobs_of(context: dict[str, Any], submission: Submission) -> dict[str, Any]:
+    """Show a submission's pairs: how far each is, filtered by state; they are live while something is open."""
+    request = context["request"]
+    return {**tables.jobs_of(request, submission), "request": request, "csrf_token": context.get("csrf_token", "")}

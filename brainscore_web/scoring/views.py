@@ -1,0 +1,120 @@
+"""Pages of scoring: what is queued, running and done; one pair; ask for it again, or give it up."""
+
+from __future__ import annotations
+
+import uuid
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.scoring.changing import cancel_all, cancel_job, may_change, retry_job
+from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log
+from brainscore_web.submissions.models import Submission
+
+__all__ = ["cancel", "cancel_of", "home", "job", "live", "of_submission", "retry"]
+
+
+@never_cache
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What is scored just now."""
+    return render(request, "scoring/home.html", overview(request.user))
+
+
+@never_cache
+@require_safe
+def live(request: HttpRequest) -> HttpResponse:
+    """The part of it that changes."""
+    return render(request, "scoring/_live.html", overview(request.user))
+
+
+@never_cache
+@require_safe
+def job(request: HttpRequest, pk: int) -> HttpResponse:
+    """One pair: how it stands, why, and what it printed, for whom that is."""
+    found = _visible(request, pk)
+    (row,) = rows_of(Job.objects.filter(pk=found.pk).select_related("model", "benchmark"), request.user)
+    log = found.log if shows_log(found, request.user) else ""
+    return render(request, "scoring/job.html", {"row": row, "job": found, "log": log})
+
+
+@never_cache
+@login_required
+@require_safe
+def of_submission(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """The pairs of a submission: a part of its page."""
+    return render(request, "scoring/_jobs.html", jobs_of(request, _submission(request, key)))
+
+
+@login_required
+@require_POST
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Score a pair once more."""
+    found = _changeable(request, pk)
+    try:
+        retry_job(found, _me(request))
+        messages.success(request, f"{found} will be scored again.")
+    except UserError as error:
+        messages.error(request, f"{error.message}: {error.remedy}.")
+    return _back(request, found)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a pair up."""
+    found = _changeable(request, pk)
+    cancel_job(found, _me(request))
+    messages.success(request, f"{found} is given up.")
+    return _back(request, found)
+
+
+@login_required
+@require_POST
+def cancel_of(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Give up all pairs of a submission."""
+    submission = _submission(request, key)
+    me = _me(request)
+    if submission.owner_id != me.pk and not me.is_staff:
+        raise Http404("not theirs")
+    count = cancel_all(submission, me)
+    messages.success(request, f"{count} pairs are given up.")
+    return _back(request, None)
+
+
+def _visible(request: HttpRequest, pk: int) -> Job:
+    return get_object_or_404(Job.objects.visible_to(request.user).select_related("model", "benchmark"), pk=pk)
+
+
+def _changeable(request: HttpRequest, pk: int) -> Job:
+    found = _visible(request, pk)
+    if not may_change(found, request.user):
+        raise Http404("not theirs")
+    return found
+
+
+def _submission(request: HttpRequest, key: uuid.UUID) -> Submission:
+    return get_object_or_404(Submission.objects.visible_to(request.user), pk=key)
+
+
+def _me(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # these views are for who is logged in
+    return request.user
+
+
+def _back(request: HttpRequest, found: Job | None) -> HttpResponse:
+    """To where the form was, on this site."""
+    wanted = request.POST.get("back", "")
+    if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
+        return HttpResponseRedirect(urlsplit(wanted)._replace(fragment="pairs").geturl())
+    return redirect(reverse("scoring:home") if found is None else reverse("scoring:job", args=[found.pk]))

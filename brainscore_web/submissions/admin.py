@@ -1,0 +1,89 @@
+"""Submissions in the administration: seen, not changed; their own pages change them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
+
+
+class _Looked:
+    """Nobody adds, changes or deletes rows here: states follow from each other."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class _Revisions(_Looked, admin.TabularInline):
+    model = Revision
+    fields = readonly_fields = ("number", "by", "created", "origin", "address", "commit", "digest", "size")
+    extra = 0
+    show_change_link = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Revision]:
+        return super().get_queryset(request).defer("archive")
+
+
+class _Steps(_Looked, admin.TabularInline):
+    model = Step
+    fields = readonly_fields = ("kind", "state", "attempts", "claim", "claimed", "due", "reason", "internal")
+    extra = 0
+
+
+@admin.register(Submission)
+class SubmissionAdmin(_Looked, admin.ModelAdmin):
+    """Submissions with their revisions."""
+
+    list_display = ("title", "owner", "visibility", "state", "created", "changed")
+    list_filter = ("state", "visibility")
+    list_select_related = ("owner",)
+    search_fields = ("title", "owner__email", "revisions__digest")
+    inlines = (_Revisions,)
+
+    def get_view_on_site_url(self, obj: Any = None) -> str | None:
+        from django.urls import reverse
+
+        return None if obj is None else reverse("submissions:show", args=[obj.pk])
+
+
+@admin.register(Revision)
+class RevisionAdmin(_Looked, admin.ModelAdmin):
+    """Revisions with their steps, and what the site's keepers should know of these."""
+
+    list_display = ("submission", "number", "created", "origin", "size")
+    list_select_related = ("submission",)
+    search_fields = ("submission__title", "digest", "address")
+    readonly_fields = ("plugins", "findings", "digest", "size")
+    inlines = (_Steps,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Revision]:
+        return super().get_queryset(request).defer("archive")
+
+
+@admin.register(Plugin)
+class PluginAdmin(_Looked, admin.ModelAdmin):
+    """What is live."""
+
+    list_display = ("name", "kind", "owner", "published", "code")
+    list_filter = ("kind",)
+    list_select_related = ("owner",)
+    search_fields = ("name", "owner__email")
+
+
+@admin.register(Letter)
+class LetterAdmin(_Looked, admin.ModelAdmin):
+    """Mails that left, and those that wait."""
+
+    list_display = ("subject", "to", "created", "sent", "due", "attempts", "problem")
+    list_filter = ("sent",)
+    list_select_related = ("to",)

@@ -1,0 +1,91 @@
+"""What is asked when plugins are submitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions.receiving import Refused, Source, Zip, source_at
+
+__all__ = ["RevisionForm", "SubmissionForm"]
+
+_WHO = {
+    "public": "everybody sees their scores",
+    "private": "only you and the administrators see them and their scores; you can publish them later",
+}
+
+
+class RevisionForm(forms.Form):
+    """A ZIP, or an address; and a note."""
+
+    archive = forms.FileField(
+        label="ZIP file",
+        required=False,
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
+        help_text="A plugin's folder, a folder with models/, benchmarks/, data/ or metrics/, or a whole checkout.",
+    )
+    address = forms.CharField(
+        label="Or a Git repository, or a pull request",
+        required=False,
+        max_length=500,
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false", "autocomplete": "off"}),
+        help_text="https://github.com/you/vision.git, or https://github.com/brain-score/vision/pull/123.",
+    )
+    commit = forms.CharField(
+        label="Commit",
+        required=False,
+        max_length=64,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+        help_text="All 40 digits, as git rev-parse HEAD prints them. Not needed for a pull request.",
+    )
+    note = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=5_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="For the reviewer: what it is, the paper, scores that you expect.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+
+    def clean(self) -> dict[str, Any]:
+        """Find out from where the plugins come."""
+        asked = super().clean() or self.cleaned_data
+        archive, address = asked.get("archive"), asked.get("address")
+        if bool(archive) == bool(address) and not self.errors:
+            raise forms.ValidationError("Choose a ZIP file, or give an address: one of both.")
+        if not self.errors:
+            try:
+                asked["source"] = _source(archive, address or "", asked.get("commit") or "")
+            except Refused as error:
+                self.add_error("address", f"{error.message}: {error.remedy}.")
+        return asked
+
+    @property
+    def source(self) -> Source:
+        """From where they come, once the form is valid."""
+        found: Source = self.cleaned_data["source"]
+        return found
+
+
+class SubmissionForm(RevisionForm):
+    """The same, and who may see the models."""
+
+    visibility = forms.ChoiceField(
+        label="Your models",
+        choices=[(one, f"{one}: {words}") for one, words in _WHO.items()],
+        widget=forms.RadioSelect,
+        initial=Visibility.PUBLIC,
+        help_text="Scores of benchmarks are always public.",
+    )
+    field_order = ("archive", "address", "commit", "visibility", "note")
+
+
+def _source(archive: UploadedFile | None, address: str, commit: str) -> Source:
+    if archive is not None and archive.file is not None:
+        return Zip(archive.file, archive.name or "")
+    return source_at(address, commit)

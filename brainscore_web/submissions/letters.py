@@ -1,0 +1,187 @@
+"""Mails that must leave: written in the transaction of what they tell of, sent afterwards, again and again until gone.
+
+``write`` keeps a mail; ``send_due`` sends what is due and may be called by any number of processes at any time. While
+the mail server is down nothing is lost, and it is asked once a minute.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import smtplib
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.contrib.auth.models import Permission
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.template import Context, engines
+from django.utils import timezone
+
+from brainscore_web.accounts.models import User
+from brainscore_web.submissions.models import Letter, Submission
+
+__all__ = ["reviewers", "send_due", "site_address", "subject_of", "text_of", "write", "write_all"]
+
+_log = logging.getLogger(__name__)
+_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=6)
+_LEASE = timedelta(minutes=5)
+"""Longer than any server takes for one mail: who claimed it and says nothing for so long is dead."""
+_OLDEST = timedelta(days=30)
+"""News from before that are none any more."""
+_ABOUT_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused, smtplib.SMTPDataError)
+
+
+def write(
+    to: User | None,
+    subject: str,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    submission: Submission | None = None,
+) -> Letter | None:
+    """Keep a mail in the current transaction; it leaves once that is committed.
+
+    Parameters
+    ----------
+    to : User or None
+        Who gets it; nobody does where its reader has left.
+    subject : str
+        Brought to one line; the site's name is put before it.
+    template : str
+        Of plain text, such as ``'submissions/email/approved.txt'``; nothing in it is escaped.
+    context : mapping, optional
+        For the template, besides ``to``, ``site`` (address of the site, without a slash at its end) and ``submission``.
+    submission : Submission, optional
+        What it is about.
+
+    Returns
+    -------
+    Letter or None
+        What was kept.
+    """
+    if to is None:
+        return None
+    body = text_of(to, template, context, submission)
+    return Letter.objects.create(to=to, submission=submission, subject=subject_of(subject), body=body)
+
+
+def subject_of(text: str) -> str:
+    """A subject as letters have it: on one line, after the site's name."""
+    return _one_line(f"[Brain-Score] {text}")
+
+
+def text_of(
+    to: User, template: str, context: Mapping[str, Any] | None = None, submission: Submission | None = None
+) -> str:
+    """The text of a letter; parameters as those of `write`."""
+    words = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
+    body = engines["django"].engine.get_template(template).render(Context(words, autoescape=False))
+    return re.sub(r"\n{3,}", "\n\n", body).strip() + "\n"
+
+
+def write_all(to: Iterable[User], subject: str, template: str, *args: Any, **kwargs: Any) -> int:
+    """Keep the same mail for several; return for how many."""
+    return sum(write(one, subject, template, *args, **kwargs) is not None for one in to)
+
+
+def reviewers(*, but: User | None = None) -> QuerySet[User]:
+    """Those who review submissions: by their group, or a permission of their own, or as administrators.
+
+    Parameters
+    ----------
+    but : User, optional
+        Who is left out: nobody reviews what is their own.
+    """
+    permission = Permission.objects.filter(codename="review_submissions", content_type__app_label="accounts")
+    may = Q(is_superuser=True) | Q(groups__permissions__in=permission) | Q(user_permissions__in=permission)
+    found = User.objects.filter(pk__in=User.objects.filter(may).values("pk"), is_active=True).order_by("pk")
+    return found if but is None else found.exclude(pk=but.pk)
+
+
+def send_due(*, at_most: int = 50) -> int:
+    """Send what is due, each by one process; return how many left.
+
+    Not to be called inside a transaction: others must see at once who sends what. A process that is killed between
+    sending and saying so lets a mail be sent once more, under the same message id.
+
+    Parameters
+    ----------
+    at_most : int
+        How many are tried.
+    """
+    sent, connection = 0, get_connection()
+    try:
+        for letter in _due().select_related("to").order_by("due", "pk")[:at_most]:
+            if not _claim(letter):
+                continue
+            try:
+                _send(letter, connection)
+            except Exception as error:  # noqa: BLE001 # it is logged and kept, and tried again
+                _failed(letter, error)
+                if isinstance(error, OSError) and not isinstance(error, _ABOUT_ONE):  # the server: others fail alike
+                    _due().update(due=timezone.now() + _FIRST_PAUSE)
+                    break
+            else:
+                sent += _mine(letter).update(sent=timezone.now(), problem="")
+    finally:
+        connection.close()
+    return sent
+
+
+def site_address() -> str:
+    """Address of this site, without a slash at its end, for mails: no request says it."""
+    given = getattr(settings, "ADDRESS", "")
+    if given:
+        return str(given).rstrip("/")
+    host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name.strip("*.")), "localhost")
+    return f"https://{host}" if settings.PUBLIC else f"http://{host}:8000"
+
+
+def _due() -> QuerySet[Letter]:
+    """Whose time has come, to people who are here and have confirmed their address."""
+    now = timezone.now()
+    confirmed = EmailAddress.objects.filter(user=OuterRef("to"), email=OuterRef("to__email"), verified=True)
+    return Letter.objects.filter(
+        Exists(confirmed), sent=None, due__lte=now, created__gt=now - _OLDEST, to__is_active=True
+    )
+
+
+def _claim(letter: Letter) -> bool:
+    """Say that this process sends it, unless another said so first."""
+    unchanged = Letter.objects.filter(pk=letter.pk, sent=None, due=letter.due, attempts=letter.attempts)
+    if not unchanged.update(due=timezone.now() + _LEASE, attempts=F("attempts") + 1):
+        return False
+    letter.attempts += 1
+    return True
+
+
+def _mine(letter: Letter) -> QuerySet[Letter]:
+    return Letter.objects.filter(pk=letter.pk, sent=None, attempts=letter.attempts)
+
+
+def _send(letter: Letter, connection: BaseEmailBackend) -> None:
+    domain = urlsplit(site_address()).hostname or "localhost"
+    headers = {
+        "Auto-Submitted": "auto-generated",
+        "Message-ID": f"<letter.{letter.pk}.{letter.created:%Y%m%d%H%M%S}@{domain}>",
+    }
+    connection.open()
+    EmailMessage(letter.subject, letter.body, to=[letter.to.email], headers=headers, connection=connection).send()
+
+
+def _failed(letter: Letter, error: Exception) -> None:
+    _log.error("Letter %s could not be sent: %s", letter.pk, error)
+    pause = min(_FIRST_PAUSE * 2 ** min(letter.attempts - 1, 12), _LONGEST_PAUSE)
+    problem = _one_line(f"{type(error).__name__}: {error}", 500)
+    _mine(letter).update(due=timezone.now() + pause, problem=problem)
+
+
+def _one_line(text: str, longest: int = 300) -> str:
+    words = "".join(character if character.isprintable() else " " for character in text).split()
+    line = " ".join(words)
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -1,0 +1,34 @@
+"""The way of a submission: check, test, review, publish, score. The only place that writes states.
+
+Truth is in the rows of steps; tasks only wake somebody up to look at them. docs/pipeline.md describes it.
+"""
+
+from brainscore_web.submissions.pipeline._files import files_of
+from brainscore_web.submissions.pipeline._sweeping import sweep
+from brainscore_web.submissions.pipeline._transitions import (
+    approve,
+    cancel,
+    reject,
+    request_changes,
+    retry,
+    scoring_ended,
+    start,
+    withdraw,
+)
+from brainscore_web.submissions.publishing import forget_old_folders, published_folder, unpacked
+
+__all__ = [
+    "approve",
+    "cancel",
+    "files_of",
+    "forget_old_folders",
+    "published_folder",
+    "reject",
+    "request_changes",
+    "retry",
+    "scoring_ended",
+    "start",
+    "sweep",
+    "unpacked",
+    "withdraw",
+]

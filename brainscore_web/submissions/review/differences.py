@@ -1,0 +1,130 @@
+"""What differs between the files of two revisions, and where a line of the one is in the other."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brainscore_web.submissions.models import Plugin, Revision
+from brainscore_web.submissions.review.texts import FileText, texts_of
+
+__all__ = ["Change", "Row", "before", "changes", "live_files", "same_place"]
+
+_LONGEST = 3_000
+_AROUND = 3
+_SHOWN = 1_500
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a comparison: ``kind`` is same, added, removed, or gap."""
+
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of a file: ``state`` is added, removed, or changed."""
+
+    path: str
+    state: str
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+
+
+def before(revision: Revision) -> Revision | None:
+    """The revision before this one."""
+    return revision.submission.revisions.filter(number__lt=revision.number).order_by("-number").first()
+
+
+def live_files(revision: Revision) -> dict[str, FileText]:
+    """Files of those of its plugins that are live already, from another submission."""
+    named = {(one["kind"], one["name"]) for one in revision.plugins}
+    rows = Plugin.objects.filter(kind__in={kind for kind, _ in named}, name__in={name for _, name in named})
+    rows = rows.exclude(revision__submission=revision.submission_id).select_related("revision").order_by("kind", "name")
+    found: dict[str, FileText] = {}
+    for plugin in rows:
+        if (plugin.kind, plugin.name) in named:
+            folder = f"{plugin.kind}/{plugin.name}/"
+            found |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
+    return found
+
+
+def changes(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[Change]:
+    """Compare files by path; those that are alike are left out."""
+    found = []
+    for path in sorted({*old, *new}):
+        one, other = old.get(path), new.get(path)
+        if one is None or other is None:
+            file = one or other
+            kind = "removed" if other is None else "added"
+            assert file is not None  # it is in one of them
+            rows = [_row(kind, number, line) for number, line in enumerate(file.lines, 1)]
+            found.append(Change(path, kind, tuple(rows[:_SHOWN]), file.note or _cut(rows)))
+        elif (one.lines, one.size, one.note) != (other.lines, other.size, other.note):
+            found.append(_compared(path, one, other))
+    return found
+
+
+def same_place(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
+    """Find a line again: where the text around it went, else the nearest line of the same text.
+
+    Parameters
+    ----------
+    old, new : sequence of str
+        Lines of a file then, and now.
+    line : int
+        Which of the old ones, from 1.
+
+    Returns
+    -------
+    int or None
+        Its number now; None if its text is gone.
+
+    Examples
+    --------
+    >>> same_place(["a", "b"], ["new", "a", "b"], 2)
+    3
+    """
+    if not 1 <= line <= len(old):
+        return None
+    text = old[line - 1]
+    if max(len(old), len(new)) <= _LONGEST:
+        for start, there, length in difflib.SequenceMatcher(None, old, new).get_matching_blocks():
+            if start <= line - 1 < start + length:
+                return there + line - start
+    if not text.strip():
+        return None  # empty lines are everywhere
+    places = [number for number, one in enumerate(new, 1) if one == text]
+    return min(places, key=lambda number: abs(number - line), default=None)
+
+
+def _compared(path: str, old: FileText, new: FileText) -> Change:
+    if old.lines == new.lines:
+        return Change(path, "changed", note=new.note or "only ends of lines or what is not shown differ")
+    if max(len(old.lines), len(new.lines)) > _LONGEST:
+        return Change(path, "changed", note=f"more than {_LONGEST:,} lines: too long to be compared here")
+    rows: list[Row] = []
+    matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
+    for group in matcher.get_grouped_opcodes(_AROUND):
+        if rows or group[0][1] > 0:
+            rows.append(Row("gap", None, None, ""))
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                rows += [Row("same", i1 + k + 1, j1 + k + 1, old.lines[i1 + k]) for k in range(i2 - i1)]
+                continue
+            rows += [_row("removed", i + 1, old.lines[i]) for i in range(i1, i2)]
+            rows += [_row("added", j + 1, new.lines[j]) for j in range(j1, j2)]
+    return Change(path, "changed", tuple(rows[:_SHOWN]), _cut(rows) or new.note)
+
+
+def _row(kind: str, number: int, text: str) -> Row:
+    return Row(kind, number if kind == "removed" else None, number if kind == "added" else None, text)
+
+
+def _cut(rows: Sequence[Row]) -> str:
+    return f"{len(rows) - _SHOWN:,} more lines are not shown" if len(rows) > _SHOWN else ""

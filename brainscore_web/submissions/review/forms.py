@@ -1,0 +1,91 @@
+"""Forms of reviewers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from brainscore_web.submissions.models import ASPECTS, PluginKind, Review
+from brainscore_web.submissions.review.threads import LONGEST
+
+__all__ = ["FilterForm", "VerdictForm"]
+
+_SAID = {"fine": True, "not": False, "none": None}
+_NOTE = 2_000
+
+
+class FilterForm(forms.Form):
+    """What of the queue is shown."""
+
+    state = forms.ChoiceField(
+        label="State",
+        required=False,
+        choices=(
+            ("review", "waits for review"),
+            ("changes", "waits for changes"),
+            ("queued", "being tested"),
+            ("all", "all"),
+        ),
+    )
+    kind = forms.ChoiceField(label="Plugins", required=False, choices=(("", "any"), *PluginKind.choices[1:]))
+    who = forms.ChoiceField(
+        label="Reviewer", required=False, choices=(("", "anybody"), ("mine", "I"), ("nobody", "nobody yet"))
+    )
+    text = forms.CharField(label="Name", required=False, max_length=100)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What is asked for; what cannot be read is not."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value}
+
+
+class VerdictForm(forms.Form):
+    """The six aspects, a text, a verdict."""
+
+    verdict = forms.ChoiceField(choices=Review.Verdict.choices)
+    text = forms.CharField(
+        label="What you say",
+        required=False,
+        max_length=LONGEST,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Sent to the submitter, with all comments that are open.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+        for name, label in ASPECTS.items():
+            self.fields[f"aspect-{name}"] = forms.ChoiceField(
+                label=label,
+                required=False,
+                widget=forms.RadioSelect,
+                choices=(("fine", "fine"), ("not", "not fine"), ("none", "does not apply")),
+            )
+            self.fields[f"note-{name}"] = forms.CharField(
+                label=f"Note on {label[0].lower()}{label[1:]}", required=False, max_length=_NOTE
+            )
+
+    @property
+    def rows(self) -> list[Any]:
+        """Fields of each aspect."""
+        return [(label, self[f"aspect-{name}"], self[f"note-{name}"]) for name, label in ASPECTS.items()]
+
+    @property
+    def aspects(self) -> dict[str, dict[str, Any]]:
+        """What was judged."""
+        said = self.cleaned_data
+        return {
+            name: {"fine": _SAID[said[f"aspect-{name}"]], "note": said[f"note-{name}"].strip()}
+            for name in ASPECTS
+            if said.get(f"aspect-{name}") in _SAID
+        }
+
+    @property
+    def notes_alone(self) -> list[str]:
+        """Aspects with a note, but not judged."""
+        said = self.cleaned_data
+        return [ASPECTS[name] for name in ASPECTS if said.get(f"note-{name}") and not said.get(f"aspect-{name}")]

@@ -1,0 +1,37 @@
+"""Addresses of submissions, for those who send them."""
+
+from django.urls import path, register_converter
+
+from brainscore_web.submissions import changing, views
+from brainscore_web.submissions.models import Step
+
+
+class StepConverter:
+    """Kind of a step."""
+
+    regex = "|".join(Step.Kind.values)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(StepConverter, "kind_of_step")
+
+app_name = "submissions"
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("new/", changing.new, name="new"),
+    path("<uuid:key>/", views.show, name="show"),
+    path("<uuid:key>/progress/", views.progress, name="progress"),
+    path("<uuid:key>/revise/", changing.revise, name="revise"),
+    path("<uuid:key>/withdraw/", changing.withdraw, name="withdraw"),
+    path("<uuid:key>/cancel/", changing.cancel, name="cancel"),
+    path("<uuid:key>/visibility/", changing.visibility, name="visibility"),
+    path("<uuid:key>/retry/<kind_of_step:step>/", changing.retry, name="retry"),
+    path("<uuid:key>/<int:number>/code/", views.code, name="code"),
+    path("<uuid:key>/<int:number>/changes/", views.changes, name="changes"),
+    path("<uuid:key>/<int:number>/archive.zip", views.archive, name="archive"),
+]

@@ -1,0 +1,129 @@
+"""How a submission stands and what to do next, in words for its submitter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from brainscore_web.submissions.models import Revision, Step, Submission
+
+__all__ = ["Standing", "standing_of"]
+
+_S = Submission.State
+_T = Step.State
+_WORDS: dict[str, tuple[str, str]] = {
+    _S.QUEUED: (
+        "It is being checked and tested.",
+        "This goes on by itself, also when you leave the page. A mail tells you how it ends.",
+    ),
+    _S.CHANGES: ("It waits for changes from you.", "Mend what is said below, then send a new revision."),
+    _S.REVIEW: (
+        "It has passed its tests, and waits for a reviewer.",
+        "A reviewer reads the code, mostly within two weeks. A mail tells you what they say.",
+    ),
+    _S.PUBLISHING: ("It is accepted, and being published.", "This takes a few minutes, and goes on by itself."),
+    _S.SCORING: (
+        "It is published, and being scored.",
+        "Each pair of a model and a benchmark appears on the leaderboard once it is done.",
+    ),
+    _S.DONE: ("It is done.", "The scores are on the leaderboard. To change something, send a new submission."),
+    _S.REJECTED: ("It was rejected.", "The review says why. What you mend can be sent as a new submission."),
+    _S.WITHDRAWN: ("You have withdrawn it.", "Nothing of it was published. It can be sent again at any time."),
+}
+_POLLED = {_S.QUEUED: 2, _S.PUBLISHING: 2, _S.SCORING: 5, _S.REVIEW: 20}
+_RETRIED = (Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How it stands.
+
+    Attributes
+    ----------
+    words, next : str
+        What happens, and what its submitter can do.
+    seconds : int
+        How often a page asks again; 0: nothing changes by itself.
+    retry : Step or None
+        An automatic step that can be done again.
+    """
+
+    words: str
+    next: str
+    seconds: int
+    retry: Step | None
+
+
+def standing_of(submission: Submission, revision: Revision, steps: Iterable[Step]) -> Standing:
+    """Say how a submission stands.
+
+    Parameters
+    ----------
+    submission : Submission
+        Which.
+    revision : Revision
+        Its newest one.
+    steps : iterable of Step
+        Of that revision.
+    """
+    by_kind = {step.kind: step for step in steps}
+    words, following = _WORDS[submission.state]
+    retry = None
+    if submission.state == _S.CHANGES:
+        words, following = _why_changes(revision, by_kind)
+        ended = (by_kind.get(kind) for kind in _RETRIED)
+        retry = next((step for step in ended if step and step.state in (_T.FAILED, _T.CANCELLED)), None)
+        if retry is not None and (_errors(revision) or _reviewed(by_kind)):
+            retry = None  # the same files would fail again
+    elif submission.state == _S.QUEUED:
+        words = _where_in_queue(by_kind) or words
+    elif submission.state == _S.DONE and (score := by_kind.get(Step.Kind.SCORE)) is not None:
+        if score.state == _T.CANCELLED:
+            words, following = "Scoring was cancelled.", "What was scored before counts. Try again to score the rest."
+            retry = score
+        elif score.result.get("failed"):
+            words = f"It is done; {score.result['failed']} pairs failed."
+            following = "The table says why. Try them again, or send a new submission with what you mended."
+            retry = score
+    return Standing(words, following, _POLLED.get(submission.state, 0), retry)
+
+
+def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
+    count = _errors(revision)
+    if count:
+        what = f"{count} error{'s' if count > 1 else ''}"
+        return f"{what} must be mended before anything is run.", "Mend what is found below, and send a new revision."
+    if _reviewed(steps):
+        return (
+            "A reviewer asks for changes.",
+            "Read the comments beside the code; answer there, or send a new revision with the changes.",
+        )
+    for step in steps.values():
+        if step.state == _T.CANCELLED and step.kind in _RETRIED and step.started:
+            return "It was stopped.", "Try again, or send a new revision."
+        if step.state == _T.FAILED:
+            what = {"check": "The checks failed.", "test": "The tests failed.", "publish": "Publishing failed."}
+            return (
+                what.get(step.kind, "A step failed."),
+                "The reason and the log are below. Send a new revision; if nothing is wrong with your files, try again.",
+            )
+    return _WORDS[_S.CHANGES]
+
+
+def _where_in_queue(steps: dict[str, Step]) -> str:
+    for kind, doing in ((Step.Kind.CHECK, "checked"), (Step.Kind.TEST, "tested")):
+        step = steps.get(kind)
+        if step is not None and step.state == _T.RUNNING:
+            return f"It is being {doing} right now."
+        if step is not None and step.state == _T.WAITING:
+            return f"It is in the queue to be {doing}."
+    return ""
+
+
+def _errors(revision: Revision) -> int:
+    return sum(one["severity"] == "error" for one in revision.findings)
+
+
+def _reviewed(steps: dict[str, Step]) -> bool:
+    review = steps.get(Step.Kind.REVIEW)
+    return review is not None and review.state == _T.FAILED

@@ -1,0 +1,248 @@
+"""What is found in submissions without running them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from brainscore_vision.submitting import (
+    Finding,
+    declared_files,
+    errors_among,
+    examine,
+    read_folder,
+    read_zip,
+    registered_elsewhere,
+    registered_here,
+)
+
+
+@pytest.fixture
+def found(zipped):
+    """``found(files)``: what is found, as (severity, check, place)."""
+
+    def find(files, **options):
+        findings = examine(read_zip(zipped(files)), **options)
+        return [
+            (one.severity, one.check, f"{one.file}:{one.line}" if one.line else one.file, one.message)
+            for one in findings
+        ]
+
+    return find
+
+
+def only(findings, check):
+    """Severity and place of those of one check."""
+    return [(severity, place) for severity, kind, place, _ in findings if kind == check]
+
+
+def test_careful_plugins(found, model, benchmark):
+    assert found({**model, **benchmark}) == []
+
+
+def test_findings_are_told_in_json(zipped, model):
+    model["models/mine/model.py"] = "def broken(:\n"
+    (finding,) = examine(read_zip(zipped(model)))
+    assert str(finding) == "models/mine/model.py:1: error: Python cannot read it: invalid syntax"
+    assert Finding.from_dict(json.loads(json.dumps(finding.as_dict()))) == finding
+
+
+def test_the_start_of_a_plugin(found, model, benchmark):
+    start = "models/mine/__init__.py"
+    text = model[start]
+    assert only(found({**model, start: text.replace('"mine"', "NAME")}), "registration") == [("error", f"{start}:5")]
+    assert only(found({**model, start: "x = (\n"}), "syntax") == [("error", f"{start}:1")]
+    assert only(found({**model, start: "x = 1\n", "models/mine/model.py": ""}), "registration") == [("error", start)]
+    faulty = {path: text for path, text in model.items() if path != start} | benchmark
+    assert only(found(faulty), "registration") == [("error", start)]
+    elsewhere = {"models/mine/more.py": "from brainscore_vision import model_registry\nmodel_registry['b'] = 1\n"}
+    assert only(found({**model, **elsewhere}), "registration") == [("error", "models/mine/more.py:2")]
+
+
+def test_models_keep_to_themselves(found, model):
+    start = "models/mine/__init__.py"
+    more = "from brainscore_vision import benchmark_registry\nbenchmark_registry['a-b'] = 1\n"
+    findings = found({**model, start: model[start] + more})
+    assert ("error", f"{start}:6") in only(findings, "confinement")
+    assert ("error", f"{start}:7") in only(findings, "registration")
+    code = {"models/mine/model.py": (
+        "import brainscore_vision.data.majajhong2015\n"
+        "from brainscore_vision.benchmarks import majajhong2015\n"
+        "from ..pixels import model\n"
+        "from brainscore_vision.models.nobody import net\n"
+        "from brainscore_vision.models.pixels import model\n"
+        "from brainscore_vision.model_helpers.activations import pytorch\n"
+        "import subprocess\n"
+    )}  # fmt: skip
+    places = only(found({**model, **code}), "confinement")
+    assert [(severity, place.rpartition(":")[2]) for severity, place in places] == [
+        ("error", "1"), ("error", "2"), ("error", "3"), ("warning", "4"), ("warning", "7")
+    ]  # fmt: skip
+
+
+def test_what_needs_the_network_or_another_machine(found, model):
+    code = {"models/mine/model.py": (
+        '"""Runs on /home/me/data as well."""\n'
+        "import requests, timm, torch\n"
+        "a = timm.create_model('x', pretrained=True)\n"
+        "b = torch.hub.load('x', 'y')\n"
+        "c = resnet50(weights='IMAGENET1K_V1')\n"
+        "d = resnet50(weights=None)\n"
+        "e = torch.load('/home/me/weights.pth')\n"
+        "f = open('/tmp/log', 'a')\n"
+        "g = open('/tmp/log')\n"
+    )}  # fmt: skip
+    findings = found({**model, **code})
+    assert [place.rpartition(":")[2] for _, place in only(findings, "network")] == ["2", "3", "4", "5"]
+    assert only(findings, "paths") == [("warning", "models/mine/model.py:7"), ("warning", "models/mine/model.py:8")]
+    assert not [one for one in findings if one[0] == "error"]
+
+
+def test_tests(found, model, benchmark):
+    test = "models/mine/test.py"
+    assert only(found({path: text for path, text in model.items() if path != test}), "tests") == [("error", test)]
+    assert only(found({**model, test: "# none\n"}), "tests") == [("warning", test)]
+    test = "benchmarks/mine2026/test.py"
+    assert only(found({**benchmark, test: "# none\n"}), "tests") == [("error", test)]
+    said = [one[3] for one in found({**benchmark, test: "def test_it(): pass\n"})]
+    assert said == ["no test loads it by its identifier", "no test looks at the ceiling", "no test runs it on a model"]
+    text = benchmark[test].replace("== 0.25", "> 0")
+    assert found({**benchmark, test: text}) == [
+        ("warning", "tests", test, "no test compares a score with a number")
+    ]  # fmt: skip
+    test = "data/mine2026/test.py"
+    assert only(found({**benchmark, test: "def test_it(): pass\n"}), "tests") == [("error", test)]
+
+
+def test_the_checklist_of_benchmarks(found, benchmark):
+    code, start = "benchmarks/mine2026/benchmark.py", "benchmarks/mine2026/__init__.py"
+    text = (
+        benchmark[code].replace(" version=1,", "").replace('parent="V1", ', "").replace("={T}", "={Your Paper Title}")
+    )
+    assert [(one[0], one[3]) for one in found({**benchmark, code: text})] == [
+        ("warning", "the citation still holds the template's 'your paper title'")
+    ] + [("warning", f"no {name} is passed here") for name in ("parent", "version")]
+    named = {path: text.replace("Mine2026-pls", "mine") for path, text in benchmark.items()}
+    assert [(one[0], one[2]) for one in found(named)] == [("warning", f"{start}:6"), ("warning", f"{code}:9")]
+    own = "class Mine:\n    pass\n"
+    assert "BenchmarkBase" in found({**benchmark, code: own})[0][3]
+
+
+def test_identifiers(found, zipped, model, written, monkeypatch, tmp_path):
+    start = "models/mine/__init__.py"
+    other = {"models/other/__init__.py": model[start], "models/other/test.py": "def test_it(): pass\n"}
+    findings = found({**model, **other})
+    assert only(findings, "identifier") == [("error", "models/other/__init__.py:5")]
+    assert "models/mine/__init__.py" in findings[0][3]
+    for key in ("a/b", " mine", "", "x" * 300, "a\u200bb"):
+        assert only(found({**model, start: model[start].replace("mine", key)}), "identifier"), key
+    pixels = {**model, start: model[start].replace("mine", "pixels")}
+    assert only(found(pixels), "identifier") == [("error", f"{start}:5")]
+    assert "brainscore_vision.models.pixels" in registered_here("model_registry", "pixels")
+    assert found(pixels, taken=lambda registry, key: None) == []
+    assert found(model, taken=lambda *asked: f"Ada has {asked}")[0][3].endswith(
+        "Ada has ('model_registry', 'mine')"
+    )  # fmt: skip
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(written(model)))
+    package = read_folder(tmp_path / "written" / "models" / "mine")
+    assert errors_among(examine(package))
+    assert examine(package, taken=registered_elsewhere(package)) == ()
+
+
+@pytest.mark.parametrize("name", ["a.b", "a b", "_a", "mäh"])
+def test_names_that_python_cannot_import(zipped, model, name):
+    files = {path.replace("/mine/", f"/{name}/"): text for path, text in model.items()}
+    if name.startswith("_"):
+        files |= {"models/mine/__init__.py": model["models/mine/__init__.py"].replace("mine", "b")}
+    findings = examine(read_zip(zipped(files)))
+    assert "name" in {one.check for one in findings}
+
+
+def test_names_with_hyphens_and_digits_are_imported(written, model, zipped):
+    files = {path.replace("/mine/", "/3d-net_v2/"): text for path, text in model.items()}
+    files["models/3d-net_v2/__init__.py"] += "from .net import NAME\nassert NAME == 'net'\n"
+    files["models/3d-net_v2/net.py"] = "NAME = 'net'\n"
+    assert not errors_among(examine(read_zip(zipped(files))))
+    code = "import brainscore_vision as b; assert b.load_model.__call__ and 'mine' in b.model_registry; b.model_registry['mine']"
+    subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "BRAINSCORE_PLUGINS": str(written(files))}, check=True
+    )
+
+
+def test_requirements(found, model):
+    file = "models/mine/requirements.txt"
+    lines = [
+        "numpy", "timm>=0.9; python_version > '3.8'", "git+https://github.com/a/b", "net @ https://x.org/net.whl",
+        "./wheels/x.whl", "--index-url https://x.org", "-e .", "a b", "-r ../../other.txt", "--hash=sha256:0",
+        "brainscore_vision @ git+https://github.com/brain-score/vision", "${TOKEN}x",
+    ]  # fmt: skip
+    findings = only(found({**model, file: "\n".join(lines)}), "requirements")
+    errors = [int(place.rpartition(":")[2]) for severity, place in findings if severity == "error"]
+    assert errors == [3, 4, 5, 6, 7, 8, 9, 10, 12]
+    assert ("note", f"{file}:11") in findings
+    assert only(found({**model, "models/mine/setup.py": "x = 1"}), "requirements")[0][0] == "warning"
+
+
+def test_metadata(found, model):
+    start = "models/mine/__init__.py"
+    bare = {**model, start: model[start].replace("METADATA = {}", "")}
+    assert only(found(bare), "metadata") == [("warning", start)]
+    assert found({**bare, "models/mine/metadata.py": "METADATA = {}\n"}) == []
+    file = "models/mine/metadata.yml"
+    assert found({**bare, file: "models:\n  mine:\n    architecture: CNN\n"}) == []
+    (bad,) = found({**bare, file: "models:\n  mine:\n    architektur: CNN\n"})[:1]
+    assert bad[:3] == ("warning", "metadata", file)
+    assert "architektur" in bad[3]
+    assert only(found({**bare, file: "- a\n-b: ["}), "metadata") == [("warning", file)]
+
+
+SHA1, SHA256 = "a" * 40, "b" * 64
+LOADS = f"""
+from brainscore_core.supported_data_standards.brainio.s3 import *
+from brainscore_core.supported_data_standards.brainio.fetch import fetch
+
+BUCKET = "brainscore-storage/models"
+load_weight_file("bucket-a", "net/w.pth", "v1", "{SHA1}")
+load_weight_file(bucket=BUCKET, relative_path="w.pth", sha1="{SHA1}", version_id="v2", folder_name="mine")
+load_stimulus_set_from_s3(identifier="A.b", bucket="bucket-a", csv_sha1="{SHA1}", zip_sha1="{SHA1}",
+                          csv_version_id="c", zip_version_id="z")
+load_assembly_from_s3("A", "v3", "{SHA1}", "bucket-a", None)
+fetch("https://example.org/w.bin", sha256="{SHA256}")
+load_weight_file("bucket-a", "free.pth", "v1")
+load_weight_file("bucket-a", "short.pth", "v1", "abc")
+load_weight_file("bucket-a", name_of(), "v1", "{SHA1}")
+load_file_from_s3("bucket-a", "latest.pth", sha1="{SHA1}")
+"""
+
+
+def test_declared_files(zipped, model):
+    model["models/mine/model.py"] = LOADS
+    package = read_zip(zipped(model))
+    files = {one.url: one for one in declared_files(package)}
+    ends = {url.rpartition("amazonaws.com/")[2]: one for url, one in files.items()}
+    assert {name: (one.sha1, one.sha256, one.version_id, one.line) for name, one in ends.items()} == {
+        "models/net/w.pth": (SHA1, None, "v1", 6),
+        "models/mine/w.pth": (SHA1, None, "v2", 7),
+        "stimulus_A_b.csv": (SHA1, None, "c", 8),
+        "stimulus_A_b.zip": (SHA1, None, "z", 8),
+        "assy_A.nc": (SHA1, None, "v3", 10),
+        "https://example.org/w.bin": (None, SHA256, None, 11),
+        "models/free.pth": (None, None, "v1", 12),
+        "models/short.pth": (None, None, "v1", 13),
+        "latest.pth": (SHA1, None, None, 15),
+    }
+    assert ends["models/mine/w.pth"].bucket == "brainscore-storage/models"
+    assert ends["models/mine/w.pth"].url.startswith("https://brainscore-storage.s3.amazonaws.com/")
+    findings = [one for one in examine(package) if one.check == "declared files"]
+    assert [(one.severity, one.line) for one in findings] == [
+        ("error", 12), ("error", 13), ("warning", 14), ("warning", 15)
+    ]  # fmt: skip
+
+
+def test_text_that_reads_otherwise_than_it_runs(found, model):
+    code = "models/mine/model.py"
+    assert only(found({**model, code: "# coding: utf-7\nx = 1\n"}), "encoding") == [("error", f"{code}:1")]
+    assert only(found({**model, code: "# -*- coding: UTF-8 -*-\nx = 'ü'\n"}), "encoding") == []
+    assert only(found({**model, code: "x = 1\ny = 'a\u202eb'\n"}), "encoding") == [("error", f"{code}:2")]

@@ -1,0 +1,64 @@
+"""Who may do what at the addresses of competitions."""
+
+from django.utils import timezone
+
+LOGIN = "/accounts/login/"
+OPEN, READ_ONLY = (200,) * 6, (405,) * 6
+MEMBERS_READ_ONLY = (LOGIN, *(405,) * 5)
+DRAFT = (404, 404, 404, 404, 404, 200)
+ORGANISE = (LOGIN, 404, 404, 404, 404, 200)
+ASKED_AGAIN = (LOGIN, 404, 404, 404, 404, 400)
+NOT_SO = (LOGIN, 404, 404, 404, 404, 405)
+TO = "/competitions/draft-quagga/manage/"
+BACK = (LOGIN, 404, 404, 404, 404, TO)
+PUBLIC = "/competitions/open-quagga/"
+
+_MANAGED = (ORGANISE, ASKED_AGAIN, NOT_SO)
+ROWS = {
+    "competition-of-year": ({"year": 2024}, {}, OPEN, READ_ONLY),
+    "competitions:new": ({}, {}, *_MANAGED),
+    "competitions:show": ("draft", {}, DRAFT, READ_ONLY),
+    "competitions:standings-csv": ("draft", {}, DRAFT, READ_ONLY),
+    "competitions:standings-json": ("draft", {}, DRAFT, READ_ONLY),
+    "competitions:frozen": ("draft_frozen", {}, DRAFT, READ_ONLY),
+    "competitions:enter": ("draft_enter", {}, ORGANISE, ASKED_AGAIN, MEMBERS_READ_ONLY),
+    "competitions:withdraw": (
+        "open_entry", {"because": "x"}, (LOGIN, 404, 200, 404, 404, 200), (LOGIN, 404, PUBLIC, 404, 404, PUBLIC),
+        MEMBERS_READ_ONLY,
+    ),
+    "competitions:manage": ("draft", {}, ORGANISE, NOT_SO, NOT_SO),
+    "competitions:texts": ("draft", {}, *_MANAGED),
+    "competitions:section": ("draft_dates", {}, *_MANAGED),
+    "competitions:new-track": ("draft", {}, *_MANAGED),
+    "competitions:track": ("draft_track", {}, *_MANAGED),
+    "competitions:awards": ("draft_track", {}, *_MANAGED),
+    "competitions:add-entry": ("draft_track", {}, *_MANAGED),
+    "competitions:publish": ("draft", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:freeze": ("draft", {}, ORGANISE, BACK, NOT_SO),
+    "competitions:take-winners": ("draft", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:announce": ("draft", {}, NOT_SO, BACK, NOT_SO),
+}  # fmt: skip
+
+
+def build(people):
+    """A draft, and an open competition that the owner has entered."""
+    from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track
+
+    draft = Competition.objects.create(slug="draft-quagga", year=2031, title="Draft", summary="-")
+    track = Track.objects.create(competition=draft, title="Track", listed="pixels")
+    snapshot = Snapshot.objects.create(competition=draft, document={"tracks": [], "currency": "$"})
+    shown = Competition.objects.create(slug="open-quagga", year=2031, title="Open", summary="-", published=True)
+    entry = Entry.objects.create(
+        track=Track.objects.create(competition=shown, title="Track", listed="pixels"),
+        identifier="Simulated000.V1-pls",
+        by=people["owner"],
+        entered=timezone.now(),
+    )
+    return {
+        "draft": {"slug": draft.slug},
+        "draft_dates": {"slug": draft.slug, "name": "dates"},
+        "draft_track": {"slug": draft.slug, "key": track.pk},
+        "draft_enter": {"slug": draft.slug, "track": track.pk},
+        "draft_frozen": {"slug": draft.slug, "key": snapshot.pk},
+        "open_entry": {"slug": shown.slug, "entry": entry.pk},
+    }

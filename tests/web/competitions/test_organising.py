@@ -1,0 +1,249 @@
+"""Organisers make a competition, freeze it, award it."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.competitions.models import Award, Competition, Entry, Milestone, Snapshot, Track
+from brainscore_web.competitions.settling import announce, freeze, publish, take_winners, what_lacks
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.models import Score
+
+TEXTS = {"slug": "okapi", "year": "2031", "title": "Okapi Cup", "summary": "Short.", "currency": "€", "pool": "5000"}
+TRACK = {
+    "title": "Neural", "competes": "benchmarks", "wins": "lowest", "listed": "alexnet\npixels", "inapplicable": "leave out",
+    "prizes": "3000\n2,000", "one_a_team": "on", "split_ties": "on", "regions": "V1, IT", "order": "1",
+}  # fmt: skip
+
+
+@pytest.fixture
+def organiser(db):
+    user = User.objects.create_user("organiser@example.org", "correct horse battery", display_name="Orla")
+    user.user_permissions.add(Permission.objects.get(codename="manage", content_type__app_label="competitions"))
+    return user
+
+
+@pytest.fixture
+def as_organiser(client, organiser):
+    client.force_login(organiser)
+    return client
+
+
+def at(name, *keys):
+    return reverse(f"competitions:{name}", args=keys)
+
+
+def rows(*values, initial=0, prefix):
+    sent = {f"{prefix}-TOTAL_FORMS": len(values), f"{prefix}-INITIAL_FORMS": initial}
+    return sent | {f"{prefix}-{n}-{name}": value for n, row in enumerate(values) for name, value in row.items()}
+
+
+def test_a_competition_is_made_by_forms(as_organiser, client):
+    assert client.post(at("new"), TEXTS).headers["Location"] == "/competitions/okapi/manage/"
+    made = Competition.objects.get(slug="okapi")
+    assert what_lacks(made) == ["it has no track", "no date says until when entries are taken"]
+    assert client.post(at("publish", "okapi")).status_code == 302
+    assert not Competition.objects.get(slug="okapi").published
+    assert client.post(at("new-track", "okapi"), TRACK).status_code == 302
+    dates = rows({"kind": "deadline", "title": "Until", "announced": "2131-06-30", "order": "0"}, prefix="milestones")
+    assert client.post(at("section", "okapi", "dates"), dates).status_code == 302
+    people = rows({"role": "sponsor", "name": "ACME", "order": "0"}, prefix="people")
+    assert client.post(at("section", "okapi", "people"), people).status_code == 302
+    client.logout()
+    assert client.get("/competitions/okapi/").status_code == 404
+    assert "Okapi" not in client.get("/competitions/").content.decode()
+
+
+def test_a_draft_is_previewed_and_opened(as_organiser, client, competition):
+    Competition.objects.filter(pk=competition.pk).update(published=False)
+    assert "A draft: only organisers see it." in client.get("/competitions/quagga/").content.decode()
+    assert client.post(at("publish", "quagga")).status_code == 302
+    client.logout()
+    assert "Quagga Cup" in client.get("/competitions/quagga/").content.decode()
+
+
+WRONG = {
+    # what: (address, form, what it says)
+    "a taken address": ("new", {**TEXTS, "slug": "2024"}, "already exists"),
+    "the site's address": ("new", {**TEXTS, "slug": "new"}, "the site&#x27;s own"),
+    "an address that is none": ("new", {**TEXTS, "slug": "a/b"}, "Small letters"),
+    "no year": ("new", {**TEXTS, "year": "31"}, "no year"),
+    "zero wins": ("new-track", {**TRACK, "inapplicable": "zero"}, "must not count as 0"),
+    "listed twice": ("new-track", {**TRACK, "listed": "a\na"}, "listed twice"),
+    "no money": ("new-track", {**TRACK, "prizes": "many"}, "no amount"),
+    "infinite money": ("new-track", {**TRACK, "prizes": "inf"}, "no amount"),
+    "another region": ("new-track", {**TRACK, "regions": "MT"}, "not one of V1, V2, V4, IT"),
+    "another task": ("new-track", {**TRACK, "tasks": "reading"}, "not one of label"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_mistakes_are_told(as_organiser, client, competition, what):
+    name, sent, told = WRONG[what]
+    before = Competition.objects.count(), Track.objects.count()
+    answer = client.post(at(name) if name == "new" else at(name, "quagga"), sent)
+    assert answer.status_code == 400
+    assert told in answer.content.decode()
+    assert (Competition.objects.count(), Track.objects.count()) == before
+
+
+DATES = {
+    "no day": ({"kind": "deadline", "title": "x", "announced": "soon"}, "must be a day"),
+    "a day that is none": ({"kind": "other", "title": "x", "announced": "2024-13-01"}, "is no day"),
+}
+
+
+@pytest.mark.parametrize("what", DATES)
+def test_dates_that_are_none(as_organiser, client, competition, what):
+    sent, told = DATES[what]
+    (old,) = competition.milestones.all()
+    kept = {"id": old.pk, "kind": "opens", "title": "From", "announced": "2031-01-01", "order": "0"}
+    answer = client.post(
+        at("section", "quagga", "dates"), rows(kept, {**sent, "order": "1"}, initial=1, prefix="milestones")
+    )
+    assert answer.status_code == 400
+    assert told in answer.content.decode()
+
+
+def test_two_deadlines_are_refused(as_organiser, client, competition):
+    (old,) = competition.milestones.all()
+    both = [{"kind": "deadline", "title": "x", "announced": "2031-01-01", "order": n} for n in (0, 1)]
+    both[0]["id"] = old.pk
+    answer = client.post(at("section", "quagga", "dates"), rows(*both, initial=1, prefix="milestones"))
+    assert "all its announced dates in one" in answer.content.decode()
+    assert competition.milestones.get().announced == "2131-06-30"
+
+
+@pytest.fixture
+def entered(track, put):
+    """Two teams tie; one more."""
+    put({"A": {"alexnet": 0.2, "pixels": 0.4}, "B": {"alexnet": 0.4, "pixels": 0.2}, "C": {"alexnet": 0.5, "pixels": 0.5}})
+    return [Entry.objects.create(track=track, team=f"team {name}", identifier=name, known=True) for name in "ABC"]
+
+
+def test_frozen_standings_never_change(as_organiser, client, competition, entered):
+    before = json.loads(client.get("/competitions/quagga/standings.json").content)
+    assert client.post(at("freeze", "quagga")).headers["Location"] == "/competitions/quagga/manage/"
+    snapshot = Snapshot.objects.get()
+    assert snapshot.by.display_name == "Orla"
+    Score.objects.update(value=0.99)
+    Track.objects.update(prizes="1")
+    revision.bump()
+    client.logout()
+    after = json.loads(client.get("/competitions/quagga/standings.json").content)
+    assert after["tracks"] == before["tracks"]
+    assert [cell["receipt"] for cell in after["tracks"][0]["rows"][0]["cells"]] == [
+        f"20240101T000000000000Z-{n:012x}" for n in (0, 1)
+    ]
+    page = client.get("/competitions/quagga/").content.decode()
+    assert "0.3000" in page
+    assert snapshot.digest in page
+    assert "0.9900" not in page
+    assert "0.9900" in client.get("/competitions/quagga/?standings=now").content.decode()
+    told = client.get(at("frozen", "quagga", snapshot.pk)).json()
+    assert told["standings"]["tracks"] == before["tracks"]
+    snapshot.refresh_from_db()
+    assert snapshot.is_intact
+
+
+def test_a_snapshot_cannot_be_written_again(competition, entered, staff):
+    snapshot = freeze(competition, staff)
+    snapshot.document = {}
+    with pytest.raises(UserError, match="never changed"):
+        snapshot.save()
+    assert not snapshot.is_intact
+
+
+def test_rules_and_entries_are_settled_by_freezing(as_organiser, client, competition, track, entered, organiser):
+    freeze(competition, organiser)
+    client.post(at("track", "quagga", track.pk), {**TRACK, "title": "Other"})
+    assert Track.objects.get(pk=track.pk).title == "Main track"
+    client.post(at("add-entry", "quagga", track.pk), {"title": "Late one"})
+    assert not Entry.objects.filter(title="Late one").exists()
+    answer = client.post(at("withdraw", "quagga", entered[0].pk), {"because": "no"})
+    assert "are frozen" in answer.content.decode()
+    assert not Entry.objects.filter(track=track, withdrawn__isnull=False).exists()
+
+
+def test_awards_of_a_tie(as_organiser, client, competition, track, entered, organiser):
+    with pytest.raises(UserError, match="not frozen"):
+        take_winners(competition)
+    with pytest.raises(UserError, match="not frozen"):
+        announce(competition)
+    freeze(competition, organiser)
+    with pytest.raises(UserError, match="no awards in: Main track"):
+        announce(competition)
+    client.post(at("take-winners", "quagga"))
+    found = [(one.place, one.people, one.prize) for one in Award.objects.filter(track=track)]
+    assert found == [(1, "team A", "$2,500"), (1, "team B", "$2,500")]
+    client.post(at("take-winners", "quagga"))  # again: replaced
+    assert Award.objects.filter(track=track).count() == 2
+    client.logout()
+    assert "Winners, as announced" not in client.get("/competitions/quagga/").content.decode()
+    client.force_login(organiser)
+    client.post(at("announce", "quagga"))
+    client.logout()
+    page = client.get("/competitions/quagga/").content.decode()
+    assert "Winners, as announced" in page
+    assert "team A ($2,500)" in page
+    with pytest.raises(UserError, match="are announced"):
+        take_winners(competition)
+
+
+def test_organisers_decide_on_a_tie(competition, track, entered, organiser):
+    Track.objects.filter(pk=track.pk).update(split_ties=False)
+    freeze(competition, organiser)
+    assert take_winners(competition) == 2
+    assert [one.prize for one in Award.objects.filter(track=track)] == ["", ""]
+
+
+def test_winners_can_be_written(as_organiser, client, competition, track, entered):
+    award = {"place": "1", "title": "Won", "people": "P", "prize": "a book", "entries": [entered[0].pk], "order": "0"}
+    assert client.post(at("awards", "quagga", track.pk), rows(award, prefix="awards")).status_code == 302
+    assert Award.objects.get(title="Won").entries.get() == entered[0]
+    foreign = Entry.objects.filter(track__competition__slug="2024").first()
+    answer = client.post(at("awards", "quagga", track.pk), rows({**award, "entries": [foreign.pk]}, prefix="awards"))
+    assert answer.status_code == 400
+
+
+def test_a_track_with_entries_stays(as_organiser, client, competition, track):
+    Entry.objects.create(track=track, identifier="x", known=True)
+    client.post(at("track", "quagga", track.pk), {"remove": "1"})
+    assert Track.objects.filter(pk=track.pk).exists()
+    Entry.objects.filter(track=track).delete()
+    client.post(at("track", "quagga", track.pk), {"remove": "1"})
+    assert not Track.objects.filter(pk=track.pk).exists()
+
+
+def test_entries_that_came_another_way(as_organiser, client, competition, track):
+    sent = {"team": "Post", "identifier": "Mail2031", "entered": "2031-06-01 12:00"}
+    assert client.post(at("add-entry", "quagga", track.pk), sent).status_code == 302
+    assert "entered this track already" in client.post(at("add-entry", "quagga", track.pk), sent).content.decode()
+    assert client.post(at("add-entry", "quagga", track.pk), {"team": "Nobody"}).status_code == 400
+    client.logout()
+    assert "Mail2031" in client.get("/competitions/quagga/").content.decode()
+
+
+def test_the_address_of_what_others_know_stays(as_organiser, client, competition):
+    client.post(at("texts", "quagga"), {**TEXTS, "slug": "moved"})
+    competition.refresh_from_db()
+    assert (competition.slug, competition.title) == ("quagga", "Okapi Cup")
+
+
+def test_freezing_takes_an_open_or_closed_one(competition, staff):
+    Competition.objects.filter(pk=competition.pk).update(published=False)
+    with pytest.raises(UserError, match="it is draft"):
+        freeze(competition, staff)
+    Milestone.objects.filter(competition=competition).delete()
+    with pytest.raises(UserError, match="until when"):
+        publish(Competition.objects.get(pk=competition.pk))
+
+
+def test_texts_for_spreadsheets_are_no_formulas(client, competition, track):
+    Entry.objects.create(track=track, identifier="x", team="=HYPERLINK(1)", title="+1", known=True)
+    text = client.get("/competitions/quagga/standings.csv").content.decode()
+    assert ",'=HYPERLINK(1),'+1,x," in text

@@ -1,0 +1,114 @@
+"""What is old is forgotten, what is live stays."""
+
+import os
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
+from brainscore_web.operations.models import Beat
+from brainscore_web.operations.tidying import tidy
+from brainscore_web.scoring.models import Job
+from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
+
+LONG_AGO = timezone.now() - timedelta(days=1000)
+
+
+def submission(owner, state, *, live=False, ended=LONG_AGO):
+    made = Submission.objects.create(owner=owner, title=state, state=state)
+    revision = Revision.objects.create(submission=made, number=1, archive=b"x", digest="x", size=1)
+    if live:
+        Plugin.objects.create(kind="models", name=f"live{made.pk}", revision=revision)
+    return Step.objects.create(
+        revision=revision, kind="test", order=2, state="failed", reason="because", log="long", ended=ended
+    )
+
+
+@pytest.fixture
+def old(owner, places):
+    model, leaf = VisionModel.objects.create(identifier="m"), Benchmark.objects.create(identifier="b")
+    job = {"model": model, "benchmark": leaf, "why": "x", "log": "long", "reason": "because"}
+    task = {
+        "args_kwargs": {"args": [], "kwargs": {}},
+        "task_path": "x",
+        "backend_name": "default",
+        "run_after": LONG_AGO,
+    }
+    late = User.objects.create_user("late@example.org", "x", date_joined=LONG_AGO)
+    EmailAddress.objects.create(user=late, email=late.email, verified=False)
+    made = {
+        "forgotten step": submission(owner, "done"),
+        "live step": submission(owner, "done", live=True),
+        "open step": submission(owner, "changes"),
+        "new step": submission(owner, "done", ended=timezone.now()),
+        "forgotten job": Job.objects.create(**job, state="failed", ended=LONG_AGO),
+        "open job": Job.objects.create(**job, state="waiting", ended=LONG_AGO),
+        "forgotten task": DBTaskResult.objects.create(**task, status="SUCCESSFUL", finished_at=LONG_AGO),
+        "open task": DBTaskResult.objects.create(**task, status="READY"),
+        "forgotten letter": Letter.objects.create(to=owner, subject="x", body="x", sent=LONG_AGO),
+        "unsent letter": Letter.objects.create(to=owner, subject="x", body="x", created=LONG_AGO),
+        "forgotten session": Session.objects.create(session_key="a" * 32, session_data="x", expire_date=LONG_AGO),
+        "session": Session.objects.create(
+            session_key="b" * 32, session_data="x", expire_date=timezone.now() + timedelta(days=1)
+        ),
+        "forgotten person": late,
+        "person": owner,
+        "forgotten beat": Beat.objects.create(kind="worker", name="old", seen=LONG_AGO),
+        "beat": Beat.objects.create(kind="worker", name="new"),
+    }
+    User.objects.filter(pk=owner.pk).update(date_joined=LONG_AGO)
+    return made
+
+
+def there(made):
+    """Which of them are as they were."""
+    found = set()
+    for name, one in made.items():
+        row = type(one).objects.filter(pk=one.pk).first()
+        if row is not None and getattr(row, "log", "long") == "long":
+            found.add(name)
+        if row is not None and hasattr(row, "reason"):
+            assert row.reason == "because"
+    return found
+
+
+def test_what_is_old_is_forgotten_and_nothing_else(old):
+    assert there(old) == set(old)
+    said = StringIO()
+    call_command("tidy", "--dry-run", stdout=said)
+    assert there(old) == set(old)
+    assert "1 logs of steps would be forgotten" in said.getvalue()
+    planned = {one.what: one.count for one in tidy(dry=True)}
+    done = {one.what: one.count for one in tidy()}
+    assert {what: done[what] for what in planned} == planned
+    assert {what for what, count in planned.items() if count == 1} == set(planned) - {"folders of plugins"}
+    assert there(old) == {name for name in old if not name.startswith("forgotten")}
+    assert {one.what: one.count for one in tidy()} == dict.fromkeys(done, 0)
+
+
+def test_how_long_is_a_setting(old, settings):
+    settings.OPERATIONS = {**settings.OPERATIONS, "logs": 2000, "letters": 2000, "tasks": 2000, "unconfirmed": 2000}
+    tidy()
+    assert {"forgotten step", "forgotten job", "forgotten task", "forgotten letter", "forgotten person"} <= there(old)
+
+
+def test_folders_of_plugins_that_are_live_stay(db, places, settings):
+    from brainscore_web.submissions.pipeline import published_folder
+
+    live = published_folder()
+    other = live.parent / ("f" * len(live.name))
+    other.mkdir()
+    for folder in (live, other):
+        os.utime(folder, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
+    tidy(dry=True)
+    assert other.exists()
+    tidy()
+    assert not other.exists()
+    assert published_folder().is_dir()

@@ -1,0 +1,65 @@
+"""Submissions, received as the site does, on their way."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import transaction
+
+from brainscore_web.submissions.models import Step
+from tests.web._plugins import model_files, zipped
+
+
+@pytest.fixture(autouse=True)
+def folders(settings, tmp_path, monkeypatch):
+    """Folders of the site's own; nothing of this machine's caches."""
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "folder": str(tmp_path / "plugins")}
+    settings.UPLOADS = {**settings.UPLOADS, "address": str(tmp_path / "uploads")}
+    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+@pytest.fixture
+def submit(owner):
+    """Send files as `owner`, or as somebody else."""
+    from brainscore_web.submissions.receiving import Zip, receive
+
+    def send(files=None, *, by=owner, submission=None, visibility="public"):
+        archive = zipped(files if files is not None else model_files())
+        return receive(by, Zip(archive, "mine.zip"), submission=submission, visibility=visibility)
+
+    return send
+
+
+@pytest.fixture
+def pass_step():
+    """Say that an automatic step has passed, without doing it."""
+    from brainscore_web.submissions.pipeline._claims import claim_next
+    from brainscore_web.submissions.pipeline._outcome import Outcome
+    from brainscore_web.submissions.pipeline._running import _end
+
+    def passed(revision, *kinds, result=None):
+        for kind in kinds:
+            claim = claim_next(Step.objects.get(revision=revision, kind=kind).pk)
+            assert claim is not None, f"{kind} is not due"
+            assert _end(claim, Outcome(passed=True, result=result or {}))
+        revision.submission.refresh_from_db()
+
+    return passed
+
+
+@pytest.fixture
+def states():
+    """States of the steps of a revision, in their order, by their first letters."""
+
+    def said(revision):
+        rows = Step.objects.filter(revision=revision).order_by("order")
+        return " ".join(state[:4] for state in rows.values_list("state", flat=True))
+
+    return said
+
+
+@pytest.fixture
+def atomic():
+    """A transaction."""
+    return transaction.atomic

@@ -1,0 +1,286 @@
+"""Workers that are killed, disks that are full, storages that are down, sandboxes that are missing."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from brainscore_web.submissions import pipeline, publishing
+from brainscore_web.submissions.models import Letter, Plugin, Step
+from brainscore_web.submissions.pipeline import _claims, _running
+from brainscore_web.submissions.pipeline._running import run_next
+from tests.web._plugins import model_files
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+_WORKER = """
+import os, sys, time
+import django
+django.setup()
+from brainscore_web.submissions.pipeline import _running
+from brainscore_web.submissions.pipeline._outcome import Outcome
+def hang(claim):
+    real = bodies[claim.step.kind]
+    {before}
+    print("there", flush=True)
+    time.sleep(600)
+bodies = dict(_running._bodies())
+_running._bodies = lambda: {{kind: hang for kind in bodies}}
+_running.run_next()
+"""
+
+
+def fall_silent(revision):
+    """Let the signs of life of a worker be too old."""
+    Step.objects.filter(revision=revision, state="running").exclude(claim="").update(
+        claimed=timezone.now() - 2 * _claims.STALE
+    )
+
+
+def test_stale_claims_are_freed(submit, states):
+    """A worker that fell silent loses the step; what it says afterwards counts no more."""
+    revision = submit()
+    claim = _claims.claim_next()
+    pipeline.sweep()
+    assert states(revision) == "runn wait wait wait wait"  # it is alive
+    fall_silent(revision)
+    pipeline.sweep()
+    assert states(revision) == "wait wait wait wait wait"
+    another = _claims.claim_next()
+    assert another is not None
+    claim.note(log="from the dead")
+    assert claim.lost()
+    assert not another.lost()
+    assert Step.objects.get(pk=claim.step.pk).log == ""
+
+
+def test_a_worker_that_dies_each_time(submit, states):
+    """After some attempts the site gives up: submitter and keepers are told once, and it can be tried again."""
+    revision = submit()
+    for _ in range(_claims.ATTEMPTS):
+        assert _claims.claim_next() is not None
+        fall_silent(revision)
+        pipeline.sweep()
+    assert run_next()
+    assert states(revision) == "fail wait wait wait wait"
+    step = revision.steps.get(kind="check")
+    assert "keepers were told" in step.reason
+    assert "ended in the midst" in step.internal
+    assert "midst" not in step.reason
+    assert Letter.objects.filter(submission=revision.submission).count() == 1
+    pipeline.retry(step, revision.submission.owner)
+    assert run_next()
+    assert states(revision) == "pass wait wait wait wait"
+    assert Letter.objects.filter(submission=revision.submission).count() == 1
+
+
+def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
+    """With pauses that grow; the submitter reads no traceback."""
+    revision = submit()
+
+    def broken(claim):
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(_running, "_bodies", lambda: {"check": broken})
+    assert run_next()
+    step = revision.steps.get(kind="check")
+    assert (step.state, step.attempts) == ("waiting", 1)
+    assert step.due > timezone.now()
+    assert "secret" in step.internal
+    assert "secret" not in step.reason
+    assert not run_next()
+    for _ in range(_claims.ATTEMPTS - 1):
+        Step.objects.filter(pk=step.pk).update(due=timezone.now())
+        assert run_next()
+    assert states(revision) == "fail wait wait wait wait"
+    assert "secret" not in Letter.objects.get(submission=revision.submission).body
+
+
+def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
+    """They are not left out: the step waits, its submitter knows, and keepers get one letter a day."""
+    from brainscore_core.errors import UserError
+    from brainscore_web.submissions.pipeline import _test
+
+    def missing():
+        raise UserError("bubblewrap is not installed", remedy="apt install bubblewrap")
+
+    monkeypatch.setattr(_test, "require_cage", missing)
+    revision = submit()
+    pass_step(revision, "check")
+    for _ in range(2 * _claims.ATTEMPTS):
+        assert run_next()
+        step = revision.steps.get(kind="test")
+        assert (step.state, step.reason) == ("waiting", "the site cannot run tests at the moment")
+        assert "bubblewrap" in step.internal
+        Step.objects.filter(pk=step.pk).update(due=timezone.now())
+    assert Letter.objects.filter(to=staff, body__contains="apt install bubblewrap").count() == 1
+    assert not Letter.objects.exclude(to=staff).exists()
+
+
+def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folders):
+    """Nothing half-written stays, and once there is room the step is done."""
+    revision = submit()
+    pass_step(revision, "check", "test")
+    real = Path.write_bytes
+    written = []
+
+    def full(self, content):
+        written.append(self)
+        if len(written) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert run_next()
+    monkeypatch.setattr(Path, "write_bytes", real)
+    assert len(written) > 1
+    step = revision.steps.get(kind="publish")
+    assert (step.state, step.reason) == ("waiting", "the disk of the site is full: it is tried again")
+    assert not Plugin.objects.exists()
+    assert [path for path in (folders / "plugins").rglob("*") if path.is_file()] == []
+    Step.objects.filter(pk=step.pk).update(due=timezone.now())
+    assert run_next()
+    assert states(revision) == "pass pass skip pass runn"
+    assert Plugin.objects.count() == 1
+
+
+def test_a_small_disk(submit, tmp_path, settings):
+    """A real file system without room: neither unpacked nor published folders are there by halves."""
+    small = tmp_path / "small"
+    small.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        settings.SUBMISSIONS = {**settings.SUBMISSIONS, "folder": str(small / "plugins")}
+        files = model_files()
+        files["models/tiles_8/table.json"] = "1" * 100_000
+        revision = submit(files)
+        with pytest.raises(OSError, match="No space left") as caught:
+            publishing.unpacked(revision)
+        assert caught.value.errno == errno.ENOSPC
+        assert [path for path in small.rglob("*") if path.is_file()] == []
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_the_storage_is_down(submit, states, monkeypatch):
+    """The step is tried again, and the submitter's work is not blamed."""
+    from brainscore_web.submissions.pipeline import _check
+    from brainscore_web.uploads.storage import StorageFailure
+
+    def down(*_, **__):
+        raise StorageFailure("cannot read the bucket: EndpointConnectionError", remedy="try again later")
+
+    revision = submit()
+    monkeypatch.setattr(_check, "get_files", down)
+    assert run_next()
+    step = revision.steps.get(kind="check")
+    assert (step.state, step.reason) == ("waiting", "storage failed: it is tried again")
+    monkeypatch.undo()
+    Step.objects.filter(pk=step.pk).update(due=timezone.now())
+
+
+@pytest.mark.parametrize(("passed", "kind"), [((), "check"), (("check",), "test"), (("check", "test"), "publish")])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_killed_worker(kind, passed, when, tmp_path):
+    """Killed with signal 9 before or after its work, in a process of its own on a database of its own: done once."""
+    site = _Site(tmp_path)
+    site.run(
+        "migrate()",
+        "revision = submit()",
+        *(f"finish(revision, {one!r})" for one in passed),
+    )
+    before = "" if when == "before" or kind == "test" else "_running._end = lambda *_: None; real(claim)"
+    worker = site.start(_WORKER.format(before=before))
+    try:
+        assert worker.stdout.readline().strip() == "there"
+    finally:
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait()
+        worker.stdout.close()
+    answer = site.run(
+        "step = Step.objects.exclude(claim='').get() if Step.objects.exclude(claim='').exists() else None",
+        "claimed = step.kind if step else 'ended'",
+        "fall_silent()",
+        "pipeline.sweep()",
+        f"""
+for _ in range(3):
+    if {kind != "test"}:
+        _running.run_next(Step.objects.get(kind={kind!r}).pk)
+step = Step.objects.get(kind={kind!r})
+print(claimed, step.state, step.attempts, Plugin.objects.count(), VisionModel.objects.count(), Letter.objects.count())
+""",
+    )
+    claimed, state, attempts, plugins, models, letters = answer.split()
+    if kind == "test":  # the sandbox is not for this test
+        assert (claimed, state) == ("test", "waiting")
+    elif kind == "publish" and when == "after":  # it was published, and the killed worker had nothing more to say
+        assert (claimed, state, attempts, plugins, models) == ("ended", "passed", "1", "1", "1")
+    else:
+        live = "1" if kind == "publish" else "0"
+        assert (claimed, state, attempts, plugins, models) == (kind, "passed", "2", live, live)
+    assert letters == ("1" if kind == "publish" else "0")  # that it is done
+
+
+class _Site:
+    """A site in a folder of its own, driven from processes of their own."""
+
+    _PRELUDE = """
+import django
+django.setup()
+from django.core.management import call_command
+from django.utils import timezone
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.models import VisionModel
+from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.models import Letter, Plugin, Step
+from brainscore_web.submissions.pipeline import _claims, _running
+from brainscore_web.submissions.pipeline._outcome import Outcome
+from tests.web._plugins import model_files, zipped
+def migrate():
+    call_command("migrate", verbosity=0)
+    call_command("createcachetable", verbosity=0)
+def submit():
+    from brainscore_web.submissions.receiving import Zip, receive
+    user = User.objects.create_user("owner@example.org", "correct horse battery")
+    return receive(user, Zip(zipped(model_files()), "mine.zip"))
+def finish(revision, kind):
+    claim = _claims.claim_next(Step.objects.get(revision=revision, kind=kind).pk)
+    assert _running._end(claim, Outcome(passed=True))
+def fall_silent():
+    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * _claims.STALE)
+"""
+
+    def __init__(self, folder):
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("DATABASE", "PYTEST"))},
+            "DJANGO_SETTINGS_MODULE": "brainscore_web.settings",
+            "BRAINSCORE_SITE_HOME": str(folder / "site"),
+            "BRAINSCORE_HOME": str(folder / "home"),
+            "BRAINIO_HOME": str(folder / "brainio"),
+            "BRAINSCORE_SITE_SCORED_BENCHMARKS": "none",
+            "PYTHONPATH": os.getcwd(),
+        }
+
+    def start(self, code):
+        return subprocess.Popen(
+            [sys.executable, "-c", code], env=self._environment, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    def run(self, *lines):
+        done = subprocess.run(
+            [sys.executable, "-c", self._PRELUDE + "\n".join(lines)],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout

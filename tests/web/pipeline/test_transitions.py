@@ -1,0 +1,198 @@
+"""Transitions in the database: who comes second changes nothing, and letters are written once."""
+
+import pytest
+from django.db import transaction
+from django_tasks_db.models import DBTaskResult
+
+from brainscore_core.errors import UserError
+from brainscore_web.scoring.models import Job
+from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.models import Letter, Plugin, Review, Step, Submission
+from tests.web._plugins import benchmark_files, model_files
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def state_of(revision):
+    return Submission.objects.get(pk=revision.submission_id).state
+
+
+@pytest.fixture
+def reviewed(submit, pass_step, staff):
+    """A benchmark that waits for review, and what a reviewer says."""
+    revision = submit(benchmark_files())
+    pass_step(revision, "check", "test")
+    return revision, Review.objects.create(revision=revision, reviewer=staff, verdict="changes", text="Cite it.")
+
+
+def test_it_begins_with_one_task(submit, states):
+    """Whoever looks at the queue sees one task for all that is due, and none of it before the commit."""
+    with transaction.atomic():
+        first = submit(model_files("tiles-8"))
+        assert not DBTaskResult.objects.exists()
+    submit(model_files("tiles-4", size=4))
+    assert DBTaskResult.objects.ready().count() == 1
+    assert states(first) == "wait wait wait wait wait"
+    assert Step.objects.exclude(due=None).count() == 2
+    for _ in range(3):
+        pipeline.sweep()
+    assert DBTaskResult.objects.ready().count() == 1
+
+
+def test_errors_run_nothing(submit, states):
+    """What has errors is kept, and waits for another revision."""
+    files = model_files()
+    files["models/tiles_8/__init__.py"] = "def broken(:\n"
+    revision = submit(files)
+    assert state_of(revision) == "changes"
+    assert states(revision) == "fail wait wait wait wait"
+    assert not DBTaskResult.objects.exists()
+    second = submit(model_files(), submission=revision.submission)
+    assert state_of(revision) == "queued"
+    assert states(revision) == "fail canc canc canc canc"
+    assert states(second) == "wait wait wait wait wait"
+
+
+def test_a_new_revision_takes_over(submit, states, pass_step):
+    """A worker that still works on the revision before ends it no more."""
+    from brainscore_web.submissions.pipeline._claims import claim_next
+    from brainscore_web.submissions.pipeline._outcome import Outcome
+    from brainscore_web.submissions.pipeline._running import _end
+
+    first = submit(model_files())
+    claim = claim_next(first.steps.get(kind="check").pk)
+    second = submit(model_files(size=6), submission=first.submission)
+    assert not _end(claim, Outcome(passed=True))
+    claim.note(log="late")
+    assert claim.lost()
+    assert states(first) == "canc canc canc canc canc"
+    pass_step(second, "check", "test")
+    assert state_of(first) == "publishing"
+
+
+def test_a_step_has_one_worker(submit):
+    """Two that come at once: one has it."""
+    from brainscore_web.submissions.pipeline._claims import claim_next
+
+    submit()
+    claims = [claim_next(), claim_next()]
+    assert claims[0] is not None
+    assert claims[1] is None
+
+
+def test_approval_publishes_and_comes_once(reviewed, states):
+    """The second reviewer is told that it is too late."""
+    revision, review = reviewed
+    pipeline.approve(revision, review)
+    assert states(revision) == "pass pass pass wait wait"
+    for late in (pipeline.approve, pipeline.request_changes, pipeline.reject):
+        with pytest.raises(UserError, match="does not wait for review"):
+            late(revision, review)
+    assert state_of(revision) == "publishing"
+
+
+def test_who_reviews_is_kept(reviewed):
+    """What reviewers noted in the step stays there."""
+    revision, review = reviewed
+    Step.objects.filter(revision=revision, kind="review").update(result={"reviewer": 7})
+    pipeline.request_changes(revision, review)
+    step = revision.steps.get(kind="review")
+    assert step.result == {"reviewer": 7, "review": review.pk}
+    assert (step.state, step.reason, state_of(revision)) == ("failed", "Cite it.", "changes")
+
+
+def test_an_old_revision_is_not_approved(reviewed, submit):
+    """What was looked at is what counts."""
+    revision, review = reviewed
+    submit(benchmark_files(version=2), submission=revision.submission)
+    with pytest.raises(UserError, match="does not wait for review"):
+        pipeline.approve(revision, review)
+
+
+@pytest.mark.parametrize("ending", ["withdrawn", "rejected"])
+def test_what_ended_never_becomes_live(reviewed, ending, submit):
+    """Not by a retry, not by a review, not by another revision."""
+    revision, review = reviewed
+    if ending == "withdrawn":
+        pipeline.withdraw(revision.submission, revision.submission.owner)
+    else:
+        pipeline.reject(revision, review)
+    assert state_of(revision) == ending
+    for step in revision.steps.all():
+        with pytest.raises(UserError):
+            pipeline.retry(step, revision.submission.owner)
+    with pytest.raises(UserError):
+        pipeline.approve(revision, review)
+    with pytest.raises(UserError), transaction.atomic():
+        pipeline.start(revision, has_errors=False)
+    assert state_of(revision) == ending
+    assert not Plugin.objects.exists()
+
+
+def test_withdrawing_during_publishing(submit, pass_step):
+    """The worker that was about to publish finds its step gone."""
+    from brainscore_web.submissions.pipeline._claims import claim_next
+    from brainscore_web.submissions.pipeline._publish import publish
+
+    revision = submit()
+    pass_step(revision, "check", "test")
+    claim = claim_next()
+    pipeline.withdraw(revision.submission, revision.submission.owner)
+    assert publish(claim) is None
+    assert not Plugin.objects.exists()
+    assert state_of(revision) == "withdrawn"
+
+
+def test_cancelled_steps_are_done_again(submit, states, pass_step):
+    """The submission waits for its submitter, who tries again."""
+    revision = submit()
+    pass_step(revision, "check")
+    pipeline.cancel(revision.submission, revision.submission.owner)
+    assert states(revision) == "pass canc wait wait wait"
+    assert state_of(revision) == "changes"
+    with pytest.raises(UserError, match="nothing is being done"):
+        pipeline.cancel(revision.submission, revision.submission.owner)
+    pipeline.retry(revision.steps.get(kind="test"), revision.submission.owner)
+    assert states(revision) == "pass wait wait wait wait"
+    pass_step(revision, "test")
+    assert state_of(revision) == "publishing"
+
+
+def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings):
+    """One failed pair hides no other; one letter says so, however often the end is announced."""
+    from brainscore_web.submissions.pipeline._running import run_next
+
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "benchmarks": ["Simulated2026.V1-*"]}
+    from brainscore_web.leaderboard.models import Benchmark
+
+    for name in ("Simulated2026.V1-pls", "Simulated2026.V1-rdm"):
+        Benchmark.objects.get_or_create(identifier=name)
+    revision = submit()
+    pass_step(revision, "check", "test")
+    assert run_next()
+    assert state_of(revision) == "scoring"
+    jobs = list(Job.objects.filter(submissions=revision.submission).order_by("pk"))
+    assert len(jobs) == 2
+    Job.objects.filter(pk=jobs[0].pk).update(state="failed", reason="NaN in layer 3\nTraceback")
+    pipeline.scoring_ended(revision.submission_id)
+    assert state_of(revision) == "scoring"
+    Job.objects.filter(pk=jobs[1].pk).update(state="scored")
+    for _ in range(3):
+        pipeline.scoring_ended(revision.submission_id)
+        pipeline.sweep()
+    assert state_of(revision) == "done"
+    step = revision.steps.get(kind="score")
+    assert (step.state, step.reason) == ("passed", "1 scored, 1 failed")
+    letter = Letter.objects.get(submission=revision.submission, subject__contains="done")
+    assert "1 scored, 1 failed" in letter.body
+    assert f"{jobs[0]}: NaN in layer 3" in letter.body
+    assert "Traceback" not in letter.body
+
+
+def test_who_leaves_publishes_nothing_more(submit, states):
+    """What is on its way when its submitter leaves is withdrawn."""
+    revision = submit()
+    Submission.objects.filter(pk=revision.submission_id).update(owner=None)
+    pipeline.sweep()
+    assert state_of(revision) == "withdrawn"
+    assert states(revision) == "canc canc canc canc canc"

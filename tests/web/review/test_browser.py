@@ -1,0 +1,95 @@
+"""Pages of reviewers in a browser: nothing for axe to find, nothing wider than a phone, and one review from end to end."""
+
+import pytest
+from django.test import Client
+
+from brainscore_web.submissions.models import Plugin
+
+from ._made import add_revision, benchmark_files, make
+
+PATH = "benchmarks/author2026/benchmark.py"
+FINDINGS = [
+    {"severity": "error", "check": "hash", "file": PATH, "line": 5, "message": "no hash <b>", "remedy": "give one"},
+    {"severity": "note", "check": "size", "file": PATH, "line": None, "message": "it is small", "remedy": ""},
+]
+WIDE = {"benchmarks/author2026/wide.py": "x = '" + "wide " * 300 + "'\n" + "y = 1\n" * 30}
+
+
+@pytest.fixture
+def reviewed(people):
+    """A submission with two revisions, comments, findings, a verdict; its plugin is live in another."""
+    live = make(people["rita"], state="done")
+    Plugin.objects.create(kind="benchmarks", name="author2026", owner=people["rita"], revision=live.latest)
+    submission = make(people["sam"])
+    first = submission.latest
+    first.comments.create(author=people["rita"], path=PATH, line=4, text="Why?\n\nSo.")
+    first.comments.create(author=people["sam"], path=PATH, line=4, text="Because.")
+    first.comments.create(author=people["rita"], text="In general: " + "long" * 60)
+    first.reviews.create(
+        reviewer=people["rita"], verdict="changes", text="Nearly.", aspects={"code": {"fine": False, "note": "tabs"}}
+    )
+    files = {**benchmark_files(version=2), **WIDE, "benchmarks/author2026/picture.png": b"\x89PNG\0\0"}
+    add_revision(submission, files, number=2, findings=FINDINGS)
+    return submission
+
+
+def log_in(context, live_server, user):
+    client = Client()
+    client.force_login(user)
+    context.add_cookies([{"name": "sessionid", "value": client.session.session_key, "url": live_server.url}])
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
+def test_every_page(browser, live_server, reviewed, people, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": width, "height": 700}, color_scheme=scheme, bypass_csp=True
+    )
+    log_in(context, live_server, people["rob"])
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    wrong = []
+    below = f"/review/{reviewed.pk}/"
+    try:
+        for address in (
+            "/review/?state=all",
+            f"{below}2/",
+            f"{below}1/",
+            f"{below}2/changes/",
+            f"{below}2/changes/?to=live",
+            f"{below}2/file/?path={PATH}",
+        ):
+            page.goto(address)
+            if address == f"{below}2/":
+                page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            found = [f"{one['id']}: {one['nodes'][0]['html']}" for one in axe.run(page).response["violations"]]
+            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            if wide > 0:
+                found.append(f"{wide} pixels too wide")
+            if page.evaluate("document.querySelectorAll('script:not([src]), style, [style]').length"):
+                found.append("scripts or styles in the page")
+            wrong += [f"{address}: {one}" for one in found]
+    finally:
+        context.close()
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_review(page, live_server, people):
+    """From the queue to a request for changes, as a reviewer does it."""
+    submission = make(people["sam"])
+    log_in(page.context, live_server, people["rita"])
+    page.goto("/review/")
+    page.click("text=benchmarks/author2026")
+    page.click("text=I review this")
+    page.wait_for_selector("text=You review it now.")
+    file = page.locator(f"details.file:has(summary:has-text('{PATH}'))")
+    file.locator("summary:has-text('Comment')").click()
+    file.locator("input[name=line]").fill("4")
+    file.locator("textarea").last.fill("Why regression?")
+    file.locator("form.say button").last.click()
+    page.wait_for_selector(".thread:target >> text=Why regression?")
+    page.click("text=Request changes")
+    page.wait_for_selector("text=changes requested. Its submitter is told.")
+    submission.refresh_from_db()
+    assert submission.state == "changes"
+    assert submission.latest.comments.get().line == 4

@@ -1,0 +1,198 @@
+"""What is told of a site with real workers. Each function runs in a process of its own: ``python _scenarios.py NAME``."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def worker(*options):
+    """Start one."""
+    command = [sys.executable, "-m", "brainscore", "worker", "--jobs-only", *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def ended(process, seconds=250):
+    """What it said; it must end by itself and well."""
+    try:
+        said = process.communicate(timeout=seconds)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"it does not end: {process.communicate()[0]}") from None
+    print(said)
+    assert process.returncode == 0, process.returncode
+    return said
+
+
+def wait_for(condition, seconds=60.0):
+    """Wait until something is true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.1)
+    return found
+
+
+def states():
+    """Of all jobs, by model and benchmark."""
+    from brainscore_web.scoring.models import Job
+
+    rows = Job.objects.values_list("model__identifier", "benchmark__identifier", "state")
+    return {f"{model} {benchmark}": state for model, benchmark, state in rows}
+
+
+def receipts():
+    """Of each pair: how many."""
+    from django.conf import settings
+
+    from brainscore_core.scoring import ResultsStore
+
+    found = {}
+    for receipt in ResultsStore(settings.SUBMISSIONS["results"]).listing().receipts:
+        pair = f"{receipt.model.identifier} {receipt.benchmark.identifier}"
+        found[pair] = found.get(pair, 0) + 1
+    return found
+
+
+def _owner():
+    from brainscore_web.accounts.models import User
+
+    return User.objects.create_user("owner@example.org", "correct horse battery", display_name="Olga Owner")
+
+
+def _submitted(files, **values):
+    from django.db import transaction
+
+    from brainscore_web.scoring.api import plan_for
+
+    with transaction.atomic():
+        submission = site.publish(site.submit(_owner(), files, **values))
+        plan_for(submission)
+    return submission
+
+
+def scored():
+    """A submitted model and a submitted benchmark are scored; the leaderboard has them; a failure hides nothing."""
+    from django.contrib.auth.models import AnonymousUser
+
+    from brainscore_web.leaderboard.models import Score, VisionModel
+    from brainscore_web.leaderboard.snapshot import snapshot_for
+    from brainscore_web.scoring.api import progress
+
+    site.in_tree(benchmarks=site.SIMULATED[:1])
+    broken = plugins.model_files("broken-8")
+    broken["models/broken_8/model.py"] += "\n\ndef tiles():\n    raise ValueError('no tiles today')\n"
+    submission = _submitted({**plugins.model_files(), **broken, **plugins.benchmark_files()}, visibility="private")
+    said = ended(worker("--until-idle"))
+    done = progress(submission)
+    assert (done.total, done.scored, done.failed, done.open) == (5, 3, 2, 0), (done, said)
+    assert receipts() == dict.fromkeys(states(), 1)
+    assert Score.objects.filter(state="scored").count() == 3
+    assert VisionModel.objects.get(identifier="tiles-8").visibility == "private"
+    from brainscore_web.scoring.models import Job
+
+    failed = Job.objects.filter(state="failed").order_by("pk").first()
+    assert "no tiles today" in failed.reason
+    assert "no tiles today" in failed.log
+    shown = snapshot_for(AnonymousUser())
+    assert "tiles-8" not in str(vars(shown))
+    # the same again finds receipts of the same code, and scores nothing
+    from brainscore_web.scoring.planning import plan
+
+    pixels, author = VisionModel.objects.get(identifier="pixels"), "Author2026-pls"
+    from brainscore_web.leaderboard.models import Benchmark
+
+    plan([pixels.pk], [Benchmark.objects.get(identifier=author).pk], why="new benchmark")
+    ended(worker("--once"))
+    assert receipts()[f"pixels {author}"] == 1
+    submission.refresh_from_db()
+    assert submission.state == "done"
+
+
+def killed():
+    """A worker that is killed leaves its pair to another; each pair has one receipt."""
+    site.in_tree()
+    _submitted(plugins.model_files())
+    first = worker("--until-idle")
+    wait_for(lambda: "running" in states().values())
+    time.sleep(1.0)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    assert "running" in states().values()
+    ended(worker("--until-idle"))
+    assert states() == dict.fromkeys((f"tiles-8 {name}" for name in site.SIMULATED), "scored")
+    assert receipts() == dict.fromkeys(states(), 1)
+
+
+def killed_before_it_could_say():
+    """A receipt that was written before its worker was killed is read, not made again."""
+    from brainscore_web.scoring.models import Job
+
+    site.in_tree()
+    _submitted(plugins.model_files())
+    ended(worker("--until-idle"))
+    job = Job.objects.order_by("pk").first()
+    before = job.receipt
+    # as it was in the moment between the receipt and the database
+    Job.objects.filter(pk=job.pk).update(state="running", claim="x", claimed=job.ended, worker="gone", receipt="", why="asked for")
+    from datetime import timedelta
+
+    Job.objects.filter(pk=job.pk).update(claimed=job.ended - timedelta(minutes=5))
+    ended(worker("--until-idle"))
+    job.refresh_from_db()
+    assert (job.state, job.receipt) == ("scored", before)
+    assert receipts() == dict.fromkeys(states(), 1)
+
+
+SLOW = """
+
+def tiles():
+    import time
+
+    time.sleep(300)
+"""
+
+
+def stopped():
+    """A running pair is given back when its worker is told to end, and cancelled when somebody wants that."""
+    from brainscore_web.scoring.api import cancel_all
+    from brainscore_web.scoring.models import Job
+
+    site.in_tree(benchmarks=site.SIMULATED[:1])
+    files = plugins.model_files()
+    files["models/tiles_8/model.py"] += SLOW
+    submission = _submitted(files)
+    first = worker()
+    wait_for(lambda: "running" in states().values())
+    time.sleep(2.0)
+    first.send_signal(signal.SIGTERM)
+    said = ended(first, 30)
+    assert "given back" in said
+    job = Job.objects.get()
+    assert (job.state, job.attempts, job.claim) == ("waiting", 0, "")
+    second = worker("--until-idle")
+    wait_for(lambda: "running" in states().values())
+    time.sleep(2.0)
+    cancel_all(submission, submission.owner)
+    ended(second, 30)
+    job.refresh_from_db()
+    assert (job.state, job.reason) == ("cancelled", "cancelled by Olga Owner")
+    assert receipts() == {}
+    submission.refresh_from_db()
+    assert submission.state == "done"
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
+    import django
+
+    django.setup()
+    sys.path.insert(0, str(HERE.parents[2]))
+    plugins = importlib.import_module("tests.web._plugins")
+    site = importlib.import_module("tests.web.scoring._site")
+    globals()[sys.argv[1]]()

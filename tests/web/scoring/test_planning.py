@@ -1,0 +1,137 @@
+"""What a submission makes necessary."""
+
+import time
+
+import pytest
+from django.db import connection, transaction
+
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.scoring.api import cancel_all, plan_for, progress
+from brainscore_web.scoring.claiming import claim_job
+from brainscore_web.scoring.models import Job
+from brainscore_web.submissions.models import Plugin
+
+from .._plugins import benchmark_files, model_files
+from ._site import SIMULATED, in_tree, publish, submit
+
+pytestmark = pytest.mark.django_db
+
+
+def planned(submission):
+    rows = Job.objects.filter(submissions=submission)
+    return {(job.model.identifier, job.benchmark.identifier) for job in rows.select_related("model", "benchmark")}
+
+
+@pytest.fixture
+def site(owner):
+    in_tree(("pixels", "gabor", "alexnet"), (*SIMULATED, "Simulated2026.IT-pls"))
+    VisionModel.objects.create(identifier="gone-model")  # has a row, but no code
+    Benchmark.objects.create(identifier="V1", is_mean=True)
+
+
+def test_a_model_is_scored_on_the_benchmarks_of_the_site(site, owner):
+    submission = publish(submit(owner, model_files()))
+    assert plan_for(submission) == 2  # not Simulated2026.IT-pls, which the settings leave out
+    assert planned(submission) == {("tiles-8", name) for name in SIMULATED}
+    assert progress(submission).waiting == progress(submission).total == 2
+
+
+def test_a_benchmark_is_scored_with_all_models_that_can_be_loaded(site, owner):
+    VisionModel.objects.filter(identifier="gabor").update(runnable=False)
+    submission = publish(submit(owner, benchmark_files()))
+    plan_for(submission)
+    assert planned(submission) == {("pixels", "Author2026-pls")}
+
+
+def test_what_is_submitted_counts_whatever_the_patterns_say(site, owner):
+    publish(submit(owner, model_files()))
+    submission = publish(submit(owner, {**model_files("tiles-4", size=4), **benchmark_files()}))
+    plan_for(submission)
+    own = {("tiles-4", name) for name in (*SIMULATED, "Author2026-pls")}
+    assert planned(submission) == own | {(name, "Author2026-pls") for name in ("tiles-8", "pixels", "gabor")}
+
+
+def test_a_benchmark_whose_data_changed_is_scored_again(site, owner):
+    pixels = VisionModel.objects.get(identifier="pixels")
+    named = {"data": [{"kind": "data", "identifier": "Mine2026"}]}
+    for benchmark, document in zip(Benchmark.objects.filter(identifier__in=SIMULATED).order_by("pk"), (named, {"data": []}), strict=True):
+        Score.objects.create(
+            receipt=f"20260101T000000000000Z-{benchmark.pk:012x}", model=pixels, benchmark=benchmark, state="failed",
+            created="2026-01-01T00:00:00Z", document=document,
+        )  # fmt: skip
+    code = 'from brainscore_vision import data_registry\n\ndata_registry["Mine2026"] = lambda: None\n'
+    submission = publish(submit(owner, {"data/mine/__init__.py": code}))
+    plan_for(submission)
+    assert planned(submission) == {(name, SIMULATED[0]) for name in ("pixels", "gabor")}
+
+
+def test_one_job_serves_all_submissions_that_wait_for_it(site, owner, member):
+    first = publish(submit(owner, model_files()))
+    plan_for(first)
+    second = publish(submit(member, benchmark_files()))
+    plan_for(second)
+    third = publish(submit(owner, model_files("tiles-4", size=4)))
+    plan_for(third)
+    shared = Job.objects.get(model__identifier="tiles-4", benchmark__identifier="Author2026-pls")
+    assert list(shared.submissions.all()) == [third]
+    again = publish(submit(owner, model_files(size=9), submission=first))
+    plan_for(again)
+    shared = Job.objects.get(model__identifier="tiles-8", benchmark__identifier="Author2026-pls")
+    assert set(shared.submissions.all()) == {first, second}
+    assert cancel_all(first, owner) == 3
+    shared.refresh_from_db()
+    assert (shared.state, list(shared.submissions.all())) == ("waiting", [second])  # another waits for it
+    assert progress(first).cancelled == progress(first).total == 2
+
+
+def test_a_new_version_takes_pairs_from_whoever_runs_them(site, owner):
+    submission = publish(submit(owner, model_files()))
+    plan_for(submission)
+    running = claim_job("somebody")
+    assert running.job.attempts == 1
+    publish(submit(owner, model_files(size=9), submission=submission))
+    assert plan_for(submission) == 2
+    job = Job.objects.get(pk=running.job.pk)
+    assert (job.state, job.claim, job.attempts) == ("waiting", "", 0)
+    assert not running.mine().exists()
+
+
+def test_ended_pairs_of_an_earlier_revision_no_longer_count(site, owner):
+    submission = publish(submit(owner, model_files()))
+    plan_for(submission)
+    Job.objects.update(state="failed")
+    publish(submit(owner, model_files(size=9), submission=submission))
+    plan_for(submission)
+    assert (progress(submission).total, progress(submission).failed) == (2, 0)
+    assert Job.objects.count() == 4
+
+
+def test_nothing_is_planned_where_the_publication_is_taken_back(site, owner):
+    submission = submit(owner, model_files())
+    with pytest.raises(RuntimeError), transaction.atomic():
+        publish(submission)
+        plan_for(submission)
+        raise RuntimeError
+    assert not Job.objects.exists()
+    assert not Plugin.objects.exists()
+
+
+def test_a_thousand_models_on_thirty_benchmarks_are_planned_in_seconds(owner, settings):
+    keys = [f"B2026.{number}" for number in range(30)]
+    text = "\n".join(f'benchmark_registry["{key}"] = _load' for key in keys)
+    code = f"from brainscore_vision import benchmark_registry\n\n\ndef _load():\n    return None\n\n\n{text}\n"
+    names = [f"m-{number}" for number in range(1000)]
+    models = "\n".join(f'model_registry["{name}"] = _load' for name in names)
+    files = {
+        "benchmarks/many/__init__.py": code,
+        "models/many/__init__.py": code.replace("benchmark_registry", "model_registry").split("\n\n\nmodel_")[0] + f"\n\n\n{models}\n",
+    }
+    VisionModel.objects.bulk_create(VisionModel(identifier=name) for name in names)
+    Benchmark.objects.bulk_create(Benchmark(identifier=key) for key in keys)
+    submission = publish(submit(owner, files))
+    begun = time.perf_counter()
+    assert plan_for(submission) == 30_000
+    taken = time.perf_counter() - begun
+    assert plan_for(submission) == 30_000  # a second time makes no more
+    assert Job.objects.count() == 30_000
+    assert taken < 20, f"{taken:.0f} s on {connection.vendor}"

@@ -1,0 +1,83 @@
+"""The worker's command, on a site with a database and folders of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings as django_settings
+
+PLACE = Path(__file__).with_name("_scenarios.py")
+
+
+@pytest.fixture(scope="session")
+def empty_site(tmp_path_factory):
+    """A migrated SQLite database."""
+    home = tmp_path_factory.mktemp("empty")
+    _python(["-m", "brainscore_web", "migrate", "-v0"], _environment(home))
+    return home / "site.sqlite3"
+
+
+def _environment(home):
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("BRAINSCORE_", "DATABASE_", "DJANGO_"))}
+    return kept | {
+        "BRAINSCORE_HOME": str(home),
+        "BRAINSCORE_SITE_HOME": str(home),
+        "BRAINIO_HOME": str(home / "brainio"),
+        "BRAINSCORE_SITE_SCORED_MODELS": "pixels",
+        "BRAINSCORE_SITE_SCORED_BENCHMARKS": "Simulated2026.V1-rdm,Simulated2026.IT-rdm",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def _python(arguments, environment):
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=280
+    )
+    assert not done.returncode, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def tell(tmp_path, empty_site):
+    """Run a scenario."""
+    home = tmp_path / "site"
+    home.mkdir()
+    environment = _environment(home)
+    known = django_settings.DATABASES["default"]
+    if "postgresql" not in known["ENGINE"]:
+        shutil.copy(empty_site, home)
+        yield lambda name: _python([PLACE, name], environment)
+        return
+    import psycopg
+
+    name = f"scoring_{uuid.uuid4().hex}"
+    where = {"host": known["HOST"], "port": known["PORT"] or None, "user": known["USER"], "password": known["PASSWORD"] or None}
+    with psycopg.connect(dbname="postgres", autocommit=True, **where) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        who = known["USER"] + (f":{known['PASSWORD']}" if known["PASSWORD"] else "")
+        port = f":{known['PORT']}" if known["PORT"] else ""
+        environment["DATABASE_URL"] = f"postgres://{who}@{quote(known['HOST'], safe='')}{port}/{name}"
+        _python(["-m", "brainscore_web", "migrate", "-v0"], environment)
+        yield lambda scenario: _python([PLACE, scenario], environment)
+        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def test_what_is_submitted_is_scored_and_shown(tell):
+    tell("scored")
+
+
+def test_a_killed_worker_leaves_its_pair_to_another(tell):
+    tell("killed")
+
+
+def test_a_receipt_that_was_written_is_not_made_again(tell):
+    tell("killed_before_it_could_say")
+
+
+def test_a_running_pair_is_given_back_or_cancelled(tell):
+    tell("stopped")

@@ -1,0 +1,82 @@
+"""Who may do what at the pages of submissions: the format of TABLE in tests/web/test_authorisation.py."""
+
+import uuid
+
+from .._plugins import model_files, zipped
+
+LOGIN = "/accounts/login/"
+MEMBERS = (LOGIN, *(200,) * 5)
+NOBODY_WRITES = (LOGIN, *(405,) * 5)
+SEEN = (LOGIN, 404, 200, 404, 200, 200)  # reviewers and administrators see all
+READ = (401, 404, 200, 404, 200, 200)
+HOME = "/submissions/"
+SHOWN = f"/submissions/{uuid.UUID(int=1)}/"
+TAKEN_BACK = f"/submissions/{uuid.UUID(int=2)}/"
+
+
+def own(status):
+    """What its owner gets; it is nobody else's."""
+    return (LOGIN, 404, status, 404, 404, 404)
+
+
+TOKEN = (401,) * 6  # sessions change nothing
+READ_ONLY = (405,) * 6
+
+ROWS = {
+    "submissions:home": ({}, {}, MEMBERS, NOBODY_WRITES),
+    "submissions:new": ({}, {}, MEMBERS, (LOGIN, *(400,) * 5), NOBODY_WRITES),
+    "submissions:show": ("submission", {}, SEEN, NOBODY_WRITES),
+    "submissions:progress": ("submission", {}, SEEN, NOBODY_WRITES),
+    "submissions:revise": ("submission", {}, own(200), own(400), NOBODY_WRITES),
+    "submissions:withdraw": ("submission to withdraw", {}, own(200), own(HOME), NOBODY_WRITES),
+    "submissions:cancel": ("submission", {}, NOBODY_WRITES, own(SHOWN), NOBODY_WRITES),
+    "submissions:visibility": ("submission", {"visibility": "public"}, NOBODY_WRITES, own(SHOWN), NOBODY_WRITES),
+    "submissions:retry": ("step of a submission", {}, NOBODY_WRITES, own(409), NOBODY_WRITES),
+    "submissions:code": ("revision", {}, SEEN, NOBODY_WRITES),
+    "submissions:changes": ("second revision", {}, SEEN, NOBODY_WRITES),
+    "submissions:archive": ("revision", {}, SEEN, NOBODY_WRITES),
+    "api:create_submission": ({}, {}, (401, *(200,) * 5), TOKEN, READ_ONLY),
+    "api:list_submissions": ({}, {}, (401, *(200,) * 5), TOKEN, READ_ONLY),
+    "api:show_submission": ("submission in the interface", {}, READ, READ_ONLY),
+    "api:create_revision": ("submission in the interface", {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:withdraw_submission": ("submission in the interface", {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:submission_archive": ("submission in the interface", {}, READ, READ_ONLY),
+}
+
+
+def build(people):
+    """A private submission of the owner's in two revisions, and one to withdraw."""
+    from brainscore_web.submissions.models import Submission
+    from brainscore_web.submissions.receiving import Zip, receive
+
+    keys = []
+    for key, name in ((uuid.UUID(int=1), "tiles-8"), (uuid.UUID(int=2), "tiles-9")):
+        files = model_files(name)
+        made = receive(people["owner"], Zip(zipped(files), "mine.zip"), visibility="private", note="hush")
+        keys.append(_called(made.submission, key))
+    receive(
+        people["owner"],
+        Zip(zipped(model_files(size=16)), "mine.zip"),
+        submission=Submission.objects.get(pk=keys[0]),
+    )
+    first, second = keys
+    return {
+        "submission": {"key": first},
+        "submission to withdraw": {"key": second},
+        "step of a submission": {"key": first, "step": "check"},
+        "revision": {"key": first, "number": 1},
+        "second revision": {"key": first, "number": 2},
+        "submission in the interface": {"submission": first},
+    }
+
+
+def _called(row, key):
+    """The same submission under a key that is known beforehand."""
+    from brainscore_web.submissions.models import Revision, Submission
+
+    before = row.pk
+    row.pk = key
+    row.save(force_insert=True)
+    Revision.objects.filter(submission=before).update(submission=key)
+    Submission.objects.filter(pk=before).delete()
+    return key
