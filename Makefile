@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --constraint $(LOCK)
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-slow test-postgres test-lowest lint format docs perf lock clean
+.PHONY: help demo serve test test-slow test-postgres test-lowest lint audit format docs perf lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ lint: $(VENV)/.lint ## check style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+audit: $(VENV)/.lint ## ask whether a vulnerability of the locked versions is known
+	$(BIN)/python .ci/audit.py
 
 format: $(VENV)/.lint ## mend what can be mended
 	$(BIN)/ruff check --fix .

@@ -102,13 +102,19 @@ class Shown:
         """The same with paths that hold in the cage, and what is to be given back; anything else as it is."""
         if not isinstance(value, StimulusSet):
             return value, []
-        paths = {name: getattr(value, name) for name in ("_stimulus_paths", "_original_paths")}
-        loan = self._exchange.lend(path for files in paths.values() for path in (files or {}).values())
+        # a part of a stimulus set knows the files of the whole
+        ids = set(value["stimulus_id"]) if "stimulus_id" in value.columns else None
+        paths = {
+            name: {key: file for key, file in files.items() if ids is None or key in ids}
+            for name in ("_stimulus_paths", "_original_paths")
+            if (files := getattr(value, name)) is not None
+        }
+        loan = self._exchange.lend(file for files in paths.values() for file in files.values())
         lent = value.copy(deep=False)
         for name, files in paths.items():
-            if files is not None:  # what is no file stays as it is: the model says so, as it does without a cage
-                inside = {key: loan.inside.get(str(path), path) for key, path in files.items()}
-                object.__setattr__(lent, name, inside)
+            # what is no file stays as it is: the model says so, as it does without a cage
+            inside = {key: loan.inside.get(str(file), file) for key, file in files.items()}
+            object.__setattr__(lent, name, inside)
         return lent, [loan]
 
     @contextmanager

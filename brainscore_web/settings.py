@@ -24,7 +24,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "django.contrib.staticfiles",
+    "brainscore_web.static_apps.GatheredFiles",
     "csp",
     "brainscore_web.accounts",
     "brainscore_web.leaderboard",
@@ -155,6 +155,7 @@ MFA_FORMS = {
 
 globals().update(mail(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
 DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score <noreply@localhost>"
+ADDRESS = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")  # of this site, in mails: no request says it there
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -18,7 +18,9 @@ __all__ = ["command"]
 @click.option("--once", is_flag=True, help="End after one pair.")
 @click.option("--until-idle", is_flag=True, help="End when nothing is due any more.")
 @click.option("--jobs-only", is_flag=True, help="Score, and leave checks, tests and mails to another worker.")
-@click.option("--scheduler", metavar="ADDRESS", help="Score on the workers of a Dask scheduler, such as tcp://host:8786.")
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Score on the workers of a Dask scheduler, such as tcp://host:8786."
+)
 @click.option("--max-memory", help="Most memory that a pair may use, such as 16GB.  [default: 80 % of what there is]")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=43_200, show_default=True,

@@ -20,6 +20,14 @@ from brainscore.web._records import (
     Token,
     Version,
 )
+from brainscore.web._submitting import (
+    Pairs,
+    Submission,
+    SubmissionCard,
+    SubmissionFinding,
+    SubmissionRevision,
+    SubmissionStep,
+)
 
 __all__ = [
     "Benchmark",
@@ -31,11 +39,17 @@ __all__ = [
     "Model",
     "ModelCard",
     "Node",
+    "Pairs",
     "Posted",
     "Profile",
     "RankedModel",
     "Refused",
     "Score",
+    "Submission",
+    "SubmissionCard",
+    "SubmissionFinding",
+    "SubmissionRevision",
+    "SubmissionStep",
     "Token",
     "Version",
 ]

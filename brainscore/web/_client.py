@@ -13,9 +13,11 @@ from typing import Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from brainscore.web._connection import Connection, site_of, token_for
+from brainscore.web._downloading import download
 from brainscore.web._leaderboard import Leaderboard, joined
 from brainscore.web._posting import Posted, post
 from brainscore.web._records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read
+from brainscore.web._submitting import Submission, SubmissionCard, submit
 from brainscore_core.errors import UserError
 
 __all__ = ["Client"]
@@ -30,10 +32,12 @@ class Client:
     Parameters
     ----------
     url : str, optional
-        Of the site; else ``$BRAINSCORE_SITE``, else ``http://127.0.0.1:8000``, where ``brainscore serve`` serves.
+        Of the site; else ``$BRAINSCORE_SITE``, else where ``brainscore login`` logged in last, else
+        ``http://127.0.0.1:8000``, where ``brainscore serve`` serves.
     token : str, optional
         Without one, only what is public is seen. Else ``$BRAINSCORE_TOKEN``, unless ``$BRAINSCORE_SITE`` is set and is
-        another site. It is sent to this site alone, and not without encryption to another machine.
+        another site; else the one that ``brainscore login`` keeps. It is sent to this site alone, and not without
+        encryption to another machine.
     timeout : float
         Seconds to wait for a connection, and for each part of an answer.
 
@@ -195,6 +199,72 @@ class Client:
             Called with how many have been sent, and of how many.
         """
         return post(self._connection, receipts, visibility=visibility, progress=progress)
+
+    def submit(
+        self,
+        *,
+        archive: bytes | None = None,
+        name: str = "submission.zip",
+        url: str | None = None,
+        commit: str = "",
+        note: str = "",
+        visibility: Literal["private", "public"] | None = None,
+        submission: str | None = None,
+    ) -> SubmissionCard:
+        """Submit plugins; needs a token with the scope ``submit``.
+
+        Parameters
+        ----------
+        archive : bytes, optional
+            A ZIP file, such as `brainscore_vision.submitting.Package.to_zip` gives.
+        name : str
+            Of that file.
+        url, commit : str, optional
+            Instead of it a public Git repository and its commit, or a pull request.
+        note : str
+            For reviewers.
+        visibility : {'public', 'private'}, optional
+            Of models; public if left out.
+        submission : str, optional
+            Send a new revision of this one.
+
+        Returns
+        -------
+        SubmissionCard
+            With what was found; with an error among that, nothing is run.
+        """
+        return submit(
+            self._connection, archive=archive, name=name, url=url, commit=commit, note=note, visibility=visibility,
+            submission=submission and quote(submission, safe=""),
+        )  # fmt: skip
+
+    def submissions(self, **filters: Any) -> Iterator[Submission]:
+        """Go through your own submissions, the newest first; ``state`` for only those in a state."""
+        return self._pages("submissions", Submission, {"limit": 200, **filters})
+
+    def submission(self, identifier: str) -> SubmissionCard:
+        """Everything about a submission: its revisions, what was found in them, and how far they are."""
+        return read(SubmissionCard, self._connection.get(f"submissions/{quote(identifier, safe='')}"))
+
+    def withdraw(self, identifier: str) -> SubmissionCard:
+        """Take back a submission that is not published yet."""
+        path = f"submissions/{quote(identifier, safe='')}/withdraw"
+        return read(SubmissionCard, self._connection.post(path, b""))
+
+    def download(self, what: str, path: str | os.PathLike[str], **asked: Any) -> Path:
+        """Write a file of the site, and go on where an interrupted one ended, if the site can.
+
+        Parameters
+        ----------
+        what : str
+            Such as ``exports/scores.csv``, ``exports/leaderboard.parquet``, ``receipts/<id>`` or
+            ``submissions/<id>/archive``.
+        path : str or path
+            Is replaced, once the file is whole.
+        **asked
+            Parameters of the address.
+        """
+        return download(self._connection, quote(what), _query(asked), Path(path))
 
     def _pages(self, path: str, kind: type[T], filters: Mapping[str, Any]) -> Iterator[T]:
         query = _query({"limit": _PAGE, **filters})

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+from brainscore.web._saved import saved
 from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class _Kept(NamedTuple):
 
 
 def site_of(url: str | None) -> str:
-    """Address of the site: as given, else ``$BRAINSCORE_SITE``, else where ``brainscore serve`` serves.
+    """Address of the site: as given, else ``$BRAINSCORE_SITE``, else that of ``brainscore login``, else this machine's.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def site_of(url: str | None) -> str:
     >>> site_of("https://www.example.org/")
     'https://www.example.org'
     """
-    address = url or os.environ.get("BRAINSCORE_SITE") or DEFAULT_SITE
+    address = url or os.environ.get("BRAINSCORE_SITE") or saved().site or DEFAULT_SITE
     parts = urlsplit(address)
     try:
         right = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
@@ -61,6 +62,8 @@ def site_of(url: str | None) -> str:
 def token_for(site: str, token: str | None) -> str | None:
     """The token to send: as given, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
 
+    Else the one that ``brainscore login`` keeps for this very site.
+
     Raises
     ------
     UserError
@@ -68,9 +71,10 @@ def token_for(site: str, token: str | None) -> str | None:
     """
     if token is None:
         home = os.environ.get("BRAINSCORE_SITE")
-        if home and _origin(site_of(home)) != _origin(site):
-            return None
-        token = os.environ.get("BRAINSCORE_TOKEN") or None
+        if not home or _origin(site_of(home)) == _origin(site):
+            token = os.environ.get("BRAINSCORE_TOKEN") or None
+    if token is None:
+        token = saved().tokens.get(site)
     if token is None:
         return None
     if not (token.isascii() and token.isprintable()) or " " in token:
@@ -140,15 +144,30 @@ class Connection:
         """Post JSON, and give what the site answers."""
         return self._json(self._ask("POST", path, query, {"Content-Type": "application/json"}, body))
 
-    def parts(self, path: str, query: Query = ()) -> Iterator[bytes]:
-        """Ask for a file, part by part."""
+    def send(self, path: str, fields: Mapping[str, Any]) -> Any:
+        """Post a form, of which a file is (name, content, type), and give what the site answers."""
+        from urllib3.filepost import encode_multipart_formdata
+
+        body, kind = encode_multipart_formdata(fields)
+        return self._json(self._ask("POST", path, (), {"Content-Type": kind}, body))
+
+    def answer(self, path: str, query: Query, headers: Mapping[str, str]) -> requests.Response:
+        """Ask for a file; give the answer as it begins."""
+        return self._ask("GET", path, query, headers, stream=True)
+
+    def pieces(self, response: requests.Response, size: int) -> Iterator[bytes]:
+        """Give what an answer holds, as it comes."""
         import requests
 
-        with self._ask("GET", path, query, {}, stream=True) as response:
-            try:
-                yield from response.iter_content(1 << 20)
-            except requests.RequestException as error:
-                raise self._unreachable(error) from error
+        try:
+            yield from response.iter_content(size)
+        except requests.RequestException as error:
+            raise self._unreachable(error) from error
+
+    def parts(self, path: str, query: Query = ()) -> Iterator[bytes]:
+        """Ask for a file, part by part."""
+        with self.answer(path, query, {}) as response:
+            yield from self.pieces(response, 1 << 20)
 
     def _json(self, response: requests.Response) -> Any:
         if not response.headers.get("Content-Type", "").startswith("application/json"):
@@ -224,6 +243,9 @@ class Connection:
             self._session.headers["User-Agent"] = "brainscore"
             for scheme in ("http://", "https://"):
                 self._session.mount(scheme, HTTPAdapter(max_retries=Patience()))
+            # a submission that is refused, as there are too many, is not sent again and again
+            once = HTTPAdapter(max_retries=Patience(allowed_methods=("GET",)))
+            self._session.mount(f"{self.site}/api/v1/submissions", once)
         return self._session
 
     def _checked(self, response: requests.Response) -> requests.Response:
@@ -243,6 +265,7 @@ class Connection:
         remedy = str(remedy).replace("/api/v1/", f"{self.site}/api/v1/") if remedy else None
         if status == 401:
             remedy = "set BRAINSCORE_TOKEN to a valid token, or unset it" if self._token else "set BRAINSCORE_TOKEN"
+            remedy += "; or log in: brainscore login"
         faults = "; ".join(f"{one['where']}: {one['message']}" for one in told.get("errors") or ())
         text = f"{self.site}: {message}" + (f" ({faults})" if faults else "")
         raise (UnknownIdentifier if status == 404 else UserError)(text, remedy=remedy)

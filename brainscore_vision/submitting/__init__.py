@@ -14,12 +14,14 @@ from brainscore_vision.submitting._examine import examine, registered_elsewhere,
 from brainscore_vision.submitting._findings import Finding, errors_among, in_order
 from brainscore_vision.submitting._folder import read_folder
 from brainscore_vision.submitting._git import read_git
+from brainscore_vision.submitting._layout import KIND_FOLDERS as KINDS
 from brainscore_vision.submitting._limits import Limits
 from brainscore_vision.submitting._package import Package, Registered, SubmittedPlugin, unpack
 from brainscore_vision.submitting._pull import is_pull, read_pull
 from brainscore_vision.submitting._zip import read_zip
 
 __all__ = [
+    "KINDS",
     "DeclaredFile",
     "Finding",
     "Limits",

@@ -19,7 +19,10 @@ _OWN_MACHINE = re.compile(
 _WRITERS = frozenset({"write_text", "write_bytes", "mkdir", "makedirs", "to_csv", "to_netcdf", "save", "savez", "dump"})
 _NETWORK = frozenset({"requests", "urllib3", "httpx", "aiohttp", "socket", "ftplib", "gdown", "wget", "boto3"})
 _DOWNLOADERS = frozenset({"urlretrieve", "urlopen", "load_state_dict_from_url", "snapshot_download", "hf_hub_download"})
-_PROGRAMS = frozenset({"subprocess", "multiprocessing", "ctypes", "cffi", "pty"})
+_PROGRAMS = frozenset({"subprocess", "multiprocessing", "ctypes", "cffi", "pty", "pip"})
+_STARTERS = re.compile(r"os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)|subprocess\.\w+|pip\.main")
+_INSTALLS = re.compile(r"\b(pip3?|conda|mamba|uv|apt|apt-get|easy_install)\b.*\binstall\b", re.DOTALL)
+_MAKERS = frozenset({"eval", "exec", "compile", "__import__"})
 _NO_NETWORK = (
     "models run without a network: upload the weights, and load them with load_weight_file(bucket, path, version_id, "
     "sha1)"
@@ -33,6 +36,8 @@ def check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
         yield from _registries(source, plugin)
         yield from _imports(source, plugin, package)
         yield from _paths(source)
+        if not source.is_test:
+            yield from _programs(source)
         if plugin.kind == "models" and not source.is_test:
             yield from _fetches(source)
 
@@ -41,13 +46,18 @@ def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
     """Registrations that the index does not see, and registries that are no model's business."""
     start = source.path == f"{plugin.path}/__init__.py"
     for node in ast.walk(source.tree):
-        if not isinstance(node, ast.Name | ast.Attribute | ast.alias):
+        if isinstance(node, ast.Name):
+            name, line = node.id, node.lineno
+        elif isinstance(node, ast.Attribute):
+            name, line = node.attr, node.lineno
+        elif isinstance(node, ast.alias):
+            name, line = node.name, node.lineno
+        else:
             continue
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else node.name
         foreign = name in REGISTRIES and name != "model_registry"
         if plugin.kind == "models" and foreign and not source.is_test:
             what = f"a model has no business with {name}"
-            yield Finding("error", "confinement", source.path, node.lineno, what, "leave it out of the model's code")
+            yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
     if start:
         return
     for node in ast.walk(source.tree):
@@ -82,9 +92,9 @@ def _imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Itera
 def _import(module: str, source: Source, line: int, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
     top, *rest = module.split(".")
     if top != "brainscore_vision" or len(rest) < 2 or rest[0] not in _KINDS:
-        if plugin.kind == "models" and not source.is_test and top in _PROGRAMS:
-            what = f"it uses {top}: a model runs in a cage, in one process"
-            yield Finding("warning", "confinement", source.path, line, what, "leave it out if it is not needed")
+        if not source.is_test and top in _PROGRAMS:
+            what = f"it uses {top}, which starts other programs or calls into them"
+            yield Finding("warning", "programs", source.path, line, what, "leave it out if it is not needed")
         return
     path = f"{rest[0]}/{rest[1]}"
     if path == plugin.path:
@@ -109,6 +119,33 @@ def _exports(folder: Path, name: str) -> bool:
         return re.search(rf"\b{re.escape(name)}\b", (folder / "__init__.py").read_text(encoding="utf-8")) is not None
     except OSError:
         return False
+
+
+def _programs(source: Source) -> Iterator[Finding]:
+    """Programs that it starts, packages that it installs, code that it makes while it runs."""
+    aliases = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        text = ast.unparse(node.func)
+        first, dot, rest = text.partition(".")
+        text = f"{aliases.get(first, first)}{dot}{rest}"
+        words = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        starts = _STARTERS.fullmatch(text) is not None
+        if (starts or text.startswith("get_ipython")) and _INSTALLS.search(" ".join(words)):
+            what, remedy = f"{text} installs packages while it runs", "name them in requirements.txt"
+            yield Finding("error", "programs", source.path, node.lineno, what, remedy)
+        elif starts:
+            what = f"{text} starts another program"
+            yield Finding("warning", "programs", source.path, node.lineno, what, "leave it out if it is not needed")
+        elif text in _MAKERS and text == first:
+            what = f"{text} runs what no reviewer sees"
+            yield Finding("warning", "programs", source.path, node.lineno, what, "write the code out")
 
 
 def _paths(source: Source) -> Iterator[Finding]:

@@ -31,12 +31,16 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
     "load_folder_from_s3": ("bucket", "folder_path", "filename_version_sha", "save_directory"),
     "load_file": ("bucket", "relative_path", "version_id", "folder_name", "sha1"),
     "load_weight_file": ("bucket", "relative_path", "version_id", "sha1", "folder_name"),
+    "load_stimulus_set_from_url": ("identifier", "csv_url", "csv_sha256", "zip_url", "zip_sha256", "files"),
+    "load_assembly_from_url": ("identifier", "url", "sha256", "cls", "stimulus_set_loader", "merge_stimulus_set_meta"),
     "load_file_from_url": ("url", "local_filepath", "sha1", "sha256"),
     "fetch": ("url", "sha256", "sha1", "version_id"),
     "download_weight_file": ("url", "folder", "sha256"),
 }
 """Loaders, and their arguments in order."""
-_NEEDED = frozenset({"identifier", "bucket", "path", "relative_path", "folder_path", "url", "filename_version_sha"})
+_NEEDED = frozenset(
+    {"identifier", "bucket", "path", "relative_path", "folder_path", "url", "csv_url", "filename_version_sha"}
+)
 _COULD_BE_OTHERS = frozenset({"fetch", "load_file"})  # names that plugins give to functions of their own
 _Report = Callable[[Severity, str, str], None]
 _UPLOAD = "register what the upload printed, as it stands"
@@ -130,6 +134,9 @@ def _read(call: ast.Call, literals: Literals, path: str, findings: list[Finding]
     given = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
     given |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
     unclear = any(word.arg is None for word in call.keywords) or any(isinstance(one, ast.Starred) for one in call.args)
+    unclear = unclear or any(
+        given.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix")
+    )
     missing = [name for name in form if name in _NEEDED and not isinstance(given.get(name), str | list)]
     if unclear or missing:
         what = f"what {called(call)} fetches is only known when it runs, so that nothing is fetched beforehand"
@@ -166,8 +173,23 @@ def _wanted(name: str, given: Mapping[str, object]) -> Iterator[_Wanted]:
         rows = get("filename_version_sha")
         for file, version, sha1 in rows if isinstance(rows, list) else ():
             yield _Wanted(bucket, f"{get('folder_path')}/{file}", sha1, None, version)
+    elif name == "load_stimulus_set_from_url":
+        yield _Wanted("", str(get("csv_url")), None, get("csv_sha256"), None, ("csv_sha256", ""))
+        if get("zip_url") is not None:
+            yield _Wanted("", str(get("zip_url")), None, get("zip_sha256"), None, ("zip_sha256", ""))
+        for one in _listed(get("files")):
+            yield _Wanted("", str(one.get("url")), one.get("sha1"), one.get("sha256"), None, ("sha256", ""))
     else:
         yield _Wanted("", str(get("url")), get("sha1"), get("sha256"), get("version_id"), ("sha256", ""))
+
+
+def _listed(files: object) -> list[Mapping[str, object]]:
+    """Files by themselves, in place of an archive."""
+    if files is None:
+        return []
+    if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
+        raise UserError("which files belong to the stimuli is only known when it runs")
+    return files
 
 
 def _prefix(given: object, default: str) -> str:

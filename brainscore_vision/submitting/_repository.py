@@ -144,7 +144,6 @@ class Repository:
         while True:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_PATIENCE)
-                return
             if time.monotonic() > self._deadline:
                 raise UserError(
                     f"the repository did not come within {self._limits.seconds:g} s",
@@ -155,6 +154,8 @@ class Repository:
                     f"the repository is larger than {self._limits.repository / 1e6:,.0f} MB",
                     remedy="send the plugins' folders as a ZIP file",
                 )
+            if process.poll() is not None:
+                return
 
     def _settings(self) -> Iterator[str]:
         scheme = "https" if self._place.host else "file"

@@ -38,7 +38,7 @@ _LONGEST_NOTE = 5_000
 _FIELDS = {
     "archive": {"type": "string", "format": "binary", "description": "A ZIP file; or, instead of it:"},
     "url": {"type": "string", "description": "Of a Git repository (https), or of a pull request at GitHub."},
-    "commit": {"type": "string", "description": "Of the repository, in full; not for a pull request."},
+    "commit": {"type": "string", "description": "Of the repository; or a branch, or a tag. Not for a pull request."},
     "note": {"type": "string", "maxLength": _LONGEST_NOTE, "description": "For the reviewer."},
 }
 _VISIBILITY = {"type": "string", "enum": ["public", "private"], "description": "Of the models; public if left out."}
@@ -285,9 +285,7 @@ def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[
 def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
     revisions = list(row.revisions.defer("archive").order_by("number").prefetch_related("steps"))
     latest = revisions[-1]
-    columns = (
-        *("number", "created", "origin", "address", "commit", "note", "digest", "size", "plugins", "findings"),
-    )
+    columns = (*("number", "created", "origin", "address", "commit", "note", "digest", "size", "plugins", "findings"),)
     about = ("kind", "state", "attempts", "started", "ended", "reason", "log")
     return {
         **_entry(request, row, latest, list(latest.steps.all())),

@@ -89,7 +89,10 @@ def page_of(competition: Competition, visitor: Visitor, *, now: bool = False) ->
         "contact": html_of(competition.contact, "Contact", below=2),
         "unknown": html_of(competition.unknown, "Unknown", below=2),
         "pool": None if competition.pool is None else money(competition.pool, competition.currency),
-        "tracks": [_track(one, told.get(one.pk), public, visitor, phase) for one in competition.tracks.all()],
+        "tracks": [
+            _track(one, told.get(one.pk), document["currency"], public, visitor, phase)
+            for one in competition.tracks.all()
+        ],
         "organisers": [one for one in people if one.role == one.Role.ORGANISER],
         "sponsors": [one for one in people if one.role == one.Role.SPONSOR],
         "faq": [pair for pair in questions if pair[0].kind == pair[0].Kind.FAQ],
@@ -103,11 +106,15 @@ def page_of(competition: Competition, visitor: Visitor, *, now: bool = False) ->
 
 
 def _track(
-    track: Track, told: dict[str, Any] | None, public: dict[str, set[str]], visitor: Visitor, phase: Phase
+    track: Track,
+    told: dict[str, Any] | None,
+    currency: str,
+    public: dict[str, set[str]],
+    visitor: Visitor,
+    phase: Phase,
 ) -> ShownTrack:
     rows = [] if told is None else [dict(row) for row in told["rows"]]
     here = public[track.competes]
-    currency = track.competition.currency
     for row in rows:
         row["here"] = row["identifier"] in here
         row["won"] = None if row["prize"] is None else money(row["prize"], currency)

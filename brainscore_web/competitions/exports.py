@@ -27,7 +27,11 @@ def csv_of(document: dict[str, Any]) -> str:
             cells = {cell["name"]: cell for cell in row["cells"]}
             told = [row[name] if name != "why" else "; ".join(row["why"]) for name in _COLUMNS]
             scores = [
-                "" if name not in cells else cells[name]["state"] if cells[name]["value"] is None else cells[name]["value"]
+                ""
+                if name not in cells
+                else cells[name]["state"]
+                if cells[name]["value"] is None
+                else cells[name]["value"]
                 for name in listed
             ]
             writer.writerow([_harmless(one) for one in (track["title"], *told, *scores)])

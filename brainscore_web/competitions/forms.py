@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import URLField
 from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_web.accounts.models import User
@@ -125,23 +126,44 @@ class _Rows(BaseInlineFormSet):
 
 class _Milestones(_Rows):
     def clean(self) -> None:
-        """Refuse two deadlines: which one would count?"""
+        """Refuse two deadlines: which one would count? One that was announced does not vanish."""
         super().clean()
+        removed = [
+            form.instance
+            for form in self.forms
+            if form.cleaned_data and form.cleaned_data.get("DELETE") and form.instance.kind == Milestone.Kind.DEADLINE
+        ]
+        if removed and self.instance.published:
+            raise ValidationError("The deadline was announced: change it, with the new date below it.")
         kept = [
             form.cleaned_data.get("kind")
             for form in self.forms
             if form.cleaned_data and not form.cleaned_data.get("DELETE")
         ]
-        for kind in (Milestone.Kind.OPENS, Milestone.Kind.DEADLINE):
-            if kept.count(kind) > 1:
-                raise ValidationError(f"“{kind.label}” is there twice: write all its announced dates in one.")
+        for kind, words in Milestone.Kind.choices:
+            if kind != Milestone.Kind.OTHER and kept.count(kind) > 1:
+                raise ValidationError(f"“{words}” is there twice: write all its announced dates in one.")
 
 
 def section_formset(section: str) -> Any:
     """The formset of a list of a competition."""
     _, table, fields = SECTIONS[section]
     rows = _Milestones if table is Milestone else _Rows
-    return inlineformset_factory(Competition, table, formset=rows, fields=fields, extra=2, max_num=_MOST)
+    return inlineformset_factory(
+        Competition,
+        table,
+        formset=rows,
+        fields=fields,
+        extra=2,
+        max_num=_MOST,
+        formfield_callback=_field,
+        can_delete_extra=False,
+    )
+
+
+def _field(column: Any, **options: Any) -> Any:
+    """The form's field of a column; addresses without a scheme are HTTPS."""
+    return column.formfield(**options, **({"assume_scheme": "https"} if isinstance(column, URLField) else {}))
 
 
 def awards_formset() -> Any:
@@ -154,7 +176,9 @@ def awards_formset() -> Any:
 
     fields = ("place", "title", "people", "prize", "entries", "order")
     widgets = {"entries": forms.CheckboxSelectMultiple}
-    return inlineformset_factory(Track, Award, formset=Awards, fields=fields, widgets=widgets, extra=2, max_num=_MOST)
+    return inlineformset_factory(
+        Track, Award, formset=Awards, fields=fields, widgets=widgets, extra=2, max_num=_MOST, can_delete_extra=False
+    )
 
 
 class EnterForm(_Plain, forms.Form):
@@ -187,7 +211,11 @@ class EnterForm(_Plain, forms.Form):
         for name, choices in (("regions", [(one, one) for one in REGIONS]), ("tasks", list(TASKS.items()))):
             if getattr(track, name):
                 self.fields[name] = forms.MultipleChoiceField(
-                    choices=choices, required=False, widget=forms.CheckboxSelectMultiple, help_text=told, label=name.title()
+                    choices=choices,
+                    required=False,
+                    widget=forms.CheckboxSelectMultiple,
+                    help_text=told,
+                    label=name.title(),
                 )
         if track.species:
             known = [part.strip() for part in track.species.split(",")]
@@ -229,7 +257,10 @@ class AddEntryForm(_Plain, forms.ModelForm):
 
         model = Entry
         fields = ("team", "title", "identifier", "entered")
-        help_texts = {"identifier": "Shown to everybody, whether it is here or not. Empty: not known.", "entered": "UTC."}
+        help_texts: ClassVar[dict[str, str]] = {
+            "identifier": "Shown to everybody, whether it is here or not. Empty: not known.",
+            "entered": "UTC.",
+        }
 
     def clean(self) -> dict[str, Any]:
         """Refuse an entry without a name."""

@@ -68,9 +68,7 @@ def _of(slug: str, key: int) -> Track:
     return get_object_or_404(Track.objects.select_related("competition"), competition__slug=slug, pk=key)
 
 
-def _form(
-    request: HttpRequest, form: Any, title: str, competition: Competition | None, **more: Any
-) -> HttpResponse:
+def _form(request: HttpRequest, form: Any, title: str, competition: Competition | None, **more: Any) -> HttpResponse:
     context = {"form": form, "title": title, "competition": competition, "button": "Save", **more}
     return render(request, "competitions/form.html", context, status=200 if request.method != "POST" else 400)
 

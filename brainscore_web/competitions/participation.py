@@ -12,7 +12,15 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions.models import Entry, Track
-from brainscore_web.competitions.rules import EntryFacts, Finding, Phase, check_entry, species_group, task_kind, team_key
+from brainscore_web.competitions.rules import (
+    EntryFacts,
+    Finding,
+    Phase,
+    check_entry,
+    species_group,
+    task_kind,
+    team_key,
+)
 from brainscore_web.competitions.settling import locked
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.submissions.models import Submission
@@ -37,7 +45,10 @@ class Candidate(NamedTuple):
 def candidates(user: User, track: Track) -> list[Candidate]:
     """What a member may enter: own models or benchmarks, and what own submissions register."""
     table: Any = VisionModel if track.competes == Track.Competes.MODELS else Benchmark
-    found = [Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row) for row in table.objects.filter(owner=user)]
+    found = [
+        Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row)
+        for row in table.objects.filter(owner=user)
+    ]
     known = {one.identifier for one in found}
     kind = _SINGULAR[Track.Competes(track.competes)]
     rows = Submission.objects.filter(owner=user).exclude(state__in=_ENDED)[:_MOST]

@@ -25,7 +25,9 @@ def what_lacks(competition: Competition) -> list[str]:
     """What must be there before others see a competition."""
     tracks = list(competition.tracks.all())
     found = [] if tracks else ["it has no track"]
-    found += [f"the track {track} lists nothing that entries are scored on" for track in tracks if not track.listed_names]
+    found += [
+        f"the track {track} lists nothing that entries are scored on" for track in tracks if not track.listed_names
+    ]
     if competition.deadline is None:
         found.append("no date says until when entries are taken")
     return found
@@ -72,6 +74,7 @@ def take_winners(competition: Competition) -> int:
                     continue
                 award = Award.objects.create(
                     track=track,
+                    order=made,
                     place=result["place"],
                     title=result["title"] or result["identifier"],
                     people=result["team"],

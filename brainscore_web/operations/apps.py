@@ -1,6 +1,11 @@
 """What keeps a site running: health, metrics, logs, backups, retention."""
 
+from __future__ import annotations
+
+import logging
+
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class OperationsConfig(AppConfig):
@@ -10,7 +15,9 @@ class OperationsConfig(AppConfig):
     label = "operations"
 
     def ready(self) -> None:
-        """Let log lines of a task name it, and the request that began it."""
+        """Let log lines of a task name it, and the request that began it; warnings of libraries are lines as well."""
+        if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
+            logging.captureWarnings(True)
         from brainscore_web.operations.tasks import connect
 
         connect()

@@ -7,8 +7,8 @@ among several would be wrong.
 
 from __future__ import annotations
 
-import functools
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,8 +28,18 @@ class _Counters(NamedTuple):
     seconds: Histogram
 
 
-@functools.lru_cache(maxsize=1)
+_guard = threading.Lock()
+_made: list[_Counters] = []
+
+
 def _counters() -> _Counters:
+    with _guard:  # two that are made at once would write over each other's counts
+        if not _made:
+            _made.append(_new_counters())
+        return _made[0]
+
+
+def _new_counters() -> _Counters:
     from prometheus_client import CollectorRegistry, Counter, Histogram, values
 
     # the library looks for the folder when it is imported, which may have been before the folder was named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from typing import Any
 
@@ -97,7 +97,7 @@ def _free(folder: Any) -> int | None:
     return None if there is None else shutil.disk_usage(there).free
 
 
-def _gauge(name: str, help_: str, values: dict[tuple[str, ...], float] | dict[Any, float], *labels: str) -> Any:
+def _gauge(name: str, help_: str, values: Mapping[Any, float], *labels: str) -> Any:
     from prometheus_client.core import GaugeMetricFamily
 
     made = GaugeMetricFamily(name, help_, labels=labels)

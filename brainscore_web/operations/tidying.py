@@ -23,7 +23,7 @@ class Tidied(NamedTuple):
     """What was forgotten, or would be."""
 
     what: str
-    count: int
+    number: int
 
 
 def tidy(*, dry: bool = False) -> list[Tidied]:

@@ -38,7 +38,9 @@ class JobAdmin(admin.ModelAdmin[Job]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
         """Without logs."""
         found: Any = super().get_queryset(request)
-        return found if request.resolver_match and request.resolver_match.kwargs.get("object_id") else found.defer("log")
+        return (
+            found if request.resolver_match and request.resolver_match.kwargs.get("object_id") else found.defer("log")
+        )
 
     @admin.action(description="Score the selected pairs again")
     def retry(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:

@@ -23,7 +23,9 @@ def cage_for(revision: int | None, limit: int | None) -> dict[str, Any]:
     from brainscore_web.submissions import pipeline
 
     row = Revision.objects.filter(pk=revision).first()
-    found: dict[str, Any] = {"files": [str(path) for path in pipeline.files_of(row)] if row is not None else []}
+    found: dict[str, Any] = {"files": [], "environment": {"BRAINIO_HOME": str(pipeline.files_home())}}
+    if row is not None:
+        found["files"] = [str(path) for path in pipeline.files_of(row)]
     if limit is not None:
         found["memory"] = limit
     return found

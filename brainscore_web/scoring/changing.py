@@ -23,7 +23,7 @@ _State = Job.State
 
 
 def may_change(job: Job, visitor: Visitor) -> bool:
-    """Whether a visitor may retry or cancel: owners of its model or of a submission that it is done for, administrators."""
+    """Whether a visitor may retry or cancel: who owns its model or a submission that it is done for; administrators."""
     if not visitor.is_authenticated or not Job.objects.filter(pk=job.pk).visible_to(visitor).exists():
         return False
     if visitor.is_staff or job.model.owner_id == visitor.pk:
@@ -51,7 +51,8 @@ def retry_job(job: Job, by: User | None) -> None:
         with transaction.atomic():
             changed = Job.objects.filter(pk=job.pk).exclude(state__in=OPEN).update(
                 state=_State.WAITING, asked_by=by, why=ASKED, priority=_FIRST, created=now, due=now, claim="",
-                claimed=None, worker="", attempts=0, stop=False, started=None, ended=None, receipt="", reason="", log="",
+                claimed=None, worker="", attempts=0, stop=False, started=None, ended=None, receipt="", reason="",
+                log="",
             )  # fmt: skip
     except IntegrityError:
         changed = 0
@@ -74,9 +75,7 @@ def cancel_all(submission: Submission, by: User | None) -> int:
     """
     through = Job.submissions.through.objects
     with transaction.atomic():
-        mine = set(
-            Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True)
-        )
+        mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
         others = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
         shared = set(others.filter(submission__state__in=_OPEN_SUBMISSIONS).values_list("job", flat=True))
         for part in _parts(sorted(shared)):
@@ -107,4 +106,3 @@ def _cancel(which: Q, by: User | None) -> None:
 
 def _parts(keys: list[int]) -> list[list[int]]:
     return [keys[start : start + 500] for start in range(0, len(keys), 500)]
-

@@ -1,4 +1,4 @@
-"""Claims of jobs: one worker gets a job, says regularly that it works on it, and loses it when it is silent for too long."""
+"""Claims of jobs: one worker gets each, says regularly that it works on it, and loses it when it is silent for long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ from brainscore_core.scoring._process import is_dead, this_process
 from brainscore_web.scoring.ending import tell_submissions
 from brainscore_web.scoring.models import Job
 
-__all__ = ["ATTEMPTS", "STALE", "Claimed", "Heartbeat", "claim_job", "claim_model", "free_stale", "give_back", "worker_name"]
+__all__ = [
+    "ATTEMPTS",
+    "STALE",
+    "Claimed",
+    "Heartbeat",
+    "claim_job",
+    "claim_model",
+    "free_stale",
+    "give_back",
+    "worker_name",
+]
 
 STALE = timedelta(minutes=2)
 """Who is silent for so long has lost what it claimed."""
@@ -30,7 +40,7 @@ _State = Job.State
 
 
 def worker_name() -> str:
-    """This process, so that others on this machine can tell whether it has ended.
+    """Name this process, so that others on this machine can tell whether it has ended.
 
     Examples
     --------
@@ -151,8 +161,8 @@ def give_back(one: Claimed, *, wait: float = 0.0, begun: bool = False) -> None:
     """
     changes: dict[str, Any] = {} if begun else {"attempts": F("attempts") - 1}
     with transaction.atomic():
-        cancelled = one.mine().filter(stop=True).update(
-            state=_State.CANCELLED, claim="", claimed=None, ended=timezone.now()
+        cancelled = (
+            one.mine().filter(stop=True).update(state=_State.CANCELLED, claim="", claimed=None, ended=timezone.now())
         )
         if cancelled:
             tell_submissions([one.job.pk])

@@ -47,10 +47,13 @@ def finish(one: Claimed, store: ResultsStore, receipt: Receipt) -> bool:
         )  # fmt: skip
         if not ended:
             return False
-        report = ingest_receipts([receipt], by=None, default_visibility=Visibility.PRIVATE, source="scored on this site")
+        report = ingest_receipts(
+            [receipt], by=None, default_visibility=Visibility.PRIVATE, source="scored on this site"
+        )
         for problem in report.problems:
             type(one.job).objects.filter(pk=one.job.pk).update(
-                state=one.job.State.FAILED, reason=text(f"the receipt cannot be kept: {problem.message}", _LONGEST_REASON)
+                state=one.job.State.FAILED,
+                reason=text(f"the receipt cannot be kept: {problem.message}", _LONGEST_REASON),
             )
         tell_submissions([one.job.pk])
     return True
@@ -80,9 +83,7 @@ def usable_receipt(one: Claimed, store: ResultsStore, live: Live) -> Receipt | N
         return newest if own and live.made(newest) else None
     from brainscore_core.scoring._listing import Listing
 
-    plan = make_plan(
-        [pair[0]], [pair[1]], Listing((newest,), ()), plugins=live.folder_of, version_of=live.version_of
-    )
+    plan = make_plan([pair[0]], [pair[1]], Listing((newest,), ()), plugins=live.folder_of, version_of=live.version_of)
     return newest if plan.done else None
 
 

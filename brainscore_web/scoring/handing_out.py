@@ -1,4 +1,4 @@
-"""Lets scoring find the site's own data without the network: files that live plugins name are put where they are looked for.
+"""Lets scoring find the site's own data without the network: files that live plugins name are put into the cache.
 
 Loaders look into the cache of fetched files, by hash, before they ask anybody. A file that is private is put there only
 for plugins of its own owner. Models in a cage do not see the cache.

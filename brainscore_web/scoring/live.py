@@ -1,4 +1,8 @@
-"""The plugins that are live at a moment, as a worker needs them: where they are, and whether a receipt was made by them."""
+"""The plugins that are live at a moment, as a worker needs them: where they are, and which receipts they made.
+
+Nothing of them is imported here, and this process never looks for plugins among them: what was submitted runs in
+processes that score, models in a cage.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from brainscore_core.plugins._static import scan_file
 from brainscore_core.scoring import Receipt
 from brainscore_core.scoring._plugin_code import describe_plugin
 from brainscore_web.submissions.models import Plugin, PluginKind
 
-__all__ = ["Live", "live_now"]
+__all__ = ["VARIABLE", "Live", "live_now"]
 
 VARIABLE = "BRAINSCORE_PLUGINS"
 _REGISTRIES = {
@@ -22,7 +27,6 @@ _REGISTRIES = {
     "model": "model_registry",
     "stimulus_set": "stimulus_set_registry",
 }
-_own = os.environ.get(VARIABLE, "")
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,15 @@ class Live:
     @property
     def variable(self) -> str:
         """``BRAINSCORE_PLUGINS`` of processes that score."""
-        return os.pathsep.join(filter(None, [str(self.folder), _own]))
+        return os.pathsep.join(filter(None, [str(self.folder), os.environ.get(VARIABLE, "")]))
 
     def folder_of(self, kind: str, identifier: str) -> Path | None:
         """Folder of the plugin that registers something; nothing is imported for it."""
         from brainscore_vision import plugin_index
 
-        registry = _REGISTRIES.get(kind)
+        registry = _REGISTRIES.get(kind, "")
+        if (registry, identifier) in _registered_in(self.folder):
+            return _registered_in(self.folder)[registry, identifier]
         places = plugin_index.locations(registry).get(identifier, ()) if registry else ()
         return places[0].folder if places else None
 
@@ -61,12 +67,12 @@ class Live:
     def is_submitted(self, identifier: str) -> bool:
         """Whether a model's code was submitted, or it is not known whose it is: it is run in a cage."""
         folder = self.folder_of("model", identifier)
-        return folder is None or self._inside(folder)
+        return folder is None or folder.is_relative_to(self.folder)
 
     def revision_of(self, identifier: str) -> int | None:
         """Primary key of the revision that a submitted model is of."""
         folder = self.folder_of("model", identifier)
-        return self.revisions.get(folder.name) if folder is not None and self._inside(folder) else None
+        return None if folder is None or not folder.is_relative_to(self.folder) else self.revisions.get(folder.name)
 
     def made(self, receipt: Receipt) -> bool:
         """Whether the code of model and benchmark was that of now, as far as the receipt says."""
@@ -76,9 +82,6 @@ class Live:
                 return False
         return True
 
-    def _inside(self, folder: Path) -> bool:
-        return folder.resolve().is_relative_to(self.folder.resolve())
-
     def _hash(self, folder: Path) -> str | None:
         if folder not in self._hashes:
             self._hashes[folder] = describe_plugin(folder).sha256
@@ -86,15 +89,23 @@ class Live:
 
 
 def live_now() -> Live:
-    """What is live now; from here on this process finds it, too, without importing any of it."""
+    """What is live now."""
     from brainscore_web.submissions import pipeline
 
     folder = pipeline.published_folder()
     rows = Plugin.objects.filter(kind=PluginKind.MODELS).order_by("name").values_list("name", "revision")
-    live = Live(folder, dict(rows))
-    if os.environ.get(VARIABLE) != live.variable:
-        os.environ[VARIABLE] = live.variable
-    return live
+    return Live(folder, dict(rows))
+
+
+@lru_cache(maxsize=4)
+def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
+    """Which plugin of a folder registers what: (registry, key) → its folder."""
+    found = {}
+    for kind in PluginKind.values:
+        for file in sorted((folder / kind).glob("*/__init__.py")):
+            for one in scan_file(file, list(_REGISTRIES.values())).registrations:
+                found.setdefault((one.registry, one.key), file.parent)
+    return found
 
 
 @lru_cache(maxsize=1)

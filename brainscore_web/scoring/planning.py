@@ -120,7 +120,9 @@ def _insertion(made: Job, models: Sequence[int], benchmarks: Sequence[int]) -> t
             selected.append("b.id")
         else:
             # PostgreSQL does not know otherwise of which type a value is that stands in a list of columns
-            selected.append(f"CAST(%s AS {field.rel_db_type(connection) if field.is_relation else field.cast_db_type(connection)})")
+            selected.append(
+                f"CAST(%s AS {field.rel_db_type(connection) if field.is_relation else field.cast_db_type(connection)})"
+            )
             values.append(field.get_db_prep_save(getattr(made, field.attname), connection))
     columns = ", ".join(quoted(field.column or "") for field in fields)
     statement = (
@@ -140,7 +142,8 @@ def _linking(submission: Submission, models: Sequence[int], benchmarks: Sequence
     statement = (
         f"INSERT INTO {quoted(through)} (job_id, submission_id) "  # noqa: S608 # names only
         f"SELECT j.id, CAST(%s AS {Submission._meta.pk.cast_db_type(connection)}) FROM {quoted(Job._meta.db_table)} j "
-        f"WHERE j.state IN (%s, %s) AND j.model_id IN ({_places(models)}) AND j.benchmark_id IN ({_places(benchmarks)}) "
+        f"WHERE j.state IN (%s, %s) AND j.model_id IN ({_places(models)}) "
+        f"AND j.benchmark_id IN ({_places(benchmarks)}) "
         "ON CONFLICT DO NOTHING"
     )
     return statement, [key, *OPEN, *models, *benchmarks]

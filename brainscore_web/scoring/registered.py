@@ -40,7 +40,7 @@ def identifiers(registry: str) -> set[str]:
 
 
 def scored_identifiers(registry: str) -> set[str]:
-    """All models, or all benchmarks, that the site scores: those of its settings' patterns, and all that live plugins have."""
+    """All models, or all benchmarks, that the site scores: those that its settings name, and those of live plugins."""
     from brainscore_vision import plugin_index
 
     patterns = settings.SUBMISSIONS["models" if registry == MODELS else "benchmarks"]

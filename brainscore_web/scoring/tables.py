@@ -47,8 +47,8 @@ class Row:
 def shows_log(job: Job, visitor: Visitor) -> bool:
     """Whether a visitor may read what scoring a pair printed.
 
-    Administrators, and who has the model or sent it. What is printed about stimuli that are withheld may show them: that
-    is for administrators and the benchmark's owner.
+    Administrators, and who has the model or sent it. What is printed about stimuli that are withheld may show them:
+    that is for administrators and the benchmark's owner.
     """
     if not visitor.is_authenticated:
         return False
@@ -83,7 +83,9 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
         host, _, pid = (*job.worker.split(" "), "", "", "")[:3]
         worker = f"{host}:{pid}" if visitor.is_staff and host else ""
         rows.append(
-            Row(job, may_retry=bool(mine and not is_open), may_cancel=bool(mine and is_open), has_log=log, worker=worker)
+            Row(
+                job, may_retry=bool(mine and not is_open), may_cancel=bool(mine and is_open), has_log=log, worker=worker
+            )
         )
     return rows
 
@@ -121,7 +123,9 @@ def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
         "here": here,
         "address": address,
         "back": _page_of(request),
-        "may_cancel_all": counted.open and visitor.is_authenticated and (visitor.is_staff or submission.owner_id == visitor.pk),
+        "may_cancel_all": counted.open
+        and visitor.is_authenticated
+        and (visitor.is_staff or submission.owner_id == visitor.pk),
     }
 
 

@@ -141,7 +141,7 @@ class Worker:
             self._runner.run(one)
         except (DatabaseError, InterfaceError):
             raise  # who claims it next finds its receipt
-        except Exception as error:  # a mistake of the site, which must not end the worker
+        except Exception as error:  # noqa: BLE001 # a mistake of the site, which must not end the worker
             _log.exception("Job %s", one.job.pk)
             self.say(f"{one.job}: the site failed: {type(error).__name__}: {error}")
             self._runner.close()
@@ -187,7 +187,8 @@ class Worker:
             if time.monotonic() - self._steps_begun < _LONGEST_PAUSE:
                 self._end.wait(_PAUSE)
         self._steps_begun = time.monotonic()
-        self._steps = subprocess.Popen([sys.executable, "-m", "brainscore_web.scoring.steps", str(os.getpid())])
+        command = [sys.executable, "-m", "brainscore_web.scoring.steps", str(os.getpid())]
+        self._steps = subprocess.Popen(command)  # noqa: S603 - this package's own
 
     def _end_steps(self) -> None:
         if self._steps is None or self._steps.poll() is not None:
@@ -214,7 +215,7 @@ class Worker:
                         from brainscore_web.submissions import pipeline
 
                         pipeline.sweep()
-                except Exception as error:  # whatever it is, others depend on the next one
+                except Exception as error:  # noqa: BLE001 # whatever it is, others depend on the next one
                     connection.close()
                     if time.monotonic() > quiet_until:
                         _log.warning("The sweep failed: %s: %s", type(error).__name__, error)

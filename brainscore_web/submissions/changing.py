@@ -29,7 +29,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def _bounded(view: View) -> View:
-    """Look at how long a form is and who sends it before it is read; then at the token against forgery, which is in it."""
+    """Look at a form's length and sender before it is read; then at the token against forgery, which is in it."""
     protected = confirmed(csrf_protect(view))
 
     @csrf_exempt

@@ -6,6 +6,7 @@ for each file. It imports neither settings nor models.
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import json
 import os
@@ -44,10 +45,13 @@ def is_private(address: str) -> bool:
 def main() -> None:
     """Answer what is asked on standard input."""
     question = json.load(sys.stdin)
-    _limit(question["limit"])
     _close_private_networks(set(question["trusted"]))
+    left = question["total"]
     for asked in question["files"]:
-        sys.stdout.write(json.dumps(_fetched(asked)) + "\n")
+        _limit(max(min(question["limit"], left), 0))
+        answer = _fetched(asked)
+        left -= answer.get("size", 0)
+        sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 
@@ -59,17 +63,31 @@ def _fetched(asked: dict[str, Any]) -> dict[str, Any]:
         (path,) = fetch_all([FetchRequest(**asked)], progress=False)
         return {"path": str(path), "size": path.stat().st_size}
     except UserError as error:
-        whose = "site" if type(error).__name__ == "StorageError" else "address"
+        if (cause := _cause(error)) == errno.EFBIG:
+            return {
+                "error": f"{asked['url']} is too large",
+                "remedy": "the page on submissions says how large files may be",
+            }
+        whose = "site" if cause in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else "address"
         return {"error": error.message, "remedy": error.remedy or "", "whose": whose}
     except (OSError, ValueError) as error:
-        return {"error": f"{type(error).__name__}: {error}", "remedy": "", "whose": "address"}
+        return {"error": f"{asked['url']} cannot be fetched: {error}", "remedy": "", "whose": "address"}
+
+
+def _cause(error: BaseException | None) -> int | None:
+    """Number of the error of the system that is behind another."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            return error.errno
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _limit(size: int) -> None:
     """No file becomes larger than that."""
     import resource
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
 def _close_private_networks(trusted: set[str]) -> None:
@@ -79,10 +97,10 @@ def _close_private_networks(trusted: set[str]) -> None:
 
     def refuse(one: socket.socket, address: Any) -> None:
         if one.family not in (socket.AF_INET, socket.AF_INET6):
-            raise PermissionError("only the internet can be reached")
+            raise ValueError("only the internet can be reached")
         host, port = address[0], address[1]
         if (host, port) not in allowed and is_private(host):
-            raise PermissionError(f"{host} is no public address")
+            raise ValueError(f"{host} is no public address")  # no OSError: it would be tried again
 
     def guarded(self: socket.socket, address: Any) -> None:
         refuse(self, address)

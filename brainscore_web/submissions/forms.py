@@ -37,9 +37,9 @@ class RevisionForm(forms.Form):
     commit = forms.CharField(
         label="Commit",
         required=False,
-        max_length=64,
+        max_length=250,
         widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
-        help_text="All 40 digits, as git rev-parse HEAD prints them. Not needed for a pull request.",
+        help_text="Its digits, or a branch or tag; the newest commit counts. Not needed for a pull request.",
     )
     note = forms.CharField(
         label="Note",

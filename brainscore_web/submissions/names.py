@@ -1,4 +1,4 @@
-"""Who has an identifier or the name of a plugin: the platform, live plugins, models and benchmarks, open submissions."""
+"""Who has an identifier or a plugin's name: the platform, live plugins, models and benchmarks, open submissions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import brainscore_vision
 from brainscore_vision.submitting import Finding, Package, registered_here
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
+from brainscore_web.submissions.models import Plugin, Revision, Submission
 from brainscore_web.submissions.quota import CLOSED
 
 __all__ = ["clashes", "holders"]
@@ -124,7 +124,7 @@ def _keys(plugins: list[dict[str, Any]], kind: str, name: str) -> Iterator[_Key]
 
 def _on_the_board(asked: set[_Key], owner: User | None) -> Iterator[_Key]:
     """Models and benchmarks that the site has from elsewhere: receipts, the catalogue."""
-    for word, table in ((PluginKind.MODELS.label, VisionModel), (PluginKind.BENCHMARKS.label, Benchmark)):
+    for word, table in (("model", VisionModel), ("benchmark", Benchmark)):
         keys = {key: registry for registry, key in asked if registry.startswith(word)}
         rows: Any = table._default_manager.filter(identifier__in=keys)
         if owner is not None:

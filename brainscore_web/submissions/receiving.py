@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -25,8 +24,6 @@ from brainscore_web.submissions.quota import CLOSED, Refused, require_room
 
 __all__ = ["Git", "Pull", "Refused", "Source", "Zip", "longest", "receive", "source_at", "takes_revisions", "too_large"]
 
-_PULL = re.compile(r"https://github\.com/[^/\s]+/[^/\s]+/pull/\d+(/.*)?")
-_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _TAKES = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 _ENVELOPE = 65_536  # bytes that a form needs around its file, at most
@@ -44,7 +41,7 @@ class Zip:
 
 @dataclass(frozen=True)
 class Git:
-    """A commit of a Git repository."""
+    """A Git repository, and what of it: a commit, a branch, a tag; its newest commit where nothing is said."""
 
     address: str
     commit: str
@@ -61,24 +58,19 @@ Source = Zip | Git | Pull
 
 
 def source_at(address: str, commit: str = "") -> Git | Pull:
-    """What an address names: a pull request, or with a commit a repository.
+    """What an address names: a pull request, or a repository, at a commit, branch or tag.
 
     Raises
     ------
     Refused
         If it is neither.
     """
-    address, commit = address.strip(), commit.strip()
-    if _PULL.fullmatch(address):
+    address = address.strip()
+    if submitting.is_pull(address):
         return Pull(address)
     if not address.startswith(("https://", "file://")):
         raise Refused(f"{address or 'the address'} does not begin with https://", "give the address for cloning")
-    if not _COMMIT.fullmatch(commit):
-        raise Refused(
-            f"{commit} is no commit" if commit else "the commit is missing",
-            "give all 40 digits of the commit, as `git rev-parse HEAD` prints them",
-        )
-    return Git(address, commit.lower())
+    return Git(address, commit.strip())
 
 
 def takes_revisions(submission: Submission) -> bool:
@@ -134,7 +126,7 @@ def receive(
     described: dict[str, Any] = {
         "by": user,
         "origin": _origin(source),
-        "address": _plain(source.name if isinstance(source, Zip) else source.address)[-500:],
+        "address": _plain(source.name if isinstance(source, Zip) else package.address or source.address)[-500:],
         "commit": _plain(package.commit or "")[:64],
         "note": _plain(note)[:10_000],
         "archive": archive,
@@ -232,7 +224,7 @@ def _one_of_few() -> Iterator[None]:
 
 
 def _origin(source: Source) -> str:
-    return {Zip: Submission.Origin.ZIP, Git: Submission.Origin.GIT, Pull: Submission.Origin.PULL}[type(source)]
+    return {Zip: "zip", Git: "git", Pull: "pull"}[type(source)]
 
 
 def _title(package: submitting.Package) -> str:

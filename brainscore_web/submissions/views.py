@@ -173,7 +173,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "may_revise": own and takes_revisions(submission),
         "may_withdraw": own and (takes_revisions(submission) or submission.state == _STATES.PUBLISHING),
         "may_cancel": own and submission.state in (_STATES.QUEUED, _STATES.SCORING),
-        "address": reverse("submissions:progress", args=[submission.pk]),
+        "poll_at": reverse("submissions:progress", args=[submission.pk]),
     }
     if current and submission.state in (_STATES.SCORING, _STATES.DONE):
         from brainscore_web.scoring.tables import jobs_of

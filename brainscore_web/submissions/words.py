@@ -9,29 +9,31 @@ from brainscore_web.submissions.models import Revision, Step, Submission
 
 __all__ = ["Standing", "standing_of"]
 
-_S = Submission.State
-_T = Step.State
 _WORDS: dict[str, tuple[str, str]] = {
-    _S.QUEUED: (
+    "queued": (
         "It is being checked and tested.",
         "This goes on by itself, also when you leave the page. A mail tells you how it ends.",
     ),
-    _S.CHANGES: ("It waits for changes from you.", "Mend what is said below, then send a new revision."),
-    _S.REVIEW: (
+    "changes": ("It waits for changes from you.", "Mend what is said below, then send a new revision."),
+    "review": (
         "It has passed its tests, and waits for a reviewer.",
         "A reviewer reads the code, mostly within two weeks. A mail tells you what they say.",
     ),
-    _S.PUBLISHING: ("It is accepted, and being published.", "This takes a few minutes, and goes on by itself."),
-    _S.SCORING: (
+    "publishing": ("It is accepted, and being published.", "This takes a few minutes, and goes on by itself."),
+    "scoring": (
         "It is published, and being scored.",
         "Each pair of a model and a benchmark appears on the leaderboard once it is done.",
     ),
-    _S.DONE: ("It is done.", "The scores are on the leaderboard. To change something, send a new submission."),
-    _S.REJECTED: ("It was rejected.", "The review says why. What you mend can be sent as a new submission."),
-    _S.WITHDRAWN: ("You have withdrawn it.", "Nothing of it was published. It can be sent again at any time."),
+    "done": ("It is done.", "The scores are on the leaderboard. To change something, send a new submission."),
+    "rejected": ("It was rejected.", "The review says why. What you mend can be sent as a new submission."),
+    "withdrawn": ("You have withdrawn it.", "Nothing of it was published. It can be sent again at any time."),
 }
-_POLLED = {_S.QUEUED: 2, _S.PUBLISHING: 2, _S.SCORING: 5, _S.REVIEW: 20}
-_RETRIED = (Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH)
+_POLLED = {"queued": 2, "publishing": 2, "scoring": 5, "review": 20}
+_FAILED = {"check": "The checks failed.", "test": "The tests failed.", "publish": "Publishing failed."}
+_AFTER_FAILURE = (
+    "The reason and the log are below. Send a new revision; if nothing is wrong with your files, try again."
+)
+_RETRIED = ("check", "test", "publish")
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,16 @@ def standing_of(submission: Submission, revision: Revision, steps: Iterable[Step
     by_kind = {step.kind: step for step in steps}
     words, following = _WORDS[submission.state]
     retry = None
-    if submission.state == _S.CHANGES:
+    if submission.state == "changes":
         words, following = _why_changes(revision, by_kind)
         ended = (by_kind.get(kind) for kind in _RETRIED)
-        retry = next((step for step in ended if step and step.state in (_T.FAILED, _T.CANCELLED)), None)
+        retry = next((step for step in ended if step and step.state in ("failed", "cancelled")), None)
         if retry is not None and (_errors(revision) or _reviewed(by_kind)):
             retry = None  # the same files would fail again
-    elif submission.state == _S.QUEUED:
+    elif submission.state == "queued":
         words = _where_in_queue(by_kind) or words
-    elif submission.state == _S.DONE and (score := by_kind.get(Step.Kind.SCORE)) is not None:
-        if score.state == _T.CANCELLED:
+    elif submission.state == "done" and (score := by_kind.get("score")) is not None:
+        if score.state == "cancelled":
             words, following = "Scoring was cancelled.", "What was scored before counts. Try again to score the rest."
             retry = score
         elif score.result.get("failed"):
@@ -99,23 +101,19 @@ def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
             "Read the comments beside the code; answer there, or send a new revision with the changes.",
         )
     for step in steps.values():
-        if step.state == _T.CANCELLED and step.kind in _RETRIED and step.started:
+        if step.state == "cancelled" and step.kind in _RETRIED and step.started:
             return "It was stopped.", "Try again, or send a new revision."
-        if step.state == _T.FAILED:
-            what = {"check": "The checks failed.", "test": "The tests failed.", "publish": "Publishing failed."}
-            return (
-                what.get(step.kind, "A step failed."),
-                "The reason and the log are below. Send a new revision; if nothing is wrong with your files, try again.",
-            )
-    return _WORDS[_S.CHANGES]
+        if step.state == "failed":
+            return _FAILED.get(step.kind, "A step failed."), _AFTER_FAILURE
+    return _WORDS["changes"]
 
 
 def _where_in_queue(steps: dict[str, Step]) -> str:
-    for kind, doing in ((Step.Kind.CHECK, "checked"), (Step.Kind.TEST, "tested")):
+    for kind, doing in (("check", "checked"), ("test", "tested")):
         step = steps.get(kind)
-        if step is not None and step.state == _T.RUNNING:
+        if step is not None and step.state == "running":
             return f"It is being {doing} right now."
-        if step is not None and step.state == _T.WAITING:
+        if step is not None and step.state == "waiting":
             return f"It is in the queue to be {doing}."
     return ""
 
@@ -125,5 +123,5 @@ def _errors(revision: Revision) -> int:
 
 
 def _reviewed(steps: dict[str, Step]) -> bool:
-    review = steps.get(Step.Kind.REVIEW)
-    return review is not None and review.state == _T.FAILED
+    review = steps.get("review")
+    return review is not None and review.state == "failed"

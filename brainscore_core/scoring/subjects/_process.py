@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -27,7 +26,7 @@ from brainscore_core.scoring.subjects._output import Output
 from brainscore_core.scoring.subjects._replies import raise_error, take_over
 from brainscore_core.scoring.subjects._values import Decoder, Encoder, expect
 from brainscore_core.scoring.subjects._wire import PROTOCOL, Channel, Closed, Limits
-from brainscore_core.scoring.subjects._words import ended, signature_of, tail_of
+from brainscore_core.scoring.subjects._words import ended, remedy_for, signature_of, tail_of
 
 if TYPE_CHECKING:
     from brainscore_core.scoring.subjects.cage import Cage, OpenCage, Verdict
@@ -45,7 +44,6 @@ MAX_OUTPUT = 64 << 20
 
 _GUARD = Path(__file__).with_name("_guard.py")
 _GRACE = 2.0  # seconds in which a subject may end by itself
-_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
 def start_subject(
@@ -267,8 +265,7 @@ class SubjectProcess:
         if self._over is None:
             self._over = "was closed"
         self._channel.close()  # at which it ends by itself, and tidies up
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE)
+        self._wait()
         self._kill()
 
     def __enter__(self) -> Self:
@@ -276,6 +273,12 @@ class SubjectProcess:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _wait(self) -> bool:
+        """Give it time to end by itself, and its cage to say why; whether it did."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+        return self._process.poll() is not None
 
     def _kill(self) -> int:
         """End it at once; the exit status, negative for a signal."""
@@ -357,22 +360,16 @@ class SubjectProcess:
         return answer
 
     def _fail_to_start(self, interpreter: str) -> NoReturn:
+        self._wait()
         status = self._kill()
         if self._verdict is not None:
             self._fail_by_cage(self._verdict, "while it started")
         lines = [line for line in self.log.splitlines() if line.strip()]
         what = f"did not start: {lines[-1].strip()[:500]}" if lines else f"did not start, and {ended(status)}"
-        missing = _MISSING.search(lines[-1]) if lines else None
-        remedy = f"find out why with: {interpreter} -c 'import brainscore_core.scoring.subjects'"
-        if missing:
-            package = "brainscore" if missing[1].startswith("brainscore") else missing[1].partition(".")[0]
-            remedy = f"install what is missing: {interpreter} -m pip install {package}"
-        self._fail(what, "start", remedy)
+        self._fail(what, "start", remedy_for(lines, interpreter))
 
     def _fail_by_end(self, doing: str) -> NoReturn:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE)  # before it is killed for its silence
-        by_itself = self._process.poll() is not None
+        by_itself = self._wait()
         status = self._kill()
         if self._output.flooded:
             self._fail(f"printed more than {readable(self._max_output)} ({doing})", "output", "let it print less")
@@ -391,8 +388,10 @@ class SubjectProcess:
         self._fail(f"{ended(status)} ({doing})", "crash" if number else "exit")
 
     def _fail_by_cage(self, verdict: Verdict, doing: str) -> NoReturn:
-        cause: Cause = "timeout" if verdict.cause == "timeout" else "crash"
-        remedy = "let it use less, or allow it more"
+        cause: Cause = "crash" if verdict.cause not in ("timeout", "start") else verdict.cause
+        remedy = (
+            "let it use less, or allow it more" if cause != "start" else "see docs/sandbox.md for what a cage needs"
+        )
         self._fail(f"{verdict.message} ({doing})", cause, remedy, out_of_memory=verdict.cause == "memory")
 
     def _fail(self, what: str, cause: Cause, remedy: str | None = None, *, out_of_memory: bool = False) -> NoReturn:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import re
 import signal
+from collections.abc import Sequence
 from typing import Any
 
 from brainscore_core.scoring.subjects._values import expect
 
-__all__ = ["ended", "signature_of", "tail_of"]
+__all__ = ["ended", "remedy_for", "signature_of", "tail_of"]
 
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _TAIL_LINES, _TAIL_CHARACTERS = 20, 2000
 
 
@@ -35,6 +38,15 @@ def _name(number: int) -> str:
         return (signal.strsignal(number) or "unknown").lower()
     except ValueError:
         return "unknown"
+
+
+def remedy_for(lines: Sequence[str], interpreter: str) -> str:
+    """What to do about an interpreter in which a subject did not start, by the last line that it printed."""
+    missing = _MISSING.search(lines[-1]) if lines else None
+    if missing:
+        package = "brainscore" if missing[1].startswith("brainscore") else missing[1].partition(".")[0]
+        return f"install what is missing: {interpreter} -m pip install {package}"
+    return f"find out why with: {interpreter} -c 'import brainscore_core.scoring.subjects'"
 
 
 def tail_of(log: str) -> str:

@@ -62,10 +62,13 @@ COMPETITION: dict[str, Any] = {
         "title": "Brain-Score Competition 2022",
         "summary": "Modellers were asked for models of vision that predict the benchmarks there were: "
         "overall, of V1, of behavior.",
-        "about": "The first Brain-Score competition was one of models, which were evaluated on the existing benchmarks. It led "
+        "about": "The first Brain-Score competition was one of models, which were evaluated on the existing "
+        "benchmarks. It led "
         "to new and improved models of primate vision that predicted these reasonably well.",
-        "unknown": "The documents at hand tell the benchmarks, and which models came out first. They tell neither dates, "
-        "prizes, organisers, nor who the teams were and what else was entered, nor which of the other two models was second. "
+        "unknown": "The documents at hand tell the benchmarks, and which models came out first. They tell neither "
+        "dates, "
+        "prizes, organisers, nor who the teams were and what else was entered, nor which of the other two models "
+        "was second. "
         "Standings are computed from the scores of this site, as a plain mean in which each benchmark counts alike.",
         "awarded": datetime(2022, 12, 31, tzinfo=UTC),
     },
@@ -78,9 +81,7 @@ COMPETITION: dict[str, Any] = {
                 "notes": "It is known that these models were the first three of the competition, not of which track.",
                 **_RULES,
             },
-            "awards": [
-                {"fields": {"place": place, "title": name}, "entries": (name,)} for place, name in _MODELS
-            ],
+            "awards": [{"fields": {"place": place, "title": name}, "entries": (name,)} for place, name in _MODELS],
         },
         {
             "fields": {

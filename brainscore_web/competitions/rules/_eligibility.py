@@ -149,7 +149,9 @@ def _of_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
         found.append(_warning("time_bins", "it is not known how many time bins it records", "say how many"))
     elif terms.single_time_bin and facts.time_bins is not None and facts.time_bins > 1:
         found.append(
-            _error("time_bins", f"it records {facts.time_bins} time bins", "record a single one: temporal dynamics are out")
+            _error(
+                "time_bins", f"it records {facts.time_bins} time bins", "record a single one: temporal dynamics are out"
+            )
         )
     return found
 

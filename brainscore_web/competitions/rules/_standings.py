@@ -245,9 +245,7 @@ def _lacking(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:
 
 
 def _remarks(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:
-    outside = [
-        name for name, cell in zip(rule.listed, cells, strict=True) if cell.state == _NOT_APPLICABLE
-    ]
+    outside = [name for name, cell in zip(rule.listed, cells, strict=True) if cell.state == _NOT_APPLICABLE]
     counts = "counts as 0" if rule.not_applicable == NotApplicable.ZERO else "left out of the mean"
     found = [f"{', '.join(outside)}: not applicable, {counts}"] if outside else []
     if rule.floor is not None:
@@ -284,4 +282,3 @@ def _best_of_teams(rows: list[StandingRow], lowest: bool) -> list[StandingRow]:
 
 def _at_least(value: float, floor: float | None) -> float:
     return value if floor is None else max(value, floor)
-

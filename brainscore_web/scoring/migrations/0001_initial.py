@@ -7,44 +7,101 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('leaderboard', '0001_initial'),
-        ('submissions', '0001_initial'),
+        ("leaderboard", "0001_initial"),
+        ("submissions", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('why', models.CharField(help_text="Such as 'new model', 'new version', 'asked for'.", max_length=100)),
-                ('priority', models.IntegerField(default=0, help_text='Higher first.')),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('cancelled', 'Cancelled'), ('scored', 'Scored'), ('undefined', 'Undefined'), ('not applicable', 'Not Applicable'), ('failed', 'Failed')], default='waiting', max_length=14)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('due', models.DateTimeField(default=django.utils.timezone.now, editable=False, help_text='Not before.')),
-                ('claim', models.CharField(blank=True, editable=False, max_length=40)),
-                ('claimed', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('worker', models.CharField(blank=True, editable=False, max_length=200)),
-                ('attempts', models.IntegerField(default=0, editable=False)),
-                ('stop', models.BooleanField(default=False, editable=False, help_text='Whether whoever runs it is to give it up.')),
-                ('started', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('ended', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('receipt', models.CharField(blank=True, editable=False, max_length=100)),
-                ('reason', models.TextField(blank=True, editable=False)),
-                ('log', models.TextField(blank=True, editable=False)),
-                ('asked_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='leaderboard.benchmark')),
-                ('model', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='leaderboard.visionmodel')),
-                ('submissions', models.ManyToManyField(blank=True, help_text='For which it is done.', related_name='jobs', to='submissions.submission')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("why", models.CharField(help_text="Such as 'new model', 'new version', 'asked for'.", max_length=100)),
+                ("priority", models.IntegerField(default=0, help_text="Higher first.")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("cancelled", "Cancelled"),
+                            ("scored", "Scored"),
+                            ("undefined", "Undefined"),
+                            ("not applicable", "Not Applicable"),
+                            ("failed", "Failed"),
+                        ],
+                        default="waiting",
+                        max_length=14,
+                    ),
+                ),
+                ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "due",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, help_text="Not before."),
+                ),
+                ("claim", models.CharField(blank=True, editable=False, max_length=40)),
+                ("claimed", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("worker", models.CharField(blank=True, editable=False, max_length=200)),
+                ("attempts", models.IntegerField(default=0, editable=False)),
+                (
+                    "stop",
+                    models.BooleanField(
+                        default=False, editable=False, help_text="Whether whoever runs it is to give it up."
+                    ),
+                ),
+                ("started", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("ended", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("receipt", models.CharField(blank=True, editable=False, max_length=100)),
+                ("reason", models.TextField(blank=True, editable=False)),
+                ("log", models.TextField(blank=True, editable=False)),
+                (
+                    "asked_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="leaderboard.benchmark"
+                    ),
+                ),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="leaderboard.visionmodel"
+                    ),
+                ),
+                (
+                    "submissions",
+                    models.ManyToManyField(
+                        blank=True, help_text="For which it is done.", related_name="jobs", to="submissions.submission"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-priority', 'created', 'pk'),
-                'indexes': [models.Index(fields=['state', 'due'], name='scoring_job_state_c6f899_idx'), models.Index(fields=['state', 'claimed'], name='scoring_job_state_db3ff0_idx'), models.Index(fields=['model', 'state'], name='scoring_job_model_i_8c9e0d_idx'), models.Index(fields=['benchmark', 'state'], name='scoring_job_benchma_3acf67_idx')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['waiting', 'running'])), fields=('model', 'benchmark'), name='one_open_job_a_pair')],
+                "ordering": ("-priority", "created", "pk"),
+                "indexes": [
+                    models.Index(fields=["state", "due"], name="scoring_job_state_c6f899_idx"),
+                    models.Index(fields=["state", "claimed"], name="scoring_job_state_db3ff0_idx"),
+                    models.Index(fields=["model", "state"], name="scoring_job_model_i_8c9e0d_idx"),
+                    models.Index(fields=["benchmark", "state"], name="scoring_job_benchma_3acf67_idx"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["waiting", "running"])),
+                        fields=("model", "benchmark"),
+                        name="one_open_job_a_pair",
+                    )
+                ],
             },
         ),
     ]

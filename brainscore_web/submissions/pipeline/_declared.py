@@ -20,7 +20,6 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
-from brainscore_core.supported_data_standards.brainio._cache import in_mirrors
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
 from brainscore_vision.submitting import DeclaredFile, Package, declared_files
 from brainscore_web.leaderboard.models import Visibility
@@ -31,10 +30,10 @@ from brainscore_web.uploads.limits import limits
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 
-__all__ = ["Fetched", "files_at_hand", "get_files", "request_of"]
+__all__ = ["Fetched", "files_at_hand", "files_home", "get_files", "request_of"]
 
 _HANDED_ON = frozenset(
-    {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "BRAINSCORE_MIRROR", "AWS_ENDPOINT_URL", "SSL_CERT_FILE"}
+    {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "AWS_ENDPOINT_URL", "SSL_CERT_FILE"}
     | {name for proxy in ("http_proxy", "https_proxy", "no_proxy") for name in (proxy, proxy.upper())}
     | {"REQUESTS_CA_BUNDLE"}
 )
@@ -75,24 +74,34 @@ class Fetched:
         }  # fmt: skip
 
 
+def files_home() -> Path:
+    """Cache of what submissions name, laid out as ``BRAINIO_HOME``.
+
+    It is another one than that of the site itself: there private data lie under their hashes, which are no secret.
+    """
+    return Path(settings.SUBMISSIONS["folder"]).expanduser().absolute() / "files"
+
+
 def request_of(declared: DeclaredFile) -> FetchRequest:
     """What the library's loaders will ask for."""
     return FetchRequest(declared.url, sha1=declared.sha1, sha256=declared.sha256, version_id=declared.version_id)
 
 
 def files_at_hand(package: Package) -> list[tuple[DeclaredFile, Path]]:
-    """Files that a package names and that lie on this machine: in a mirror, or in the cache."""
+    """Files that a package names and that were fetched to this machine."""
     found = []
     for declared in declared_files(package):
         try:
-            request = request_of(declared)
-        except UserError:
+            path = _place_of(request_of(declared))
+        except (UserError, IndexError):
             continue  # the check said what is wrong with it
-        places = [*in_mirrors(request.address), *([request.cached] if request.digests else [])]
-        path = next((place for place in places if place.is_file()), None)
-        if path is not None:
+        if path.is_file():
             found.append((declared, path))
     return found
+
+
+def _place_of(request: FetchRequest) -> Path:
+    return files_home() / request.digests[0].value / request.name
 
 
 def get_files(
@@ -182,7 +191,7 @@ def _from_storage(declared: DeclaredFile, own: UploadedFile, submission: Submiss
         remedy = "copy the code from the upload's page again"
         return Fetched(declared, verified=False, problem=f"{declared.url} has another hash", remedy=remedy)
     if not private:
-        target = request_of(declared).cached
+        target = _place_of(request_of(declared))
         if not (target.is_file() and target.stat().st_size == own.size):
             with (
                 storage().at_hand("", own.key, own.version_id) as there,
@@ -204,6 +213,7 @@ def _from_network(
             {"url": one.url, "sha1": one.sha1, "sha256": one.sha256, "version_id": one.version_id} for one in wanted
         ],
         "limit": limits().file,
+        "total": limits().person,
         "trusted": [endpoint] if endpoint else [],
     }
     answers = []
@@ -223,7 +233,6 @@ def _from_network(
 def _asked(question: dict[str, Any], stopped: Callable[[], bool]) -> Iterable[str]:
     """Ask a process without secrets; its answers, line by line."""
     kept = {name: value for name, value in os.environ.items() if name in _HANDED_ON}
-    cache = os.environ.get("BRAINIO_HOME") or str(Path("~/.brainio").expanduser())
     with tempfile.TemporaryDirectory(prefix="brainscore-fetching-") as home:
         process = subprocess.Popen(
             [sys.executable, "-m", "brainscore_web.submissions.fetching_apart"],
@@ -231,7 +240,7 @@ def _asked(question: dict[str, Any], stopped: Callable[[], bool]) -> Iterable[st
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**kept, "HOME": home, "BRAINIO_HOME": cache, "AWS_EC2_METADATA_DISABLED": "true"},
+            env={**kept, "HOME": home, "BRAINIO_HOME": str(files_home()), "AWS_EC2_METADATA_DISABLED": "true"},
         )
         assert process.stdin is not None
         assert process.stdout is not None

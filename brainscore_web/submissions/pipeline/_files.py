@@ -6,11 +6,18 @@ from pathlib import Path
 
 from brainscore_web.submissions.models import Revision
 
-__all__ = ["files_of"]
+__all__ = ["files_home", "files_of"]
+
+
+def files_home() -> Path:
+    """The cache of such files, laid out as ``BRAINIO_HOME``; nothing private is in it."""
+    from brainscore_web.submissions.pipeline import _declared
+
+    return _declared.files_home()
 
 
 def files_of(revision: Revision) -> list[Path]:
-    """Files that a revision names in its code and that were fetched to this machine, or lie in a mirror.
+    """Files that a revision names in its code and that were fetched to this machine, into `files_home`.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def publish(claim: Claim) -> Outcome | None:
         if not claim.mine().exists():
             return None
         steps = dict(Step.objects.filter(revision=revision).values_list("kind", "state"))
-        change = after(Event.PASSED, submission.state, steps, kind=Step.Kind.PUBLISH)
+        change = after(Event.PASSED, submission.state, steps, kind="publish")
         if change is None:
             return None
         revision.submission = submission

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from brainscore_core.scoring.subjects.cage import Ended
 
-__all__ = ["Tally", "TestsReport", "read_answer", "read_tests"]
+__all__ = ["Report", "Tally", "read_answer", "read_tests"]
 
 _LONGEST = 20_000_000  # bytes
 _KEPT = 200
@@ -20,10 +20,8 @@ _TEXT = 2000
 _PRIVATE = "data that are not public"  # as the plugin of pytest says
 
 
-class TestsReport(NamedTuple):
+class Report(NamedTuple):
     """What became of a plugin's tests."""
-
-    __test__ = False
 
     passed: int
     skipped: int
@@ -43,7 +41,7 @@ class Tally:
     checks: list[dict[str, str]] = field(default_factory=list)
     about: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add_tests(self, plugin: str, report: TestsReport | None, ended: Ended) -> None:
+    def add_tests(self, plugin: str, report: Report | None, ended: Ended) -> None:
         """Count the tests of a plugin."""
         if report is not None:
             self.passed += report.passed
@@ -107,7 +105,7 @@ class Tally:
         self.failures += [{name: _short(text) for name, text in one.items()} for one in failures[:room]]
 
 
-def read_tests(file: Path) -> TestsReport | None:
+def read_tests(file: Path) -> Report | None:
     """Read the report of pytest; None where there is none that can be read."""
     content = _read(file)
     if content is None or b"<!DOCTYPE" in content or b"<!ENTITY" in content:
@@ -129,7 +127,7 @@ def read_tests(file: Path) -> TestsReport | None:
             private += _PRIVATE in (left.get("message") or "")
         else:
             passed += 1
-    return TestsReport(passed, skipped, private, failures)
+    return Report(passed, skipped, private, failures)
 
 
 def read_answer(file: Path) -> dict[str, Any] | None:

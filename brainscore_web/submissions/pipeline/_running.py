@@ -76,7 +76,7 @@ def _bodies() -> Mapping[str, Callable[[Claim], Outcome | None]]:
     from brainscore_web.submissions.pipeline._publish import publish
     from brainscore_web.submissions.pipeline._test import test
 
-    return {Step.Kind.CHECK: check, Step.Kind.TEST: test, Step.Kind.PUBLISH: publish}
+    return {"check": check, "test": test, "publish": publish}
 
 
 def _end(claim: Claim, outcome: Outcome) -> bool:

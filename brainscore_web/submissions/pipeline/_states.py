@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from brainscore_web.submissions.models import Step, Submission
 
 __all__ = ["Change", "Event", "after"]
 
-_S = Submission.State
-_T = Step.State
-_K = Step.Kind
+_S: Any = Submission.State
+_T: Any = Step.State
+_K: Any = Step.Kind
 
 _AUTOMATIC = (_K.CHECK, _K.TEST, _K.PUBLISH)
 _STATE_OF = {_K.CHECK: _S.QUEUED, _K.TEST: _S.QUEUED, _K.PUBLISH: _S.PUBLISHING}

@@ -27,8 +27,8 @@ __all__ = [
     "withdraw_left",
 ]
 
-_K = Step.Kind
-_T = Step.State
+_K: Any = Step.Kind
+_T: Any = Step.State
 _ORDER = (_K.CHECK, _K.TEST, _K.REVIEW, _K.PUBLISH, _K.SCORE)
 
 

@@ -96,16 +96,18 @@ def _ceiling(material: Material) -> list[Found]:
 
     ran = material.ran("its ceiling")
     static = _each(material, rule)
-    return static + (ran or [judged("whether it returns a valid Score was not run")])
+    return static + (ran or [judged("it was not computed: whether it is a valid Score is read off the code")])
 
 
 def _bibtex(material: Material) -> list[Found]:
     def rule(name: str, code: PluginCode) -> list[Found]:
         values = [(call.keywords["bibtex"], call.path, call.line) for call in _made(code) if "bibtex" in call.keywords]
         texts = [(value, path, line) for value, path, line in values if isinstance(value, str)]
+        if not texts and values:
+            return [judged(f"{name}: bibtex is computed", *values[0][1:])]
         texts = texts or [one for one in code.constants.values() if isinstance(one[0], str) and "@" in one[0][:200]]
         if not texts:
-            return [judged(f"{name}: bibtex is computed", *values[0][1:])] if values else [no(f"{name}: no bibtex")]
+            return [no(f"{name}: no bibtex")]
         return [_citation(text, path, line) for text, path, line in dict.fromkeys(texts)]
 
     return _each(material, rule) + material.ran("its citation")

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from brainscore_web.submissions.models import Plugin, Revision
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision
 from brainscore_web.submissions.review.texts import FileText, texts_of
 
 __all__ = ["Change", "Row", "before", "changes", "live_files", "same_place"]
@@ -48,7 +48,8 @@ def live_files(revision: Revision) -> dict[str, FileText]:
     rows = rows.exclude(revision__submission=revision.submission_id).select_related("revision").order_by("kind", "name")
     found: dict[str, FileText] = {}
     for plugin in rows:
-        if (plugin.kind, plugin.name) in named:
+        foreign = plugin.kind == PluginKind.MODELS and plugin.owner_id != revision.submission.owner_id  # maybe private
+        if (plugin.kind, plugin.name) in named and not foreign:
             folder = f"{plugin.kind}/{plugin.name}/"
             found |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
     return found

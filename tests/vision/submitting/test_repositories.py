@@ -77,8 +77,8 @@ def test_limits(repository, model):
         read_git(repository.url, "main", limits=Limits(seconds=0))
     with pytest.raises(UserError, match="larger than 0 MB"):
         read_git(repository.url, "main", limits=Limits(repository=10))
+    repository.commit({path.replace("mine", "other"): text for path, text in model.items()})
     with pytest.raises(UserError, match="2 plugins; 1 are allowed"):
-        repository.commit({path.replace("mine", "other"): text for path, text in model.items()})
         read_git(repository.url, "main", limits=Limits(plugins=1))
 
 

@@ -44,7 +44,9 @@ def competition(db):
     """An open competition with one track of benchmarks, scored on two models."""
     from brainscore_web.competitions.models import Competition, Milestone, Track
 
-    made = Competition.objects.create(slug="quagga", year=2031, title="Quagga Cup", summary="For tests.", published=True)
+    made = Competition.objects.create(
+        slug="quagga", year=2031, title="Quagga Cup", summary="For tests.", published=True
+    )
     Milestone.objects.create(competition=made, kind="deadline", title="Entries until", announced="2131-06-30")
     Track.objects.create(
         competition=made, title="Main track", listed="alexnet\npixels", prizes="3000\n2000", regions="V1, V4", floor=0

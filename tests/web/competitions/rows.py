@@ -46,7 +46,8 @@ def build(people):
 
     draft = Competition.objects.create(slug="draft-quagga", year=2031, title="Draft", summary="-")
     track = Track.objects.create(competition=draft, title="Track", listed="pixels")
-    snapshot = Snapshot.objects.create(competition=draft, document={"tracks": [], "currency": "$"})
+    frozen = Competition.objects.create(slug="draft-frozen", year=2031, title="Frozen", summary="-")
+    snapshot = Snapshot.objects.create(competition=frozen, document={"tracks": [], "currency": "$"})
     shown = Competition.objects.create(slug="open-quagga", year=2031, title="Open", summary="-", published=True)
     entry = Entry.objects.create(
         track=Track.objects.create(competition=shown, title="Track", listed="pixels"),
@@ -59,6 +60,6 @@ def build(people):
         "draft_dates": {"slug": draft.slug, "name": "dates"},
         "draft_track": {"slug": draft.slug, "key": track.pk},
         "draft_enter": {"slug": draft.slug, "track": track.pk},
-        "draft_frozen": {"slug": draft.slug, "key": snapshot.pk},
+        "draft_frozen": {"slug": frozen.slug, "key": snapshot.pk},
         "open_entry": {"slug": shown.slug, "entry": entry.pk},
     }

@@ -15,7 +15,8 @@ from brainscore_web.leaderboard.models import Score
 
 TEXTS = {"slug": "okapi", "year": "2031", "title": "Okapi Cup", "summary": "Short.", "currency": "€", "pool": "5000"}
 TRACK = {
-    "title": "Neural", "competes": "benchmarks", "wins": "lowest", "listed": "alexnet\npixels", "inapplicable": "leave out",
+    "title": "Neural", "competes": "benchmarks", "wins": "lowest", "listed": "alexnet\npixels",
+    "inapplicable": "leave out",
     "prizes": "3000\n2,000", "one_a_team": "on", "split_ties": "on", "regions": "V1, IT", "order": "1",
 }  # fmt: skip
 
@@ -118,10 +119,35 @@ def test_two_deadlines_are_refused(as_organiser, client, competition):
     assert competition.milestones.get().announced == "2131-06-30"
 
 
+CHANGES = {
+    # what: (the new lines, whether it is removed, whether it is taken)
+    "later": ("2131-06-30\n2131-07-08", False, True),
+    "instead": ("2131-07-08", False, False),
+    "removed": ("2131-06-30", True, False),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_was_announced_stays(as_organiser, client, competition, what):
+    announced, removed, taken = CHANGES[what]
+    (old,) = competition.milestones.all()
+    sent = {"id": old.pk, "kind": "deadline", "title": "x", "announced": announced, "order": "0"}
+    sent |= {"DELETE": "on"} if removed else {}
+    answer = client.post(at("section", "quagga", "dates"), rows(sent, initial=1, prefix="milestones"))
+    assert answer.status_code == (302 if taken else 400)
+    assert competition.milestones.get().announced.split() == (announced.split() if taken else ["2131-06-30"])
+
+
 @pytest.fixture
 def entered(track, put):
     """Two teams tie; one more."""
-    put({"A": {"alexnet": 0.2, "pixels": 0.4}, "B": {"alexnet": 0.4, "pixels": 0.2}, "C": {"alexnet": 0.5, "pixels": 0.5}})
+    put(
+        {
+            "A": {"alexnet": 0.2, "pixels": 0.4},
+            "B": {"alexnet": 0.4, "pixels": 0.2},
+            "C": {"alexnet": 0.5, "pixels": 0.5},
+        }
+    )
     return [Entry.objects.create(track=track, team=f"team {name}", identifier=name, known=True) for name in "ABC"]
 
 

@@ -16,10 +16,10 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 BAKER = [f"Baker2022{kind}-accuracy_delta" for kind in ("fragmented", "frankenstein", "inverted")]
 BMD = [f"BMD2024.{kind}Behavioral-accuracy_distance" for kind in ("dotted_1", "dotted_2", "texture_1", "texture_2")]
 COGGAN = [f"tong.Coggan2024_fMRI.{region}-rdm" for region in ("V1", "V2", "V4", "IT")]
-MODELS = (
-    "hmax alexnet CORnet-S resnet-50-robust voneresnet-50-non_stochastic resnet18-local_aggregation grcnn_robust_v1 "
-    "custom_model_cv_18_dagger_408 ViT_L_32_imagenet1k mobilenet_v2_1.4_224 pixels"
-).split()
+MODELS = [
+    "hmax", "alexnet", "CORnet-S", "resnet-50-robust", "voneresnet-50-non_stochastic", "resnet18-local_aggregation",
+    "grcnn_robust_v1", "custom_model_cv_18_dagger_408", "ViT_L_32_imagenet1k", "mobilenet_v2_1.4_224", "pixels",
+]  # fmt: skip
 
 
 def standings(client, slug="2024", **asked):
@@ -30,8 +30,9 @@ def test_the_page_of_2024_tells_what_the_document_does(client, db):
     text = client.get("/competition2024/").content.decode()
     assert "<del>June 30, 2024</del> → <ins>July 8, 2024</ins>" in text
     for told in (
-        "$10,000", "$3,000, $2,000", "Martin Schrimpf", "York University", "Jim DiCarlo", "Do Neural Networks Care How Parts",
-        "Andrea Ivan Costantino", "help modelers game the system", "August 6, 2024", "hmax <small>(not scored here)</small>",
+        "$10,000", "$3,000, $2,000", "Martin Schrimpf", "York University", "Jim DiCarlo",
+        "Do Neural Networks Care How Parts", "Andrea Ivan Costantino", "help modelers game the system",
+        "August 6, 2024", "hmax <small>(not scored here)</small>",
         "What is not known.", "No entry has a place",
     ):  # fmt: skip
         assert told in text, told
@@ -40,7 +41,7 @@ def test_the_page_of_2024_tells_what_the_document_does(client, db):
 def test_the_page_of_2022_says_what_is_not_known(client, db):
     text = client.get("/competition2022/").content.decode()
     assert "neither dates, prizes, organisers" in text
-    assert "(place not known)" in text
+    assert text.index("1.</strong> <strong>effnetb1") < text.index("(place not known)")
     assert "the 33" in text
     assert Award.objects.filter(track__competition__slug="2022", place=1).get().title.startswith("effnetb1_cutmixpatch")
 
@@ -70,7 +71,11 @@ def test_names_are_those_of_the_platform(db):
 
     known = set(leaderboard_tree().benchmarks)
     assert (len(LISTED), len(set(LISTED)), len(V1), len(BEHAVIOR)) == (33, 33, 23, 1)
-    entered = set(Entry.objects.filter(track__competition__slug="2024").exclude(identifier="").values_list("identifier", flat=True))
+    entered = set(
+        Entry.objects.filter(track__competition__slug="2024")
+        .exclude(identifier="")
+        .values_list("identifier", flat=True)
+    )
     assert entered == {*BAKER, *BMD, *COGGAN}
     assert entered <= known
     assert {name for name in LISTED if name not in known} == {  # of 2022, not among the benchmarks of today's tree
@@ -97,7 +102,11 @@ def test_standings_of_2024_equal_a_hand_computation(client, put):
     put({name: {m: v for m, v in row.items() if v is not None} for name, row in table.iterrows()})
     told = standings(client)
     for track, names, teams in (
-        (told["tracks"][0], [*BAKER, *BMD], [*["Nick Baker, James Elder"] * 3, *["Marin Dujmović, Gaurav Malhotra, Jeff Bowers"] * 4]),
+        (
+            told["tracks"][0],
+            [*BAKER, *BMD],
+            [*["Nick Baker, James Elder"] * 3, *["Marin Dujmović, Gaurav Malhotra, Jeff Bowers"] * 4],
+        ),
         (told["tracks"][1], COGGAN, ["David Coggan"] * 4),
     ):
         rows = table.loc[names]
@@ -126,7 +135,7 @@ def test_standings_of_2024_equal_a_hand_computation(client, put):
 
 
 def test_another_name_of_a_listed_model_counts(client, put):
-    scores = {model: 0.5 for model in MODELS}
+    scores = dict.fromkeys(MODELS, 0.5)
     scores["mobilenet_v2_1_4_224"] = scores.pop("mobilenet_v2_1.4_224")
     put({BAKER[0]: scores})
     row = standings(client)["tracks"][0]["rows"][0]

@@ -154,7 +154,8 @@ STANDINGS = {
         {"x": ("ranked", 1, 0.1), "y": ("not the team's best", None, 0.1)},
     ),
     "unknown teams are not one": (
-        {"x": "0.2 0.2", "y": "0.1 0.1"}, {"teams": {"x": "", "y": ""}}, {"x": ("ranked", 2, 0.2), "y": ("ranked", 1, 0.1)},
+        {"x": "0.2 0.2", "y": "0.1 0.1"}, {"teams": {"x": "", "y": ""}},
+        {"x": ("ranked", 2, 0.2), "y": ("ranked", 1, 0.1)},
     ),
     "all of a team": (
         {"x": "0.2 0.2", "y": "0.1 0.1"}, {"teams": {"x": "t", "y": "t"}, "one_a_team": False},
@@ -198,7 +199,11 @@ def test_every_result_explains_itself(what):
 
 def test_reasons_of_receipts_are_told():
     rule = Rule(Direction.LOWEST, ("a", "b", "c"))
-    found = [Cell("failed", reason="out of memory"), Cell("failed", reason="out of memory"), Cell("failed", reason="NaN")]
+    found = [
+        Cell("failed", reason="out of memory"),
+        Cell("failed", reason="out of memory"),
+        Cell("failed", reason="NaN"),
+    ]
     (row,) = standings([Entered("1", "t", "x")], rule, lambda _: found)
     assert row.why == ("failed: a, b (out of memory)", "failed: c (NaN)")
 
@@ -206,9 +211,7 @@ def test_reasons_of_receipts_are_told():
 def test_errors_propagate():
     row = run({"x": "0.2 0.4"})["x"]
     assert row.error == pytest.approx(math.sqrt(0.1**2 + 0.1**2) / 2)
-    bare = standings(
-        [Entered("1", "t", "x")], Rule(Direction.LOWEST, ("a",)), lambda _: [Cell("scored", 0.2)]
-    )
+    bare = standings([Entered("1", "t", "x")], Rule(Direction.LOWEST, ("a",)), lambda _: [Cell("scored", 0.2)])
     assert bare[0].error is None
 
 
@@ -240,7 +243,9 @@ def test_whatever_the_scores(table, wins):
     assert set(rows) == set(table)
     ranked = [row for row in rows.values() if row.place is not None]
     for row in ranked:  # as many are better as its place says
-        better = sum((one.mean < row.mean - 1e-9) if wins == "lowest" else (one.mean > row.mean + 1e-9) for one in ranked)
+        better = sum(
+            (one.mean < row.mean - 1e-9) if wins == "lowest" else (one.mean > row.mean + 1e-9) for one in ranked
+        )
         assert row.place - 1 >= better
         assert "!" not in table[row.entry.identifier]
     assert sum(row.prize or 0 for row in ranked) <= 5000

@@ -63,7 +63,6 @@ def test_all_findings_are_told_at_once(enter, owner, track):
 def test_what_the_member_says_counts_where_nothing_is_known(enter, owner, track):
     Benchmark.objects.create(identifier="Ada2031.x", owner=owner)
     assert enter(owner, "own:Ada2031.x", regions=[]).status_code == 302  # with a warning
-    assert [one["check"] for one in Entry.objects.get().findings if one] == ["regions"] if Entry.objects.count() == 1 else True
     entry = Entry.objects.get(identifier="Ada2031.x")
     assert [one["check"] for one in entry.findings] == ["regions"]
     Benchmark.objects.create(identifier="Ada2031.y", owner=owner)
@@ -98,7 +97,7 @@ def test_entries_are_taken_only_while_it_is_open(enter, mine, owner, competition
     if why == "closed":
         Milestone.objects.filter(competition=competition).update(announced="2020-01-01")
     elif why == "frozen":
-        Snapshot.objects.create(competition=competition, document={"tracks": []})
+        Snapshot.objects.create(competition=competition, document={"tracks": [], "currency": "$"})
     elif why == "not yet":
         Milestone.objects.create(competition=competition, kind="opens", title="From", announced="2131-01-01")
     else:
@@ -213,7 +212,9 @@ def test_texts_run_nothing(client, competition, track, staff):
 
 
 def test_markdown_is_used(client, competition):
-    type(competition).objects.update(about="# Why\n\n*Because* [so](/about/)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Deeper")
+    type(competition).objects.update(
+        about="# Why\n\n*Because* [so](/about/)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Deeper"
+    )
     text = page(client, competition)
     assert '<em>Because</em> <a href="/about/">so</a>' in text
     assert "<h3>Deeper</h3>" in text

@@ -85,12 +85,12 @@ def test_what_is_old_is_forgotten_and_nothing_else(old):
     call_command("tidy", "--dry-run", stdout=said)
     assert there(old) == set(old)
     assert "1 logs of steps would be forgotten" in said.getvalue()
-    planned = {one.what: one.count for one in tidy(dry=True)}
-    done = {one.what: one.count for one in tidy()}
+    planned = {one.what: one.number for one in tidy(dry=True)}
+    done = {one.what: one.number for one in tidy()}
     assert {what: done[what] for what in planned} == planned
-    assert {what for what, count in planned.items() if count == 1} == set(planned) - {"folders of plugins"}
+    assert {what for what, number in planned.items() if number == 1} == set(planned) - {"folders of plugins"}
     assert there(old) == {name for name in old if not name.startswith("forgotten")}
-    assert {one.what: one.count for one in tidy()} == dict.fromkeys(done, 0)
+    assert {one.what: one.number for one in tidy()} == dict.fromkeys(done, 0)
 
 
 def test_how_long_is_a_setting(old, settings):

@@ -62,11 +62,11 @@ def add_revision(submission, files, *, number=1, state="review", by=None, **fiel
     return revision
 
 
-def make(owner, files=None, *, title="benchmarks/author2026", state="review", **fields):
+def make(owner, files=None, *, title="benchmarks/author2026", state="review", key=None, **fields):
     """A submission with one revision."""
     from brainscore_web.submissions.models import Submission
 
-    submission = Submission.objects.create(owner=owner, title=title)
+    submission = Submission.objects.create(owner=owner, title=title, **({"pk": key} if key else {}))
     add_revision(submission, files or benchmark_files(), state=state, **fields)
     return submission
 

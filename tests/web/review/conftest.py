@@ -39,11 +39,10 @@ def _grant():
 
 
 @pytest.fixture
-def people(request):
+def people(db):
     """Who there is: a submitter, two reviewers, an administrator, a stranger."""
     from brainscore_web.accounts.models import User
 
-    request.getfixturevalue("transactional_db" if "transactional_db" in request.fixturenames else "db")
     _grant()
     made = {name: _person(name) for name in ("sam", "stranger")}
     made |= {name: _person(name, reviewer=True) for name in ("rita", "rob")}

@@ -114,7 +114,9 @@ def test_only_the_newest_is_judged(as_, submission):
 
 
 def test_what_was_written_is_kept_when_it_is_refused(as_, submission):
-    answer = post(as_("rita"), submission, verdict="approved", text="So <b>good</b>", **{**FINE, "aspect-science": "not"})
+    answer = post(
+        as_("rita"), submission, verdict="approved", text="So <b>good</b>", **{**FINE, "aspect-science": "not"}
+    )
     page = answer.content.decode()
     assert answer.status_code == 400
     assert "Not fine: Scientific validity" in page

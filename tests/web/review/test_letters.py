@@ -105,7 +105,9 @@ def test_a_server_that_is_down_loses_nothing(people, smtp):
         "sam@example.org",
     ]
     assert all("Auto-Submitted: auto-generated" in text for text in again.taken)
-    assert {text.split("Message-ID: <letter.")[1].split(".")[0] for text in again.taken} == {str(one.pk) for one in made}
+    assert {text.split("Message-ID: <letter.")[1].split(".")[0] for text in again.taken} == {
+        str(one.pk) for one in made
+    }
     assert set(Letter.objects.values_list("problem", flat=True)) == {""}
 
 
@@ -168,7 +170,13 @@ def test_a_letter_of_a_transaction_that_fails_is_none(people):
 
 def test_nothing_of_a_letter_is_a_header_or_markup(people):
     submission = make(people["sam"], title="a\r\nBcc: all@example.org\n<b>&\x00")
-    made = write(people["rita"], f"Hi {submission}", "submissions/email/review_waits.txt", {"revision": submission.latest}, submission)
+    made = write(
+        people["rita"],
+        f"Hi {submission}",
+        "submissions/email/review_waits.txt",
+        {"revision": submission.latest},
+        submission,
+    )
     assert made.subject == "[Brain-Score] Hi a Bcc: all@example.org <b>&"
     assert send_due() == 1
     assert mail.outbox[0].recipients() == ["rita@example.org"]
@@ -254,11 +262,16 @@ def test_reviewers_hear_of_what_waits(people, submission, as_):
 
 
 def test_the_submitter_hears_of_verdicts(people, submission, as_):
-    as_("rita").post(f"/review/{submission.pk}/1/comment/", {"text": "Why 3?", "path": "benchmarks/author2026/benchmark.py", "line": "4"})
+    as_("rita").post(
+        f"/review/{submission.pk}/1/comment/",
+        {"text": "Why 3?", "path": "benchmarks/author2026/benchmark.py", "line": "4"},
+    )
     assert [subject for subject, _ in read(people["sam"])] == ["Comments on benchmarks/author2026"]
     aspects = {**FINE, "aspect-ceiling": "not", "note-ceiling": "It is squared."}
-    as_("rita").post(f"/review/{submission.pk}/1/judge/", {"verdict": "changes", "text": "Nearly & <there>.", **aspects})
-    (subject, body), = read(people["sam"])  # that of the comment is in it
+    as_("rita").post(
+        f"/review/{submission.pk}/1/judge/", {"verdict": "changes", "text": "Nearly & <there>.", **aspects}
+    )
+    ((subject, body),) = read(people["sam"])  # that of the comment is in it
     assert subject == "Changes requested: benchmarks/author2026"
     for part in ("Rita", "Nearly & <there>.", "Ceiling implementation (not fine): It is squared.", "line 4", "Why 3?"):
         assert part in body
@@ -271,12 +284,12 @@ def test_comments_are_gathered(people, submission, as_):
     address = f"/review/{submission.pk}/1/comment/"
     for text in ("One.", "Two."):
         as_("rita").post(address, {"text": text})
-    (_, body), = read(people["sam"])
+    ((_, body),) = read(people["sam"])
     assert "One." in body
     assert "Two." in body
     assert send_due() == 0  # more may come
     as_("sam").post(address, {"text": "Three."})
-    (_, answer), = read(people["rita"])
+    ((_, answer),) = read(people["rita"])
     assert "Three." in answer
     assert "One." not in answer
     assert not read(people["rob"])

@@ -1,4 +1,4 @@
-"""What is told of a site with real workers. Each function runs in a process of its own: ``python _scenarios.py NAME``."""
+"""What is told of a site with real workers; each function in a process of its own: ``python _scenarios.py NAME``."""
 
 import importlib
 import os
@@ -17,7 +17,7 @@ def worker(*options):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def ended(process, seconds=250):
+def ended(process, seconds=600):
     """What it said; it must end by itself and well."""
     try:
         said = process.communicate(timeout=seconds)[0]
@@ -29,7 +29,7 @@ def ended(process, seconds=250):
     return said
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=200.0):
     """Wait until something is true."""
     end = time.monotonic() + seconds
     while not (found := condition()):
@@ -87,7 +87,9 @@ def scored():
     site.in_tree(benchmarks=site.SIMULATED[:1])
     broken = plugins.model_files("broken-8")
     broken["models/broken_8/model.py"] += "\n\ndef tiles():\n    raise ValueError('no tiles today')\n"
-    submission = _submitted({**plugins.model_files(), **broken, **plugins.benchmark_files()}, visibility="private")
+    submission = _submitted(
+        {**plugins.model_files(size=16), **broken, **plugins.benchmark_files()}, visibility="private"
+    )
     said = ended(worker("--until-idle"))
     done = progress(submission)
     assert (done.total, done.scored, done.failed, done.open) == (5, 3, 2, 0), (done, said)
@@ -117,7 +119,7 @@ def scored():
 def killed():
     """A worker that is killed leaves its pair to another; each pair has one receipt."""
     site.in_tree()
-    _submitted(plugins.model_files())
+    _submitted(plugins.model_files(size=16))
     first = worker("--until-idle")
     wait_for(lambda: "running" in states().values())
     time.sleep(1.0)
@@ -134,12 +136,14 @@ def killed_before_it_could_say():
     from brainscore_web.scoring.models import Job
 
     site.in_tree()
-    _submitted(plugins.model_files())
+    _submitted(plugins.model_files(size=16))
     ended(worker("--until-idle"))
     job = Job.objects.order_by("pk").first()
     before = job.receipt
     # as it was in the moment between the receipt and the database
-    Job.objects.filter(pk=job.pk).update(state="running", claim="x", claimed=job.ended, worker="gone", receipt="", why="asked for")
+    Job.objects.filter(pk=job.pk).update(
+        state="running", claim="x", claimed=job.ended, worker="gone", receipt="", why="asked for"
+    )
     from datetime import timedelta
 
     Job.objects.filter(pk=job.pk).update(claimed=job.ended - timedelta(minutes=5))
@@ -164,14 +168,14 @@ def stopped():
     from brainscore_web.scoring.models import Job
 
     site.in_tree(benchmarks=site.SIMULATED[:1])
-    files = plugins.model_files()
+    files = plugins.model_files(size=16)
     files["models/tiles_8/model.py"] += SLOW
     submission = _submitted(files)
     first = worker()
     wait_for(lambda: "running" in states().values())
     time.sleep(2.0)
     first.send_signal(signal.SIGTERM)
-    said = ended(first, 30)
+    said = ended(first, 120)
     assert "given back" in said
     job = Job.objects.get()
     assert (job.state, job.attempts, job.claim) == ("waiting", 0, "")
@@ -179,12 +183,42 @@ def stopped():
     wait_for(lambda: "running" in states().values())
     time.sleep(2.0)
     cancel_all(submission, submission.owner)
-    ended(second, 30)
+    ended(second, 120)
     job.refresh_from_db()
     assert (job.state, job.reason) == ("cancelled", "cancelled by Olga Owner")
     assert receipts() == {}
     submission.refresh_from_db()
     assert submission.state == "done"
+
+
+def on_a_cluster():
+    """A scheduler's workers score what is submitted, in cages; what has a receipt is not scored again."""
+    from distributed import LocalCluster
+
+    from brainscore_web.scoring.api import cancel_job
+    from brainscore_web.scoring.models import Job
+
+    site.in_tree()
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        submission = _submitted(plugins.model_files(size=16))
+        ended(worker("--scheduler", cluster.scheduler_address, "--until-idle"))
+        assert states() == dict.fromkeys((f"tiles-8 {name}" for name in site.SIMULATED), "scored")
+        assert receipts() == dict.fromkeys(states(), 1)
+        submission.refresh_from_db()
+        assert submission.state == "done"
+        job = Job.objects.order_by("pk").first()
+        assert job.receipt
+        # the same again finds what is there
+        from brainscore_web.scoring.planning import plan
+
+        plan([job.model_id], [job.benchmark_id], why="new benchmark")
+        cancelled = Job.objects.get(state="waiting")
+        ended(worker("--scheduler", cluster.scheduler_address, "--until-idle"))
+        cancelled.refresh_from_db()
+        assert (cancelled.state, cancelled.receipt) == ("scored", job.receipt)
+        cancel_job(cancelled, None)  # it has ended: nothing happens
+        cancelled.refresh_from_db()
+        assert cancelled.state == "scored"
 
 
 if __name__ == "__main__":

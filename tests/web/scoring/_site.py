@@ -4,7 +4,7 @@ from brainscore_vision.submitting import read_zip
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 
-from .._plugins import zipped
+from .._plugins import zipped  # noqa: TID252
 
 SIMULATED = ("Simulated2026.V1-rdm", "Simulated2026.IT-rdm")
 
@@ -63,4 +63,6 @@ def publish(submission):
 def in_tree(models=("pixels",), benchmarks=SIMULATED):
     """Rows of the platform's own."""
     made = [VisionModel.objects.get_or_create(identifier=name)[0] for name in models]
-    return made, [Benchmark.objects.get_or_create(identifier=name, defaults={"access": "public"})[0] for name in benchmarks]
+    return made, [
+        Benchmark.objects.get_or_create(identifier=name, defaults={"access": "public"})[0] for name in benchmarks
+    ]

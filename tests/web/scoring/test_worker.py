@@ -23,7 +23,9 @@ def empty_site(tmp_path_factory):
 
 
 def _environment(home):
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(("BRAINSCORE_", "DATABASE_", "DJANGO_"))}
+    kept = {
+        name: text for name, text in os.environ.items() if not name.startswith(("BRAINSCORE_", "DATABASE_", "DJANGO_"))
+    }
     return kept | {
         "BRAINSCORE_HOME": str(home),
         "BRAINSCORE_SITE_HOME": str(home),
@@ -36,7 +38,7 @@ def _environment(home):
 
 def _python(arguments, environment):
     done = subprocess.run(
-        [sys.executable, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=280
+        [sys.executable, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=900
     )
     assert not done.returncode, done.stdout + done.stderr
     return done.stdout
@@ -56,7 +58,12 @@ def tell(tmp_path, empty_site):
     import psycopg
 
     name = f"scoring_{uuid.uuid4().hex}"
-    where = {"host": known["HOST"], "port": known["PORT"] or None, "user": known["USER"], "password": known["PASSWORD"] or None}
+    where = {
+        "host": known["HOST"],
+        "port": known["PORT"] or None,
+        "user": known["USER"],
+        "password": known["PASSWORD"] or None,
+    }
     with psycopg.connect(dbname="postgres", autocommit=True, **where) as server:
         server.execute(f'CREATE DATABASE "{name}"')
         who = known["USER"] + (f":{known['PASSWORD']}" if known["PASSWORD"] else "")
@@ -81,3 +88,8 @@ def test_a_receipt_that_was_written_is_not_made_again(tell):
 
 def test_a_running_pair_is_given_back_or_cancelled(tell):
     tell("stopped")
+
+
+def test_pairs_are_scored_on_a_cluster(tell):
+    pytest.importorskip("distributed")
+    tell("on_a_cluster")

@@ -5,7 +5,7 @@ from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from .._plugins import model_files, zipped
+from tests.web._plugins import model_files, zipped
 
 
 @pytest.fixture(autouse=True)

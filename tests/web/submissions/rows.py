@@ -2,7 +2,7 @@
 
 import uuid
 
-from .._plugins import model_files, zipped
+from tests.web._plugins import model_files, zipped
 
 LOGIN = "/accounts/login/"
 MEMBERS = (LOGIN, *(200,) * 5)
@@ -28,19 +28,19 @@ ROWS = {
     "submissions:show": ("submission", {}, SEEN, NOBODY_WRITES),
     "submissions:progress": ("submission", {}, SEEN, NOBODY_WRITES),
     "submissions:revise": ("submission", {}, own(200), own(400), NOBODY_WRITES),
-    "submissions:withdraw": ("submission to withdraw", {}, own(200), own(HOME), NOBODY_WRITES),
+    "submissions:withdraw": ("withdrawable", {}, own(200), own(HOME), NOBODY_WRITES),
     "submissions:cancel": ("submission", {}, NOBODY_WRITES, own(SHOWN), NOBODY_WRITES),
     "submissions:visibility": ("submission", {"visibility": "public"}, NOBODY_WRITES, own(SHOWN), NOBODY_WRITES),
-    "submissions:retry": ("step of a submission", {}, NOBODY_WRITES, own(409), NOBODY_WRITES),
+    "submissions:retry": ("step-of-submission", {}, NOBODY_WRITES, own(409), NOBODY_WRITES),
     "submissions:code": ("revision", {}, SEEN, NOBODY_WRITES),
-    "submissions:changes": ("second revision", {}, SEEN, NOBODY_WRITES),
+    "submissions:changes": ("second-revision", {}, SEEN, NOBODY_WRITES),
     "submissions:archive": ("revision", {}, SEEN, NOBODY_WRITES),
     "api:create_submission": ({}, {}, (401, *(200,) * 5), TOKEN, READ_ONLY),
     "api:list_submissions": ({}, {}, (401, *(200,) * 5), TOKEN, READ_ONLY),
-    "api:show_submission": ("submission in the interface", {}, READ, READ_ONLY),
-    "api:create_revision": ("submission in the interface", {}, READ_ONLY, TOKEN, READ_ONLY),
-    "api:withdraw_submission": ("submission in the interface", {}, READ_ONLY, TOKEN, READ_ONLY),
-    "api:submission_archive": ("submission in the interface", {}, READ, READ_ONLY),
+    "api:show_submission": ("submission-asked", {}, READ, READ_ONLY),
+    "api:create_revision": ("submission-asked", {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:withdraw_submission": ("submission-asked", {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:submission_archive": ("submission-asked", {}, READ, READ_ONLY),
 }
 
 
@@ -62,11 +62,11 @@ def build(people):
     first, second = keys
     return {
         "submission": {"key": first},
-        "submission to withdraw": {"key": second},
-        "step of a submission": {"key": first, "step": "check"},
+        "withdrawable": {"key": second},
+        "step-of-submission": {"key": first, "step": "check"},
         "revision": {"key": first, "number": 1},
-        "second revision": {"key": first, "number": 2},
-        "submission in the interface": {"submission": first},
+        "second-revision": {"key": first, "number": 2},
+        "submission-asked": {"submission": first},
     }
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from brainscore_web.submissions.models import Revision, Submission
 
-from .._plugins import model_files, zipped
+from tests.web._plugins import model_files, zipped
 from .conftest import confirm
 
 

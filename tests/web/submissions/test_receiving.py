@@ -10,7 +10,7 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 from brainscore_web.submissions.receiving import Git, Pull, Refused, source_at
 
-from .._plugins import benchmark_files, model_files, zipped
+from tests.web._plugins import benchmark_files, model_files, zipped
 from .conftest import browser_of, confirm
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_findings_say_file_and_line_and_nothing_is_run(submitter, client, send):
     page = client.get(f"/submissions/{row.pk}/").content.decode()
     assert f"models/tiles_8/model.py:{line}" in page
     assert "1 error must be mended before anything is run" in page
-    assert 'SIZE</span>' in page or "SIZE = = 8" in page  # the line itself
+    assert "SIZE</span>" in page or "SIZE = = 8" in page  # the line itself
     assert "hx-get" not in page  # nothing changes by itself
 
 
@@ -131,7 +131,13 @@ def test_hostile_archives_are_refused_in_words(submitter, send, ask, token_of, w
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 5000 + ")" * 5000, "x = " + "-" * 20_000 + "1", "\0", "# coding: nonsense\n", "\ud800".encode("utf-8", "surrogatepass")],
+    [
+        "(" * 5000 + ")" * 5000,
+        "x = " + "-" * 20_000 + "1",
+        "\0",
+        "# coding: nonsense\n",
+        "\ud800".encode("utf-8", "surrogatepass"),
+    ],
 )
 def test_code_that_parsers_choke_on_is_a_finding(submitter, client, send, text):
     answer = send({**model_files(), "models/tiles_8/more.py": text})
@@ -216,8 +222,13 @@ def test_names_of_the_board_belong_to_who_has_them(submitter, other, submitted, 
 def test_addresses():
     commit = "0123456789" * 4
     assert source_at("https://github.com/you/vision/pull/12") == Pull("https://github.com/you/vision/pull/12")
-    assert source_at(" https://example.org/x.git ", commit.upper()) == Git("https://example.org/x.git", commit)
-    for address, given in (("git@github.com:x", commit), ("ext::sh -c id", commit), ("https://x", ""), ("https://x", "main")):
+    assert source_at(" https://example.org/x.git ", f" {commit}") == Git("https://example.org/x.git", commit)
+    for address, given in (
+        ("git@github.com:x", commit),
+        ("ext::sh -c id", commit),
+        ("https://x", ""),
+        ("https://x", "main"),
+    ):
         with pytest.raises(Refused):
             source_at(address, given)
 
@@ -241,7 +252,11 @@ def test_a_repository(submitter, client, tmp_path, monkeypatch):
     git("add", ".")
     git("commit", "-q", "-m", "tiles")
     monkeypatch.setenv("BRAINSCORE_GIT_LOCAL", "1")
-    fields = {"address": f"file://{tmp_path / 'repository'}", "commit": git("rev-parse", "HEAD"), "visibility": "private"}
+    fields = {
+        "address": f"file://{tmp_path / 'repository'}",
+        "commit": git("rev-parse", "HEAD"),
+        "visibility": "private",
+    }
     answer = client.post("/submissions/new/", fields)
     assert answer.status_code == 302, answer.content.decode()
     made = Revision.objects.get()

@@ -20,7 +20,14 @@ from brainscore_core.errors import UserError
 from brainscore_core.memory import readable
 from brainscore_core.scoring.subjects.cage._exchange import Exchange
 from brainscore_core.scoring.subjects.cage._require import bubblewrap, require_cage
-from brainscore_core.scoring.subjects.cage._system import ETC, SYSTEM, interpreter_folders, platform_folders, stubs
+from brainscore_core.scoring.subjects.cage._system import (
+    ETC,
+    SYSTEM,
+    interpreter_folders,
+    lies_in,
+    platform_folders,
+    stubs,
+)
 
 __all__ = ["HOME", "STIMULI", "Cage", "OpenCage", "Verdict"]
 
@@ -38,13 +45,14 @@ _VERDICTS = {
     "processes": "ran more than {} processes and threads",
     "timeout": "ran longer than {} s",
     "scratch": "wrote more than {}",
+    "start": "could not be put into a cage: {}",
 }
 
 
 class Verdict(NamedTuple):
     """Why a cage was ended."""
 
-    cause: Literal["memory", "processes", "timeout", "scratch"]
+    cause: Literal["memory", "processes", "timeout", "scratch", "start"]
     message: str
 
 
@@ -154,7 +162,9 @@ class OpenCage:
         except FileNotFoundError:
             return None
         limit = told["limit"]
-        shown = readable(limit) if told["cause"] in ("memory", "scratch") else f"{limit:,g}"
+        shown = limit if isinstance(limit, str) else f"{limit:,g}"
+        if told["cause"] in ("memory", "scratch"):
+            shown = readable(limit)
         return Verdict(told["cause"], _VERDICTS[told["cause"]].format(shown))
 
     def _arguments(self, cage: Cage, shared: Path) -> list[str | int]:
@@ -238,6 +248,6 @@ def _outermost(folders: Sequence[Path]) -> list[Path]:
     """Folders by their absolute names, without those within another of them."""
     kept: list[Path] = []
     for folder in sorted({Path(os.path.abspath(one)) for one in folders}):
-        if not any(folder.is_relative_to(one) for one in (*SYSTEM, *kept)):
+        if not lies_in(folder, [*map(Path, SYSTEM), *kept]):
             kept.append(folder)
     return kept

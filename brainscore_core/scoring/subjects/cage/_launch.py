@@ -18,11 +18,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # isolated mode leaves it out
-
-import _groups
-import _seccomp
-import _watch
+if __package__:
+    from brainscore_core.scoring.subjects.cage import _groups, _seccomp, _watch
+else:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # isolated mode leaves it out
+    import _groups  # type: ignore[no-redef] # the same module
+    import _seccomp  # type: ignore[no-redef] # the same module
+    import _watch  # type: ignore[no-redef] # the same module
 
 _CLONE_NEWNS, _PR_SET_PDEATHSIG = 0x20000, 1
 _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 1 << 18
@@ -76,11 +78,11 @@ def _limit(plan: dict[str, Any], user: int) -> None:
         resource.setrlimit(which, (limit, limit))
 
 
-def _enter(plan: dict[str, Any], command: list[str], groups: _groups.Groups) -> None:
-    """Become bubblewrap, as nobody; never returns."""
+def _enter(plan: dict[str, Any], command: list[str], groups: _groups.Groups, telling: int) -> None:
+    """Become bubblewrap, as nobody; never returns. What prevents it is written to a descriptor."""
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        keep = {0, 1, 2, *([int(command[-1])] if plan["socket"] else [])}
+        keep = {0, 1, 2, telling, *([int(command[-1])] if plan["socket"] else [])}
         for name in os.listdir("/proc/self/fd"):
             if int(name) not in keep:
                 with contextlib.suppress(OSError):
@@ -103,7 +105,7 @@ def _enter(plan: dict[str, Any], command: list[str], groups: _groups.Groups) -> 
         os.environ.clear()
         os.execve(plan["bwrap"], [plan["bwrap"], *arguments, "--", *command], plan["environment"])  # noqa: S606
     except (OSError, ValueError) as error:
-        os.write(2, f"the cage cannot be made: {error}\n".encode("utf-8", "replace"))
+        os.write(telling, str(error).encode("utf-8", "replace")[:4000])
     finally:
         os._exit(126)
 
@@ -124,13 +126,19 @@ def main() -> None:
     """Run the command that the arguments name in the cage that the plan describes."""
     plan, command = json.loads(Path(sys.argv[1]).read_text()), sys.argv[2:]
     groups = _groups.Groups(plan["folder"].rpartition("-")[2], memory=plan["memory"], processes=plan["processes"])
+    hearing, telling = os.pipe()  # closed when bubblewrap begins
     child = os.fork()
     if child == 0:
-        _enter(plan, command, groups)
+        _enter(plan, command, groups, telling)
+    os.close(telling)
+    with open(hearing, "rb") as stream:
+        prevented = stream.read().decode("utf-8", "replace")
     if plan["socket"]:
         os.close(int(command[-1]))  # its end must be seen when the subject has gone
     try:
         status, verdict = _watch.watch(child, plan, groups)
+        if prevented:
+            verdict = {"cause": "start", "limit": prevented}
         if verdict:
             Path(plan["verdict"]).write_text(json.dumps(verdict))
     finally:

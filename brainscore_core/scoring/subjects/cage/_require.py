@@ -7,12 +7,19 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from typing import Any
 
 from brainscore_core.errors import UserError
 
 __all__ = ["bubblewrap", "require_cage"]
 
 _INSTALL = "install bubblewrap: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)"
+_UNSHARE = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.unshare(0x20000):
+    raise SystemExit("a mount namespace: " + os.strerror(ctypes.get_errno()))
+"""
 _NAMESPACES = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
     ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
@@ -50,10 +57,14 @@ def require_cage() -> None:
 @cache
 def _try(program: str, user: int) -> None:
     command = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
-    nobody = {"user": 65534, "group": 65534, "extra_groups": ()} if user == 0 else {}
+    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": ()} if user == 0 else {}
     done = subprocess.run(  # noqa: S603 - arguments are ours
         [*command, "/bin/true"], capture_output=True, text=True, timeout=60, check=False, cwd="/", **nobody
     )
+    if done.returncode == 0 and user == 0:  # root brings things to where an unprivileged user may reach them
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-I", "-S", "-c", _UNSHARE], capture_output=True, text=True, timeout=60, check=False
+        )
     if done.returncode == 0:
         return
     said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from brainscore_core.errors import UserError
 from brainscore_core.memory import readable
 from brainscore_core.scoring.subjects import _guard
 from brainscore_core.scoring.subjects._output import Output
@@ -87,11 +88,6 @@ def run_in_cage(
     ------
     UserError
         There can be no cage here.
-
-    Examples
-    --------
-    >>> run_in_cage(["/bin/cat", "/etc/shadow"], Cage(), timeout=20).cause
-    'exit'
     """
     begun = time.monotonic()
     with cage.opened() as opened:
@@ -121,7 +117,10 @@ def run_in_cage(
                 status = process.wait()
             output.finish(2.0)
         seconds = time.monotonic() - begun
-        cause, message = _told(status, opened.verdict)
+        verdict = opened.verdict
+    if verdict is not None and verdict.cause == "start":
+        raise UserError(f"the command {verdict.message}", remedy="see docs/sandbox.md for what a cage needs")
+    cause, message = _told(status, verdict)
     if output.flooded:
         cause, message = "output", f"printed more than {readable(max_output)}"
     elif why == "timeout":
@@ -150,7 +149,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _told(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
-    if verdict is not None:
+    if verdict is not None and verdict.cause != "start":
         return verdict.cause, verdict.message
     if status == 0:
         return "", ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import brainscore_core
 from brainscore_core.plugins.environments._base import base_of
 
-__all__ = ["ETC", "SYSTEM", "interpreter_folders", "platform_folders", "stubs"]
+__all__ = ["ETC", "SYSTEM", "interpreter_folders", "lies_in", "platform_folders", "stubs"]
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 """Folders of programs and libraries; those that are there."""
@@ -38,11 +39,14 @@ def interpreter_folders() -> tuple[Path, ...]:
     base = base_of()
     shown: list[Path] = []
     for folder in sorted({*base.prefixes, base.prefix, *base.sites}):
-        if folder == Path("/") or any(folder.is_relative_to(one) for one in (*SYSTEM, *shown)):
-            continue
-        if folder.is_dir():
+        if folder != Path("/") and folder.is_dir() and not lies_in(folder, [*map(Path, SYSTEM), *shown]):
             shown.append(folder)
     return tuple(shown)
+
+
+def lies_in(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a path lies in one of the folders, or is one."""
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def stubs(folder: Path) -> dict[str, Path]:

@@ -14,7 +14,7 @@ __all__ = ["SLACK", "tasks_of", "watch"]
 SLACK = 24
 """Tasks that the system lets through beyond the limit, so that it can be seen who went beyond."""
 
-_TICK = 0.03
+_TICK, _CLOSE_TICK = 0.03, 0.3  # looking closely takes the system long
 _PAGE = 1024
 _SLOW = 1.0  # seconds between looks at folders
 
@@ -22,14 +22,13 @@ _SLOW = 1.0  # seconds between looks at folders
 def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str, Any]]:
     """Wait for the end of a process; its wait status, and why it was ended, if it was."""
     end = time.monotonic() + plan["seconds"] if plan["seconds"] is not None else None
-    folder_due, highest, verdict = 0.0, 0, {}
+    folder_due, verdict = 0.0, {}
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             break
         now = time.monotonic()
-        tasks, memory = _used(child, plan["memory"])
-        highest = max(highest, memory)
+        tasks, memory, closely = _used(child, plan["memory"])
         if memory > plan["memory"]:
             verdict = {"cause": "memory", "limit": plan["memory"]}
         elif tasks > plan["processes"]:
@@ -45,7 +44,7 @@ def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str,
                 os.kill(child, signal.SIGKILL)  # the rest of the cage dies with it
             _, status = os.waitpid(child, 0)
             break
-        time.sleep(_TICK)
+        time.sleep(_CLOSE_TICK if closely else _TICK)
     if not verdict and status != 0 and groups.out_of_memory():
         verdict = {"cause": "memory", "limit": plan["memory"]}
     return status, verdict
@@ -62,8 +61,8 @@ def tasks_of(user: int) -> int:
     return count
 
 
-def _used(root: int, limit: int) -> tuple[int, int]:
-    """Tasks and memory of a process and of all that descend from it."""
+def _used(root: int, limit: int) -> tuple[int, int, bool]:
+    """Tasks and memory of a process and of all that descend from it; whether that took a closer look."""
     processes = _tree(root)
     tasks = private = shared = 0
     for pid in processes:
@@ -75,7 +74,8 @@ def _used(root: int, limit: int) -> tuple[int, int]:
     files = _in_memory_files(processes)
     scratch = _scratch(processes)
     memory = private + max(shared, files) + scratch
-    if memory > limit:  # forks share pages, and each counts them as its own: look closer
+    closely = memory > limit
+    if closely:  # forks share pages, and each counts them as its own: look closer
         private = shared = 0
         for pid in processes:
             with contextlib.suppress(OSError):
@@ -83,7 +83,7 @@ def _used(root: int, limit: int) -> tuple[int, int]:
                 private += (fields.get("Pss_Anon:", 0) + fields.get("SwapPss:", 0)) * _PAGE
                 shared += fields.get("Pss_Shmem:", 0) * _PAGE
         memory = private + max(shared, files) + scratch
-    return tasks, memory
+    return tasks, memory, closely
 
 
 def _tree(root: int) -> list[int]:

@@ -23,7 +23,8 @@ def can_cage():
     return True
 
 
-pytestmark = pytest.mark.skipif(not can_cage(), reason="no cages here")
+# where CI is set they fail instead: nobody would notice that they are left out
+pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_cage(), reason="there can be no cages here")
 
 ATTACKS = """
 import ctypes, errno, json, os, socket, sys
@@ -68,7 +69,8 @@ attempt("user namespace")(lambda: call("unshare", 0x10000000))
 attempt("mount")(lambda: call("mount", b"none", b"/tmp", b"tmpfs", 0, None))
 attempt("become root")(lambda: os.setuid(0))
 attempt("setting of the system")(lambda: open("/proc/sys/kernel/hostname", "w").write("x"))
-for place in sorted({line.split()[4] for line in open("/proc/self/mountinfo")} | {"/etc", "/stimuli", "/dev", sys.prefix}):
+mounts = {line.split()[4] for line in open("/proc/self/mountinfo")}
+for place in sorted(mounts | {"/etc", "/stimuli", "/dev", sys.prefix}):
     if os.path.isdir(place):
         attempt("write " + place)(lambda: open(os.path.join(place, "mine"), "w").write("x"))
 attempt("change what is shown")(lambda: open(told["shown"], "a").write("x"))
@@ -187,7 +189,8 @@ class TestAttacks:
 
     def test_nothing_is_inherited(self, tried):
         assert tried["descriptors"] in ([0, 1, 2], [0, 1, 2, 3])  # the last is the listing's own
-        assert tried["processes"][0] == 1 and len(tried["processes"]) <= 3
+        assert tried["processes"][0] == 1
+        assert len(tried["processes"]) <= 3
 
     def test_no_rights(self, tried):
         rights = dict(line.split() for line in tried["rights"])

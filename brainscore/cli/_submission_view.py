@@ -1,0 +1,94 @@
+"""Prints submissions: findings as linters do, steps, pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from brainscore.web import Submission, SubmissionCard
+
+__all__ = ["echo_findings", "echo_submission", "plain", "rows_of", "told_of_steps"]
+
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+_MARKS = {
+    "waiting": ("·", None), "running": ("▸", "cyan"), "passed": ("✓", "green"), "failed": ("✗", "red"),
+    "skipped": ("–", None), "cancelled": ("–", "yellow"),
+}  # fmt: skip
+
+
+def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str) -> int:
+    """Print findings, each with file and line; give the number of errors.
+
+    Parameters
+    ----------
+    findings : iterable
+        With severity, check, file, line, message and remedy.
+    place : callable
+        Gives the path to print for a path in the submission.
+    """
+    found = list(findings)
+    for one in found:
+        where = place(one.file) if one.file else ""
+        where = f"{where}:{one.line}: " if one.line else f"{where}: " if where else ""
+        mark = click.style(one.severity, fg=_COLOURS.get(one.severity), bold=True)
+        click.echo(f"{click.style(where, bold=True)}{mark}[{one.check}] {one.message}")
+        if one.remedy:
+            click.echo(f"    → {one.remedy}")
+    counts = Counter(one.severity for one in found)
+    said = [_count(counts[name], name) for name in _COLOURS if counts[name]]
+    click.echo(", ".join(said) if said else "Nothing was found.")
+    return counts["error"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def echo_submission(card: SubmissionCard) -> None:
+    """Print how a submission stands: its state, steps, what was found, and how far scoring is."""
+    click.echo(f"{click.style(card.title, bold=True)}, revision {card.revision}: {card.words}")
+    if card.next:
+        click.echo(f"  {card.next}")
+    for step in card.latest.steps:
+        mark, colour = _MARKS.get(step.state, ("?", None))
+        reason = f": {' '.join(step.reason.split())}" if step.reason else ""
+        click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({step.state}){reason}")
+    if (pairs := card.pairs) is not None and pairs.total:
+        ended = pairs.total - pairs.waiting - pairs.running
+        names = ("scored", "not_applicable", "undefined", "failed", "cancelled", "running", "waiting")
+        counts = [f"{getattr(pairs, name)} {name.replace('_', ' ')}" for name in names if getattr(pairs, name)]
+        click.echo(f"  {ended} of {pairs.total} pairs: {', '.join(counts)}")
+    click.echo(f"  {card.url}")
+    if card.latest.findings:
+        echo_findings(card.latest.findings)
+
+
+def told_of_steps(card: SubmissionCard) -> tuple[Any, ...]:
+    """What is told anew once it differs."""
+    steps = tuple((step.kind, step.state, step.reason) for step in card.latest.steps)
+    return (card.state, card.revision, steps, card.pairs)
+
+
+def rows_of(submissions: Iterable[Submission]) -> list[tuple[str, ...]]:
+    """Cells of a table of submissions."""
+    short = sys.stdout.isatty()
+    return [
+        (one.id[:8] if short else one.id, one.title, str(one.revision), one.words, f"{one.changed:%Y-%m-%d %H:%M}")
+        for one in submissions
+    ]
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as plain types, for JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,99 @@
+"""``brainscore download``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from brainscore_core.errors import UserError
+
+__all__ = ["command"]
+
+_SITE = click.option(
+    "--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in."
+)
+_OUTPUT = click.option(
+    "--output", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: a name of the site's, here."
+)
+
+
+@click.group("download")
+def command() -> None:
+    """Download scores, the leaderboard, receipts and submissions from a site.
+
+    A file is replaced once the new one is whole. After an interruption the same command goes on, if the site can.
+    """
+
+
+@command.command("scores")
+@click.option("--format", "form", type=click.Choice(("csv", "parquet")), default="csv", show_default=True)
+@click.option("--model", multiple=True, metavar="MODEL", help="Only of this model. Repeat it.")
+@click.option(
+    "--benchmark", multiple=True, metavar="NODE", help="Only on this benchmark, or below this mean. Repeat it."
+)
+@click.option("--history", is_flag=True, help="All scores, not only those that count.")
+@_OUTPUT
+@_SITE
+def scores(
+    form: str, model: tuple[str, ...], benchmark: tuple[str, ...], history: bool, output: Path | None, site: str | None
+) -> None:
+    """Download scores as a table."""
+    asked = {"model": list(model), "benchmark": list(benchmark), "history": history or None}
+    _fetch(f"exports/scores.{form}", output or Path(f"brain-score-scores.{form}"), site, asked)
+
+
+@command.command("leaderboard")
+@click.option("--format", "form", type=click.Choice(("csv", "parquet", "bib")), default="csv", show_default=True)
+@click.option("--long", "long_", is_flag=True, help="A row a model and node, rather than a row a model.")
+@click.option("--at", metavar="DATE", help="As of the end of this day (UTC).")
+@_OUTPUT
+@_SITE
+def leaderboard(form: str, long_: bool, at: str | None, output: Path | None, site: str | None) -> None:
+    """Download the leaderboard as a table, or what to cite for it."""
+    if long_ and form == "bib":
+        raise UserError("--long is for tables", remedy="leave it out")
+    asked = {"form": "long" if long_ else None, "at": at}
+    _fetch(f"exports/leaderboard.{form}", output or Path(f"brain-score-leaderboard.{form}"), site, asked)
+
+
+@command.command("receipt")
+@click.argument("identifier")
+@_OUTPUT
+@_SITE
+def receipt(identifier: str, output: Path | None, site: str | None) -> None:
+    """Download a receipt: how a score came about, as JSON."""
+    _fetch(f"receipts/{identifier}", output or Path(f"{_plain(identifier)}.json"), site, {})
+
+
+@command.command("submission")
+@click.argument("identifier", metavar="ID")
+@click.option("--revision", type=click.IntRange(min=1), help="Default: the newest.")
+@_OUTPUT
+@_SITE
+def submission(identifier: str, revision: int | None, output: Path | None, site: str | None) -> None:
+    """Download the files of a submission as a ZIP file."""
+    from brainscore.cli._submission_watch import find
+    from brainscore.web import Client
+
+    with Client(site) as client:
+        whole = find(client, identifier)
+    name = Path(f"submission-{_plain(whole)[:8]}" + (f"-{revision}" if revision else "") + ".zip")
+    _fetch(f"submissions/{whole}/archive", output or name, site, {"revision": revision})
+
+
+def _plain(identifier: str) -> str:
+    if not identifier or not all(one.isalnum() or one in "-_." for one in identifier) or identifier[0] == ".":
+        raise UserError(f"{identifier!r} is no identifier", remedy="copy it as the site shows it")
+    return identifier
+
+
+def _fetch(what: str, output: Path, site: str | None, asked: dict[str, Any]) -> None:
+    from brainscore.web import Client
+
+    if output.is_dir():
+        raise UserError(f"{output} is a folder", remedy="name a file with --output")
+    with Client(site, timeout=120) as client:
+        path = client.download(what, output, **asked)
+    click.echo(f"{path} ({path.stat().st_size:,} bytes)")

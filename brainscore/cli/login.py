@@ -1,0 +1,42 @@
+"""``brainscore login``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from brainscore_core.errors import UserError
+
+__all__ = ["command"]
+
+
+@click.command("login")
+@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
+def command(site: str | None, token_stdin: bool) -> None:
+    """Keep a token of a site, for all commands that talk to it.
+
+    Make a token on your account's page there, with the scopes that you need: read, submit, receipts:write. It is kept
+    in a file that only you can read. $BRAINSCORE_TOKEN and $BRAINSCORE_SITE come before what is kept.
+    """
+    from brainscore.web import Client
+    from brainscore.web._connection import site_of
+    from brainscore.web._saved import keep
+
+    address = site_of(site)
+    if token_stdin:
+        token = sys.stdin.readline().strip()
+    else:
+        click.echo(f"Make a token at {address}/accounts/ and paste it here; it is not shown.", err=True)
+        token = click.prompt("Token", hide_input=True, err=True).strip()
+    if not token:
+        raise UserError("there is no token", remedy=f"make one at {address}/accounts/")
+    with Client(address, token) as client:
+        me = client.me()
+    file = keep(address, token)
+    scopes = ", ".join(me.token.scopes) if me.token is not None else ""
+    click.echo(f"Logged in at {address} as {me.name or me.email} ({scopes}).")
+    if me.token is not None and "submit" not in me.token.scopes:
+        click.echo("This token cannot submit: it lacks the scope submit.", err=True)
+    click.echo(f"The token is kept in {file}.", err=True)

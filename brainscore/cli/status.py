@@ -1,0 +1,67 @@
+"""``brainscore status``."""
+
+from __future__ import annotations
+
+import click
+
+from brainscore.cli._output import echo_json, echo_table
+from brainscore_core.errors import UserError
+
+__all__ = ["command"]
+
+
+@click.command("status")
+@click.argument("submission", required=False, metavar="[ID]")
+@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@click.option("--watch", "watches", is_flag=True, help="Go on until nothing more comes by itself.")
+@click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between looks.")
+@click.option("--log", is_flag=True, help="Print what the steps printed.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    submission: str | None,
+    site: str | None,
+    watches: bool,
+    every: float,
+    log: bool,
+    json_: bool,
+) -> None:
+    """Show your submissions, or how far one of them is.
+
+    ID is a submission, or the beginning of its identifier. The exit code is 1 where one is to be changed or rejected.
+    """
+    from brainscore.cli._submission_view import echo_submission, plain, rows_of
+    from brainscore.cli._submission_watch import find, watch
+    from brainscore.web import Client
+
+    if submission is None and (watches or log):
+        raise UserError("--watch and --log are about one submission", remedy="name it: brainscore status ID")
+    if watches and json_:
+        raise UserError("--watch and --json do not go together", remedy="leave one of them out")
+    with Client(site) as client:
+        if submission is None:
+            found = list(client.submissions())
+            if json_:
+                echo_json(plain(found))
+            elif found:
+                echo_table(("ID", "Plugins", "Revision", "State", "Changed (UTC)"), rows_of(found))
+            else:
+                click.echo("No submissions yet. Send one with: brainscore submit PATH", err=True)
+            return
+        identifier = find(client, submission)
+        if watches:
+            card = watch(client, identifier, every=every, until_review=False)
+        else:
+            card = client.submission(identifier)
+            if json_:
+                echo_json(plain(card))
+            else:
+                echo_submission(card)
+    if log and not json_:
+        for step in card.latest.steps:
+            if step.log:
+                click.secho(f"{step.name}:", bold=True)
+                click.echo(step.log.rstrip())
+    if card.state in ("changes", "rejected"):
+        context.exit(1)

@@ -1,0 +1,189 @@
+"""``brainscore submit``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore.cli._output import echo_json
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore.web import Client, SubmissionCard
+    from brainscore_vision.submitting import Finding, Package
+
+__all__ = ["command"]
+
+
+@click.command("submit")
+@click.argument("source", metavar="PATH_OR_URL")
+@click.option("--commit", default="", metavar="COMMIT", help="Of a repository: a hash, a branch or a tag.")
+@click.option("--private", is_flag=True, help="Only you see the models and their scores.")
+@click.option("--note", default="", metavar="TEXT", help="For reviewers.")
+@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@click.option("--dry-run", is_flag=True, help="Examine it here, and send nothing.")
+@click.option("--submission", metavar="ID", help="Send a new revision of this submission.")
+@click.option("--wait", is_flag=True, help="Wait until it is done, or waits for somebody.")
+@click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between looks.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    source: str,
+    commit: str,
+    private: bool,
+    note: str,
+    site: str | None,
+    dry_run: bool,
+    submission: str | None,
+    wait: bool,
+    every: float,
+    json_: bool,
+) -> None:
+    """Submit plugins to a site, after looking at them here.
+
+    PATH_OR_URL is a plugin's folder, a folder with models/, benchmarks/, data/ or metrics/ in it, a ZIP file, the
+    address of a public Git repository (with --commit), or of a pull request. Log in first: brainscore login. The exit
+    code is 1 where something must be mended.
+    """
+    is_url = "://" in source
+    if commit and not is_url:
+        raise UserError("--commit is for repositories", remedy="leave it out, or name the repository's address")
+    if private and submission:
+        raise UserError("a revision does not change who sees it", remedy="leave --private out")
+    if wait and (dry_run or json_):
+        raise UserError("--wait goes with neither --dry-run nor --json", remedy="use brainscore status ID --watch")
+    package: Package | None = None
+    findings: tuple[Finding, ...] = ()
+    if dry_run or not is_url:
+        from brainscore_vision.submitting import errors_among
+
+        package = _read(source, commit)
+        findings = _examined(package)
+        errors = errors_among(findings)
+        if dry_run or errors:
+            _report(package, findings, _places(source, package), json_=json_)
+            if errors and not dry_run and not json_:
+                click.echo("Nothing was sent.", err=True)
+            context.exit(1 if errors else 0)
+    card = _send(source, package, commit=commit, private=private, note=note, site=site, submission=submission)
+    if json_:
+        from brainscore.cli._submission_view import plain
+
+        echo_json(plain(card))
+    else:
+        _tell(card, findings, waits=wait)
+    if wait:
+        card = _wait(card, site, every)
+    if card.state in ("changes", "rejected"):
+        context.exit(1)
+
+
+def _read(source: str, commit: str) -> Package:
+    from brainscore_vision.submitting import is_pull, read_folder, read_git, read_pull, read_zip
+
+    if "://" in source:
+        return read_pull(source) if is_pull(source) else read_git(source, commit)
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return read_folder(path)
+    if not path.exists():
+        raise UserError(f"there is no {source}", remedy="name a plugin's folder, a ZIP file, or an address https://…")
+    return read_zip(path)
+
+
+def _examined(package: Package) -> tuple[Finding, ...]:
+    from brainscore_vision.submitting import examine, in_order, registered_elsewhere
+
+    return in_order([*package.findings, *examine(package, taken=registered_elsewhere(package))])
+
+
+def _places(source: str, package: Package) -> Callable[[str], str]:
+    """Paths as they can be opened from here, where a folder was read."""
+    from brainscore_vision.submitting import KINDS
+
+    path = Path(source).expanduser()
+    if "://" in source or not path.is_dir():
+        return str
+    root = path.resolve()
+    root = root.parent.parent if root.parent.name in KINDS else root.parent if root.name in KINDS else root
+
+    def place(file: str) -> str:
+        plugin = "/".join(file.split("/")[:2])
+        if plugin not in package.folders:
+            return file
+        return os.path.relpath(root / package.folders[plugin] / file[len(plugin) + 1 :])
+
+    return place
+
+
+def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[str], str], *, json_: bool) -> None:
+    from brainscore.cli._submission_view import echo_findings
+
+    if json_:
+        errors = sum(one.severity == "error" for one in findings)
+        listed: dict[str, Any] = {
+            "plugins": [plugin.as_dict() for plugin in package.plugins],
+            "digest": package.digest,
+            "commit": package.commit,
+            "errors": errors,
+            "findings": [one.as_dict() for one in findings],
+        }
+        echo_json(listed)
+        return
+    for plugin in package.plugins:
+        keys = ", ".join(one.key for one in plugin.registrations[:5])
+        more = f" and {len(plugin.registrations) - 5} more" if len(plugin.registrations) > 5 else ""
+        click.echo(f"{click.style(plugin.path, bold=True)}: {keys or 'registers nothing'}{more}")
+    echo_findings(findings, place=place)
+
+
+def _send(
+    source: str,
+    package: Package | None,
+    *,
+    commit: str,
+    private: bool,
+    note: str,
+    site: str | None,
+    submission: str | None,
+) -> SubmissionCard:
+    from brainscore.cli._submission_watch import find
+
+    with _client(site) as client:
+        known = find(client, submission) if submission else None
+        given: dict[str, Any] = {"url": source, "commit": commit}
+        if package is not None:
+            stem = Path(source).resolve().name.removesuffix(".zip") or "submission"
+            given = {"archive": package.to_zip(), "name": f"{stem}.zip"}
+        visibility = None if known else "private" if private else "public"
+        return client.submit(note=note, visibility=visibility, submission=known, **given)  # type: ignore[arg-type]
+
+
+def _client(site: str | None) -> Client:
+    from brainscore.web import Client
+
+    return Client(site, timeout=120)
+
+
+def _tell(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -> None:
+    from brainscore.cli._submission_view import echo_findings, echo_submission
+
+    sent = f"Sent {card.title} as revision {card.revision} of submission {card.id}."
+    click.echo(sent)
+    if findings and not card.latest.findings:
+        echo_findings(findings)
+    if not waits:
+        echo_submission(card)
+        click.echo(f"Follow it with: brainscore status {card.id[:8]} --watch", err=True)
+
+
+def _wait(card: SubmissionCard, site: str | None, every: float) -> SubmissionCard:
+    from brainscore.cli._submission_watch import watch
+
+    with _client(site) as client:
+        return watch(client, card.id, every=every, until_review=True)

@@ -1,0 +1,184 @@
+"""A competition from its first form to its winners, in a browser; and its pages for everybody's eyes and hands."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from allauth.account.models import EmailAddress
+from PIL import Image
+
+from brainscore_web.accounts.models import User
+from brainscore_web.competitions.models import Competition, Entry
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def people(transactional_db):
+    User.objects.create_superuser("boss@example.org", PASSWORD, display_name="Boss")
+    ada = User.objects.create_user("ada@example.org", PASSWORD, display_name="Ada")
+    EmailAddress.objects.create(user=ada, email=ada.email, verified=True, primary=True)
+    return ada
+
+
+@pytest.fixture
+def scored(people, put):
+    """Two benchmarks of Ada's that two models were scored on, and those of 2024."""
+    from tests.web.competitions.test_past import BAKER, COGGAN, MODELS
+
+    put({"Ada2031.V1-pls": {"alexnet": 0.2, "pixels": 0.1}, "Ada2031.V4-pls": {"alexnet": 0.7, "pixels": "failed"}})
+    for number, name in enumerate([*BAKER[:2], *COGGAN[:2]]):
+        put({name: dict.fromkeys(MODELS, 0.1 + number / 10)})
+    put({BAKER[2]: {**dict.fromkeys(MODELS, 0.1), "pixels": "failed"}})
+    for region in ("V1", "V4"):
+        Benchmark.objects.filter(identifier=f"Ada2031.{region}-pls").update(owner=people, region=region)
+    return people
+
+
+def log_in(page, email):
+    page.context.clear_cookies()
+    page.goto("/accounts/login/")
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/accounts/profile/")
+
+
+def test_from_the_first_form_to_the_winners(scored, page):
+    log_in(page, "boss@example.org")
+    page.goto("/competitions/")
+    page.get_by_role("link", name="Start a competition").click()
+    for label, text in (
+        ("Name in its address", "okapi"), ("Year", "2031"), ("Title", "Okapi Cup"),
+        ("Summary", "Benchmarks that break."), ("What it is about", "It is about *stripes*."), ("Prize pool", "5000"),
+    ):  # fmt: skip
+        page.get_by_label(label, exact=True).fill(text)
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Add a track").click()
+    page.get_by_label("Title", exact=True).fill("Stripes")
+    page.get_by_label("Scored on").fill("alexnet\npixels")
+    page.get_by_label("Prizes", exact=True).fill("3000\n2000")
+    page.get_by_label("Regions").fill("V1, V4")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Edit Dates").click()
+    page.get_by_label("Kind").first.select_option("deadline")
+    page.get_by_label("Title").first.fill("Entries until")
+    page.get_by_label("Announced dates").first.fill("2131-06-30\n2131-07-08")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Preview").click()
+    assert page.get_by_text("A draft: only organisers see it.").is_visible()
+    assert page.locator("em", has_text="stripes").is_visible()
+    page.get_by_role("link", name="Organise").click()
+    page.get_by_role("button", name="Open it").click()
+
+    log_in(page, "ada@example.org")
+    for name in ("Ada2031.V1-pls", "Ada2031.V4-pls"):
+        page.goto("/competitions/okapi/")
+        assert page.locator("del").inner_text() == "June 30, 2131"
+        page.get_by_role("link", name="Enter the Stripes").click()
+        page.get_by_label("What you enter").select_option(label=name)
+        page.get_by_role("button", name="Enter").click()
+        assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
+    page.get_by_role("button", name="Log out")
+    table = page.get_by_role("region", name="Standings of Stripes").inner_text()
+    assert "0.1500" in table
+    assert "$3,000" in table
+    assert page.get_by_text("failed: pixels (RuntimeError: out of luck)").is_visible()
+    page.get_by_role("link", name="Withdraw Ada2031.V4-pls").click()
+    page.get_by_label("Why").fill("wrong stimuli")
+    page.get_by_role("button", name="Withdraw").click()
+    assert page.get_by_text("withdrawn: wrong stimuli").is_visible()
+
+    log_in(page, "boss@example.org")
+    page.goto("/competitions/okapi/manage/")
+    page.get_by_role("link", name="Freeze the standings").click()
+    page.get_by_role("button", name="Freeze").click()
+    page.get_by_role("button", name="Take the winners over").click()
+    assert page.get_by_text("Winners taken over from the frozen standings: 1.").is_visible()
+    page.get_by_role("button", name="Announce the winners").click()
+    page.context.clear_cookies()
+    page.goto("/competitions/okapi/")
+    assert page.get_by_role("heading", name="Winners, as announced").is_visible()
+    assert page.get_by_text("Ada ($3,000)").is_visible()
+    assert page.get_by_text("Frozen on").is_visible()
+    assert page.get_by_role("link", name="Enter the Stripes").count() == 0
+    assert Competition.objects.get(slug="okapi").snapshots.count() == 1
+
+
+@pytest.fixture
+def addresses(scored):
+    """Every page of competitions, with an entry, as an organiser sees it."""
+    made = Competition.objects.get(slug="2024")
+    open_one = Competition.objects.create(
+        slug="okapi",
+        year=2031,
+        title="Okapi Cup",
+        summary="Open.",
+        published=True,
+        about="## More\n\n| a |\n|---|\n| 1 |",
+    )
+    open_one.questions.create(kind="faq", question="Why?", answer="Because.")
+    open_one.people.create(role="sponsor", name="ACME", url="https://example.org")
+    track = open_one.tracks.create(
+        title="Stripes",
+        listed="alexnet\npixels",
+        regions="V1",
+        species="human",
+        static_images=True,
+        single_time_bin=True,
+    )
+    Entry.objects.create(
+        track=track, team="T", identifier="Ada2031.V1-pls", by=User.objects.get(email="boss@example.org")
+    )
+    key, past = f"/competitions/okapi/manage/tracks/{track.pk}", made.tracks.first()
+    boss = User.objects.get(email="boss@example.org")
+    VisionModel.objects.filter(identifier="alexnet").update(owner=boss)
+    Benchmark.objects.filter(identifier="Ada2031.V4-pls").update(owner=boss)
+    return [
+        "/competitions/", "/competition2022/", "/competition2024/", "/competitions/new/", "/competitions/okapi/",
+        "/competitions/okapi/manage/", "/competitions/okapi/manage/texts/", "/competitions/okapi/manage/freeze/",
+        *(f"/competitions/okapi/manage/lists/{name}/" for name in ("dates", "people", "programme", "questions")),
+        "/competitions/okapi/manage/tracks/new/", f"{key}/", f"{key}/awards/", f"{key}/entries/",
+        f"/competitions/2024/manage/tracks/{past.pk}/awards/", f"/competitions/okapi/tracks/{track.pk}/enter/",
+        f"/competitions/okapi/entries/{track.entries.get().pk}/withdraw/",
+    ]  # fmt: skip
+
+
+def sized(browser, live_server, **options):
+    context = browser.new_context(base_url=live_server.url, bypass_csp=True, **options)
+    page = context.new_page()
+    log_in(page, "boss@example.org")
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_bars_anyone(addresses, browser, live_server, scheme):
+    page = sized(browser, live_server, color_scheme=scheme)
+    for address in addresses if scheme == "light" else addresses[2:6]:  # colours are the same everywhere
+        assert page.goto(address).status == 200, address
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        found = axe.Axe().run(page)
+        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
+        keep(page, f"{address.strip('/').replace('/', '_')}_{scheme}")
+    page.context.close()
+
+
+def test_nothing_is_wider_than_a_phone(addresses, browser, live_server):
+    page = sized(browser, live_server, viewport={"width": 360, "height": 740})
+    for address in addresses:
+        page.goto(address, wait_until="domcontentloaded")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth") == 360, address
+        keep(page, f"{address.strip('/').replace('/', '_')}_phone")
+    page.context.close()
+
+
+def keep(page, name):
+    """A picture, where a folder for them is named."""
+    folder = os.environ.get("BRAINSCORE_COMPETITION_PICTURES")
+    if folder:
+        Image.open(io.BytesIO(page.screenshot(full_page=True))).save(Path(folder) / f"{name}.png")

@@ -1,0 +1,256 @@
+"""The whole tutorial, as a newcomer goes through it, on a real site with its worker."""
+
+import email
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from email import policy
+
+import pytest
+
+from .._plugins import benchmark_files, model_files, zipped
+from .material import DATA_TEST, NAME, packages
+
+PASSWORD = "correct horse battery"
+PATIENCE = 240_000  # milliseconds; tests and scores are computed meanwhile
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap, which keeps submitted code apart"),
+]
+
+
+class Site:
+    """A site in a folder of its own, as `brainscore serve` starts it."""
+
+    def __init__(self, folder):
+        self.mail = folder / "mail"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("BRAINSCORE_", "DJANGO_"))}
+        kept.pop("DATABASE_URL", None)
+        self.environment = {
+            **kept,
+            "BRAINSCORE_SITE_HOME": str(folder / "site"),
+            "BRAINSCORE_HOME": str(folder / "home"),
+            "BRAINIO_HOME": str(folder / "brainio"),
+            "BRAINSCORE_SITE_RESULTS": str(folder / "results"),
+            "BRAINSCORE_SITE_MAIL": f"file://{self.mail}",
+            "BRAINSCORE_SITE_SCORED_MODELS": "pixels,gabor",
+            "BRAINSCORE_SITE_SCORED_BENCHMARKS": "Simulated2026.V1-rdm",
+            "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
+            "PYTHONUNBUFFERED": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        (folder / "results").mkdir()
+        self.mail.mkdir()
+        self.log = folder / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "brainscore", "serve", "--port", "0", "--results", str(folder / "results")],
+                env=self.environment, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        until = time.monotonic() + 120
+        while not (found := re.search(r"at (http://\S+?)/ ", self.log.read_text())):
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < until, self.log.read_text()
+            time.sleep(0.2)
+        self.url = found[1]
+
+    def command(self, *arguments):
+        """One of the site's own commands."""
+        subprocess.run(
+            [sys.executable, "-m", "brainscore_web", *arguments], env=self.environment, check=True, timeout=120
+        )
+
+    def letters(self, to, subject):
+        """What was written to somebody; waits for the first."""
+        until = time.monotonic() + PATIENCE / 1000
+        while True:
+            texts = [email.message_from_bytes(path.read_bytes(), policy=policy.default) for path in self._mails()]
+            found = [one.get_content() for one in texts if one["To"] == to and subject in one["Subject"]]
+            if found:
+                return found
+            assert time.monotonic() < until, f"no letter about {subject!r} to {to}"
+            time.sleep(0.5)
+
+    def _mails(self):
+        return sorted((path for path in self.mail.iterdir() if path.stat().st_size), key=lambda path: path.name)
+
+    def end(self):
+        """Stop it as Ctrl-C would."""
+        os.kill(self.process.pid, signal.SIGINT)
+        try:
+            self.process.wait(60)
+        finally:
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def site(tmp_path):
+    tmp_path.chmod(0o755)
+    made = Site(tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def person(browser, site):
+    """Opens a browser of somebody's own; what it complains of fails the test."""
+    contexts, complaints = [], []
+
+    def opened():
+        context = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        page.on("console", lambda one: complaints.append(f"{page.url}: {one.text}") if one.type == "error" else None)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not complaints, complaints
+
+
+def sign_up(page, site, address, name):
+    page.goto("/")
+    page.click("text=Sign up")
+    page.fill("[name=email]", address)
+    page.fill("[name=display_name]", name)
+    page.fill("[name=password1]", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/accounts/confirm-email/")
+    page.goto(re.search(r"http://\S+", site.letters(address, "onfirm")[0])[0])
+    page.click("text=This is my address")
+    page.wait_for_url("**/accounts/profile/")
+
+
+def log_in(page, address):
+    page.goto("/accounts/login/")
+    page.fill("[name=login]", address)
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/accounts/profile/")
+
+
+def upload(page, folder):
+    """From the profile to the code that is to be copied."""
+    files = packages(folder)
+    page.goto("/accounts/profile/")
+    page.click("text=Upload data")
+    page.fill("[name=identifier]", NAME)
+    page.click("main button.main")
+    page.wait_for_url(re.compile("/uploads/[0-9a-f-]{36}/$"))
+    page.set_input_files("#all", [str(files[kind]) for kind in ("csv", "zip", "nc")])
+    page.click("text=Upload and check")
+    page.wait_for_selector("#code", timeout=60_000)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy")
+    page.wait_for_selector("text=Copied.")
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def choose(page, files, name):
+    page.set_input_files("[name=archive]", {"name": name, "mimeType": "application/zip", "buffer": zipped(files)})
+
+
+def aspects(page, fine):
+    for name in ("code", "science", "data", "ceiling", "tests", "documentation"):
+        page.check(f"[name=aspect-{name}][value={fine.get(name, 'fine')}]")
+
+
+def scores(page, **asked):
+    answer = page.request.get("/api/v1/scores", params=asked)
+    assert answer.ok, answer.text()
+    return {(one["model"], one["benchmark"]): one for one in answer.json()["items"]}
+
+
+def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tmp_path):
+    site.command("createsuperuser", "--noinput", "--email", "reviewer@example.org")
+    newcomer, reviewer, visitor = person(), person(), person()
+
+    sign_up(newcomer, site, "newcomer@example.org", "Nora Newcomer")
+    copied = upload(newcomer, tmp_path / "packages")
+    files = {
+        "data/newcomer2026/__init__.py": copied,
+        "data/newcomer2026/test.py": DATA_TEST,
+        **benchmark_files(f"{NAME}-pls", name="newcomer2026", study=NAME, select=""),
+    }
+    newcomer.goto("/accounts/profile/")
+    newcomer.click("text=Submit")
+    choose(newcomer, files, "newcomer2026.zip")
+    newcomer.fill("[name=note]", "Simulated cells. Expected score of pixels: about 0.47.")
+    newcomer.click("main button.main")
+    newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
+    submission = newcomer.url
+    assert "error" not in newcomer.inner_text("#findings + *")
+    newcomer.wait_for_selector("text=waits for a reviewer", timeout=PATIENCE)  # by itself: nothing was clicked
+
+    log_in(reviewer, "reviewer@example.org")
+    reviewer.goto("/review/")
+    reviewer.click("text=newcomer2026")
+    reviewer.click("text=I review this")
+    reviewer.wait_for_selector("#verdict")
+    code = reviewer.locator("details.file", has_text="benchmarks/newcomer2026/benchmark.py").first
+    code.locator("summary", has_text="Comment").last.click()
+    code.locator("[name=line]").last.fill("3")
+    code.locator("[name=text]").last.fill("Why these trials?")
+    code.get_by_role("button", name="Comment").last.click()
+    reviewer.wait_for_selector("text=Why these trials?")
+    aspects(reviewer, {"documentation": "not"})
+    reviewer.fill("[name=text] >> nth=-1", "Please say in the docstring that the cells are simulated.")
+    reviewer.click("text=Request changes")
+    reviewer.wait_for_selector("text=hanges requested")
+    assert not scores(visitor, benchmark=f"{NAME}-pls", history="true") if _known(visitor) else True
+
+    assert any("simulated" in text for text in site.letters("newcomer@example.org", "hange"))
+    newcomer.goto(submission)
+    assert "Please say in the docstring" in newcomer.inner_text("main")
+    newcomer.click("text=Send a new revision")
+    path = "benchmarks/newcomer2026/benchmark.py"
+    files[path] = files[path].replace(f"representations of {NAME}.", f"representations of {NAME}, simulated cells.")
+    choose(newcomer, files, "newcomer2026-again.zip")
+    newcomer.click("main button.main")
+    newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
+    newcomer.wait_for_selector("text=waits for a reviewer", timeout=PATIENCE)
+    newcomer.click("text=What changed")
+    assert "simulated cells" in newcomer.inner_text("main")
+
+    reviewer.goto(submission.replace("/submissions/", "/review/"))
+    assert "Why these trials?" in reviewer.inner_text("main")
+    aspects(reviewer, {})
+    reviewer.click("button:has-text('Approve')")
+    reviewer.wait_for_selector("text=pproved")
+
+    newcomer.goto(submission)
+    newcomer.wait_for_selector("text=It is done", timeout=PATIENCE)
+    assert "2 scored" in newcomer.inner_text("main") or newcomer.locator("text=scored").count() >= 2
+    assert any(f"{NAME}-pls" in text or "newcomer2026" in text for text in site.letters("newcomer@example.org", "one"))
+    found = scores(visitor, benchmark=f"{NAME}-pls")
+    assert set(found) == {("pixels", f"{NAME}-pls"), ("gabor", f"{NAME}-pls")}
+    assert 0.4 < found["pixels", f"{NAME}-pls"]["value"] < 0.55
+    visitor.goto("/vision/leaderboard/?open=V1")
+    visitor.wait_for_selector(f"text={NAME}-pls")
+
+    modeller = person()
+    sign_up(modeller, site, "modeller@example.org", "Mo Modeller")
+    modeller.goto("/submissions/new/")
+    choose(modeller, model_files("tiles-8"), "tiles.zip")
+    modeller.click("main button.main")
+    modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
+    modeller.wait_for_selector("text=It is done", timeout=PATIENCE)
+    found = scores(visitor, model="tiles-8")
+    assert set(found) == {("tiles-8", f"{NAME}-pls"), ("tiles-8", "Simulated2026.V1-rdm")}
+    assert all(one["state"] == "scored" for one in found.values())
+    visitor.goto("/vision/leaderboard/")
+    visitor.wait_for_selector("text=tiles-8")
+    visitor.goto(f"/vision/benchmark/{NAME}-pls/")
+    assert "Nora Newcomer" in visitor.inner_text("main")  # credit where it is due
+
+
+def _known(page):
+    return page.request.get(f"/api/v1/benchmarks/{NAME}-pls").ok

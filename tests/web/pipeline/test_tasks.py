@@ -1,0 +1,96 @@
+"""Tasks wake workers up: django-tasks' own worker does what is due, steps and uploads."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+
+from brainscore_web.submissions import pipeline, tasks
+from brainscore_web.submissions.models import Step
+from brainscore_web.submissions.pipeline import _running
+from brainscore_web.submissions.pipeline._outcome import Outcome
+from brainscore_web.uploads import checking
+from brainscore_web.uploads.models import Upload
+from tests.web._plugins import model_files
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def work():
+    """Do all that waits."""
+    call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Steps that pass at once; notes which were done."""
+    done = []
+
+    def passes(claim):
+        done.append((claim.step.revision_id, claim.step.kind))
+        return Outcome(passed=True)
+
+    monkeypatch.setattr(_running, "_bodies", lambda: dict.fromkeys(("check", "test", "publish"), passes))
+    return done
+
+
+def test_one_task_does_all_that_is_due(submit, quick):
+    """However many submissions there are; each step is done once, and no task is left."""
+    revisions = [submit(model_files(f"tiles-{size}", size=size)) for size in (4, 5, 6)]
+    assert DBTaskResult.objects.count() == 1
+    work()
+    assert sorted(quick) == sorted((one.pk, kind) for one in revisions for kind in ("check", "test", "publish"))
+    assert DBTaskResult.objects.ready().count() == 0
+    assert not DBTaskResult.objects.failed().exists()
+
+
+def test_a_lost_task_is_no_loss(submit, quick):
+    """The sweep wakes somebody up again."""
+    submit()
+    DBTaskResult.objects.all().delete()
+    work()
+    assert quick == []
+    assert pipeline.sweep() >= 1
+    work()
+    assert [kind for _revision, kind in quick] == ["check", "test", "publish"]
+
+
+def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
+    """One after another, and one task at a time however often somebody looks."""
+    checked = []
+
+    def check(key):
+        checked.append(key)
+        return Upload.objects.filter(pk=key).update(state="accepted")
+
+    monkeypatch.setattr(checking, "check", check)
+    uploads = [
+        Upload.objects.create(owner=owner, identifier=f"Set{number}", assembly_identifier="Set", state="checking")
+        for number in range(3)
+    ]
+    for upload in (*uploads, *uploads):
+        checking.resume(upload)
+    assert DBTaskResult.objects.ready().count() == 1
+    work()
+    assert sorted(checked) == sorted(upload.pk for upload in uploads)
+
+
+def test_uploads_whose_worker_was_killed(owner):
+    """The sweep finds them."""
+    Upload.objects.create(owner=owner, identifier="Set", assembly_identifier="Set", state="checking")
+    pipeline.sweep()
+    assert DBTaskResult.objects.ready().get().task_path == tasks.do_next_upload.module_path
+
+
+def test_records_of_tasks_do_not_pile_up(submit, quick):
+    """What ended a day ago is forgotten, also where its worker was killed."""
+    submit()
+    work()
+    DBTaskResult.objects.update(enqueued_at=timezone.now() - timedelta(days=2))
+    first = DBTaskResult.objects.order_by("enqueued_at", "pk").first()
+    DBTaskResult.objects.filter(pk=first.pk).update(status="RUNNING")
+    tasks.forget_old_tasks()
+    assert not DBTaskResult.objects.exists()
+    assert Step.objects.filter(state="passed").count() >= 3

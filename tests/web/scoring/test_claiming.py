@@ -1,0 +1,155 @@
+"""Claims: one worker a job, and none is lost."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from brainscore_core.scoring._process import this_process
+from brainscore_web.scoring import claiming
+from brainscore_web.scoring.claiming import Heartbeat, claim_job, claim_model, free_stale, give_back, worker_name
+from brainscore_web.scoring.models import Job
+
+from ._site import SIMULATED, in_tree
+
+
+def jobs(models=("pixels", "gabor"), **values):
+    made, benchmarks = in_tree(models)
+    return [
+        Job.objects.create(model=model, benchmark=benchmark, why="new model", **values)
+        for model in made
+        for benchmark in benchmarks
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_that_race_never_get_the_same_job():
+    jobs()
+    found, problems, start = [], [], threading.Barrier(6)
+
+    def race(name):
+        try:
+            start.wait()
+            while one := claim_job(name):
+                found.append(one.job.pk)
+        except Exception as error:  # shown below
+            problems.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=race, args=(f"worker {number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    # a database of SQLite in memory is one connection's at a time: who comes second gives up
+    assert all("locked" in str(error) for error in problems), problems
+    while one := claim_job("the last"):
+        found.append(one.job.pk)
+    assert sorted(found) == sorted(Job.objects.values_list("pk", flat=True))
+
+
+@pytest.mark.django_db
+def test_the_model_that_is_loaded_comes_first_then_what_is_urgent():
+    first, _, third, fourth = jobs()
+    Job.objects.filter(pk=fourth.pk).update(priority=9)
+    assert claim_job("w", prefer=first.model_id).job == first
+    assert claim_job("w").job == fourth
+    assert claim_job("w", without=[first.model_id]).job == third
+    assert claim_job("w", without=[first.model_id]) is None
+    batch = claim_model("w", 5)
+    assert [one.job.model_id for one in batch] == [first.model_id]
+
+
+@pytest.mark.django_db
+def test_what_is_not_due_waits():
+    jobs(("pixels",), due=timezone.now() + timedelta(minutes=5))
+    assert claim_job("w") is None
+
+
+@pytest.mark.django_db
+def test_a_job_that_is_given_back_is_as_before_but_for_its_time():
+    (job, *_) = jobs(("pixels",))
+    one = claim_job("w")
+    give_back(one, wait=60)
+    job.refresh_from_db()
+    assert (job.state, job.claim, job.attempts) == ("waiting", "", 0)
+    assert job.due > timezone.now() + timedelta(seconds=30)
+    again = claim_job("w", prefer=job.model_id)
+    assert again.job.pk != job.pk
+    give_back(again, begun=True)
+    assert Job.objects.get(pk=again.job.pk).attempts == 1
+    give_back(again)  # it is nobody's any more
+    assert Job.objects.get(pk=again.job.pk).attempts == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("worker", "age", "freed"),
+    [
+        ("another-machine abc 12 34", 0, 0),
+        ("another-machine abc 12 34", 150, 1),
+        ("dead", 0, 1),
+        ("alive", 0, 0),
+    ],
+)
+def test_claims_of_the_dead_and_the_silent_are_free_again(worker, age, freed):
+    jobs(("pixels",))
+    name = worker
+    if worker in ("dead", "alive"):
+        host, machine, pid, started = worker_name().split(" ")
+        name = f"{host} {machine} {pid} {started if worker == 'alive' else '1'}"
+        assert int(pid) == this_process()["pid"]
+    one = claim_job(name)
+    Job.objects.filter(pk=one.job.pk).update(claimed=timezone.now() - timedelta(seconds=age))
+    assert free_stale() == freed
+    assert one.mine().exists() == (not freed)
+    if freed:
+        again = claim_job("w")
+        assert (again.job.pk, again.job.attempts) == (one.job.pk, 2)
+        assert again.since is not None  # receipts since then are its own
+
+
+@pytest.mark.django_db
+def test_what_was_to_be_cancelled_when_its_worker_died_is_cancelled():
+    jobs(("pixels",))
+    one = claim_job("another-machine abc 12 34")
+    Job.objects.filter(pk=one.job.pk).update(stop=True, claimed=timezone.now() - timedelta(hours=1))
+    assert free_stale() == 1
+    assert Job.objects.get(pk=one.job.pk).state == "cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_heartbeat_renews_and_learns(monkeypatch):
+    if connection.vendor == "sqlite":
+        pytest.skip("a thread of its own needs a database that is no memory; the worker's tests do this, too")
+    monkeypatch.setattr(claiming, "_BEAT", 0.05)
+    jobs(("pixels",))
+    first, second = claim_job("w"), claim_job("w")
+    long_ago = timezone.now() - timedelta(minutes=1)
+    Job.objects.update(claimed=long_ago)
+    with Heartbeat([first, second]) as beat:
+        _soon(lambda: not Job.objects.filter(claimed=long_ago).exists())
+        Job.objects.filter(pk=first.job.pk).update(stop=True)
+        _soon(lambda: beat.stops(first))
+        Job.objects.filter(pk=second.job.pk).update(claim="another")
+        _soon(lambda: beat.lost(second))
+        assert not beat.lost(first)
+        assert beat.any_stops
+
+
+def _soon(condition):
+    end = threading.Event()
+    for _ in range(200):
+        if condition():
+            return
+        end.wait(0.05)
+    raise AssertionError("it did not happen")
+
+
+def test_simulated_benchmarks_exist():
+    from brainscore_vision import plugin_index
+
+    assert set(SIMULATED) <= set(plugin_index.locations("benchmark_registry"))

@@ -1,0 +1,116 @@
+"""What is live, and what that means for models and receipts."""
+
+import pytest
+
+from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
+from brainscore_web.leaderboard.models import Ingestion, Score, VisionModel
+from brainscore_web.scoring.claiming import claim_job
+from brainscore_web.scoring.finishing import finish, usable_receipt
+from brainscore_web.scoring.live import live_now
+from brainscore_web.scoring.models import Job
+
+from .._plugins import model_files  # noqa: TID252
+from ._site import SIMULATED, in_tree, publish, submit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def claimed(owner):
+    """A claimed job of a submitted model."""
+    _, benchmarks = in_tree()
+    publish(submit(owner, model_files(), visibility="private"))
+    model = VisionModel.objects.get(identifier="tiles-8")
+    Job.objects.create(model=model, benchmark=benchmarks[0], why="new model")
+    return claim_job("w")
+
+
+def receipt(store, live, *, model_code="now", state="scored", **values):
+    """Of the claimed pair, by the code of now or of before."""
+    codes = {}
+    for kind, name in (("model", "tiles-8"), ("benchmark", SIMULATED[0])):
+        folder = live.folder_of(kind, name)
+        codes[kind] = PluginCode(name=folder.name, sha256=live._hash(folder))
+    if model_code != "now":
+        codes["model"] = PluginCode(name="tiles_8", sha256="0" * 64)
+    return store.write(
+        Receipt(
+            model=ModelInfo(identifier="tiles-8", plugin=codes["model"]),
+            benchmark=BenchmarkInfo(identifier=SIMULATED[0], plugin=codes["benchmark"]),
+            state=state,
+            score=Estimate(value=0.5) if state == "scored" else None,
+            reason=None if state == "scored" else "no",
+            error=None if state == "scored" else ErrorInfo(type="ValueError", message="no", traceback="no"),
+            **values,
+        )
+    )
+
+
+def test_submitted_models_are_caged_and_so_is_what_nobody_knows(claimed, owner):
+    live = live_now()
+    assert live.is_submitted("tiles-8")
+    assert live.revision_of("tiles-8") == owner.submissions.get().latest.pk
+    assert not live.is_submitted("pixels")
+    assert live.revision_of("pixels") is None
+    assert live.is_submitted("whatever-this-is")
+    assert live.folder_of("benchmark", SIMULATED[0]).name == "simulated2026"
+
+
+def test_another_version_is_another_folder(claimed, owner):
+    before = live_now()
+    publish(submit(owner, model_files(size=9), submission=owner.submissions.get()))
+    after = live_now()
+    assert before.folder != after.folder
+    assert before._hash(before.folder_of("model", "tiles-8")) != after._hash(after.folder_of("model", "tiles-8"))
+
+
+@pytest.mark.parametrize(
+    ("how", "why", "begun_before", "usable"),
+    [
+        ({}, "new model", False, True),
+        ({"model_code": "before"}, "new version", False, False),
+        ({"state": "failed"}, "new model", False, False),
+        ({}, "asked for", False, False),
+        ({}, "asked for", True, True),
+        ({"state": "failed"}, "asked for", True, True),
+        ({"state": "failed", "model_code": "before"}, "new version", True, False),
+    ],
+)
+def test_which_receipts_make_scoring_needless(claimed, settings, how, why, begun_before, usable):
+    claimed.job.why = why
+    claimed.since = claimed.job.started if begun_before else None
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), live_now()
+    assert usable_receipt(claimed, store, live) is None
+    made = receipt(store, live, **how)
+    assert usable_receipt(claimed, store, live) == (made if usable else None)
+
+
+def test_score_state_and_log_are_written_together_or_not_at_all(claimed, settings, monkeypatch):
+    from brainscore_web.scoring import finishing
+
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), live_now()
+    made = receipt(store, live)
+
+    def breaks(*args, **kwargs):
+        raise RuntimeError("the power is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(finishing, "tell_submissions", breaks)
+        with pytest.raises(RuntimeError):
+            finish(claimed, store, made)
+    assert not Score.objects.exists()
+    assert not Ingestion.objects.exists()
+    assert claimed.mine().exists()
+    assert finish(claimed, store, made)
+    row = Job.objects.get()
+    assert (row.state, row.receipt, Score.objects.get().value) == ("scored", made.id, 0.5)
+    model = VisionModel.objects.get(identifier="tiles-8")
+    assert (model.visibility, model.owner.email) == ("private", "owner@example.org")
+
+
+def test_who_lost_a_job_writes_nothing(claimed, settings):
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), live_now()
+    made = receipt(store, live)
+    Job.objects.update(claim="another")
+    assert not finish(claimed, store, made)
+    assert not Score.objects.exists()
