@@ -106,12 +106,13 @@ def execute(
 ) -> RunReport:
     """Do what a plan says."""
     from brainscore_core.scoring.engine import run_plan
-    from brainscore_core.scoring.subjects.cage import require_cage
     from brainscore_vision._selection import regions_by_data
 
     options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
     options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}
     if cage is not None:
+        from brainscore_core.scoring.subjects.cage import require_cage
+
         if options.scheduler is None and options.slurm is None:
             require_cage()  # elsewhere, each machine says so for itself
         options_of_pairs["cage"] = dict(cage)

@@ -22,8 +22,9 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
     PATH is a plugin's folder, or a file in it. Options that are not known here go to pytest: -x, -k NAME, -m MARK. The
     exit code is 1 where a test or a check failed.
     """
-    from brainscore.cli._checking import check_references, report_checks
-    from brainscore.cli._references import find_references
+    from brainscore.cli._checking import report_checks
+    from brainscore_vision._checking import check_references
+    from brainscore_vision._references import find_references
 
     folders, options = _folders(paths)
     tests_passed = _run_tests(folders, options)

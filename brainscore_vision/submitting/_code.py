@@ -61,8 +61,9 @@ def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
     if start:
         return
     for node in ast.walk(source.tree):
-        targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else []
-        for target in targets:
+        if not isinstance(node, ast.Assign | ast.Delete):
+            continue
+        for target in node.targets:
             if isinstance(target, ast.Subscript) and ast.unparse(target.value).rpartition(".")[2] in REGISTRIES:
                 what = "what is registered outside of __init__.py is not found"
                 yield Finding("error", "registration", source.path, node.lineno, what, "register it in __init__.py")

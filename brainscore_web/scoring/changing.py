@@ -77,7 +77,7 @@ def cancel_all(submission: Submission, by: User | None) -> int:
     with transaction.atomic():
         mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
         others = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
-        shared = set(others.filter(submission__state__in=_OPEN_SUBMISSIONS).values_list("job", flat=True))
+        shared = set(others.exclude(submission__state__in=_ENDED).values_list("job", flat=True))
         for part in _parts(sorted(shared)):
             through.filter(submission=submission, job__in=part).delete()
         for part in _parts(sorted(mine - shared)):
@@ -85,11 +85,7 @@ def cancel_all(submission: Submission, by: User | None) -> int:
     return len(mine)
 
 
-_OPEN_SUBMISSIONS = tuple(
-    state
-    for state in Submission.State
-    if state not in (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
-)
+_ENDED = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
 
 
 def _cancel(which: Q, by: User | None) -> None:

@@ -100,7 +100,7 @@ def live_now() -> Live:
 @lru_cache(maxsize=4)
 def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
     """Which plugin of a folder registers what: (registry, key) → its folder."""
-    found = {}
+    found: dict[tuple[str, str], Path] = {}
     for kind in PluginKind.values:
         for file in sorted((folder / kind).glob("*/__init__.py")):
             for one in scan_file(file, list(_REGISTRIES.values())).registrations:

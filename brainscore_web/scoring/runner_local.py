@@ -26,7 +26,6 @@ SCORER = "brainscore_vision._scorer:score_pair"
 OWNER = "site "
 """What claims of this site in the results begin with."""
 
-_CRASHES = 2  # a process that dies is started once more
 _SECRETS = ("BRAINSCORE_SITE_", "DATABASE_URL", "DJANGO_", "BRAINSCORE_TOKEN")
 _KINDS = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 
@@ -90,7 +89,7 @@ class LocalRunner:
         """Let the model go."""
         if self._process is not None:
             self._process.finish()
-        self._process, self._key, self.model = None, None, None
+        self._forget()
 
     def _run(self, one: Claimed, beat: Heartbeat) -> str:
         job = one.job
@@ -114,18 +113,21 @@ class LocalRunner:
             def stopped() -> bool:
                 return self.stopping() or held.lost or beat.lost(one) or beat.stops(one)
 
-            for crash in range(_CRASHES):
-                found = self._scored(one, live, stopped)
-                if isinstance(found, Answer):
-                    return self._end(one, self._receipt(one, found))
-                self._process, self._key, self.model = None, None, None
-                if found.kind == "stopped":
-                    return self._stopped(one, beat)
-                if found.kind != "crash" or crash == _CRASHES - 1:
-                    break
+            found = self._scored(one, live, stopped)
+            if isinstance(found, Death) and found.kind == "crash":
+                self._forget()
                 self.say(f"{job}: what scored it {found.message}; once more")
-            message = f"what scored it {found.message}"
-            return self._end(one, self._failure(one, _KINDS[found.kind], message, found))
+                found = self._scored(one, live, stopped)
+            if isinstance(found, Answer):
+                return self._end(one, self._receipt(one, found))
+            self._forget()
+            if found.kind == "stopped":
+                return self._stopped(one, beat)
+            return self._end(one, self._failure(one, _KINDS[found.kind], f"what scored it {found.message}", found))
+
+    def _forget(self) -> None:
+        """The process is gone."""
+        self._process, self._key, self.model = None, None, None
 
     def _scored(self, one: Claimed, live: Live, stopped: Callable[[], bool]) -> Answer | Death:
         job = one.job
@@ -138,7 +140,7 @@ class LocalRunner:
             settings = {
                 "scorer": SCORER,
                 "store": self.store.address,
-                "run": f"site-{job.pk}-{job.attempts}",
+                "run": f"site-{job.pk}-{job.attempts}",  # of the job that this process is started for
                 "isolated": True,
                 "options": options,
             }

@@ -47,8 +47,8 @@ def main(kind: str, folder: str, answer: str) -> None:
 
 
 def _checks(kind: str, folder: str) -> Any:
-    from brainscore.cli._checking import check_references
-    from brainscore.cli._references import find_references
+    from brainscore_vision._checking import check_references
+    from brainscore_vision._references import find_references
 
     for one in check_references(find_references(kind, folder)):
         for check in one.checks:

@@ -81,7 +81,7 @@ def text_of(
     """The text of a letter; parameters as those of `write`."""
     words = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
     body = engines["django"].engine.get_template(template).render(Context(words, autoescape=False))
-    return re.sub(r"\n{3,}", "\n\n", body).strip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", body.replace("\0", "")).strip() + "\n"
 
 
 def write_all(to: Iterable[User], subject: str, template: str, *args: Any, **kwargs: Any) -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import brainscore_vision
-from brainscore.cli._checking import check_references
-from brainscore.cli._references import find_references
+from brainscore_vision._checking import check_references
+from brainscore_vision._references import find_references
 from brainscore_core.plugins import check_metric
 from brainscore_core.plugins._plugin_tests import read_tests
 from brainscore_vision import load_metric, metric_registry

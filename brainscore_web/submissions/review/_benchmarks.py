@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BENCHMARK", "TESTING"]
 
+_BENCHMARKS, _TEST = str(PluginKind.BENCHMARKS), str(Step.Kind.TEST)
 _NAME = re.compile(r"[A-Z][A-Za-z]*(?:19|20)\d\d[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
 _FIELD = re.compile(r"^\s*(\w+)\s*=", re.MULTILINE)
 _PARENTS = frozenset({"V1", "V2", "V4", "IT", "behavior", "behavior_vision", "neural", "neural_vision", "engineering"})
@@ -50,7 +51,7 @@ def _is_base(name: str) -> bool:
 
 def _identifier(material: Material) -> list[Found]:
     found = []
-    for _, made in material.registered(PluginKind.BENCHMARKS):
+    for _, made in material.registered(_BENCHMARKS):
         key, line = str(made.get("key", "")), made.get("line")
         fine = _NAME.fullmatch(key)
         found.append(yes(key, line=line) if fine else no(f"{key} is not written as AuthorYear-metric", line=line))
@@ -154,10 +155,10 @@ def _tests(what: str, wanted: Callable[[Test], bool], check: str) -> Callable[[M
 
 
 def _all_pass(material: Material) -> list[Found]:
-    step = material.steps.get(Step.Kind.TEST)
+    step = material.steps.get(_TEST)
     if step is None or step.state in (Step.State.WAITING, Step.State.RUNNING, Step.State.CANCELLED):
         return [judged("tests were not run yet" if step is None else f"tests: {step.state}")]
-    said = material.result(Step.Kind.TEST)
+    said = material.result(_TEST)
     counts = [f"{said[name]} {name}" for name in ("passed", "failed", "skipped") if isinstance(said.get(name), int)]
     words = ", ".join(counts) or step.reason or step.state
     found = [yes(words) if step.state == Step.State.PASSED and not said.get("failed") else no(words)]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALWAYS", "DATA", "DOCUMENTATION"]
 
+_DATA, _CHECK = str(PluginKind.DATA), str(Step.Kind.CHECK)
 _SCORE = re.compile(r"\b(?:score|ceiling|expected|alexnet)\b[^\n]{0,80}?\d*\.\d+", re.IGNORECASE)
 _SHORT = 80
 _LOADERS = ("load_stimulus_set_from", "load_assembly_from", "load_file", "load_folder", "fetch", "package")
@@ -40,7 +41,7 @@ def _stimuli(material: Material) -> list[Found]:
         lambda said: "stimul" in f"{said.get('check', '')}".lower() or "file" in f"{said.get('check', '')}".lower(),
         "checked when it was uploaded",
     )
-    return found + material.ran("its stimulus ids are unique", "its files are there", kind=PluginKind.DATA) or [
+    return found + material.ran("its stimulus ids are unique", "its files are there", kind=_DATA) or [
         judged("the code names no upload of this site: ids and files were not checked here")
     ]
 
@@ -51,7 +52,7 @@ def _values(material: Material) -> list[Found]:
         lambda said: any(word in f"{said.get('check', '')}".lower() for word in _NAN),
         "no value is missing, as its upload's checks say",
     )
-    return found + material.ran("its values are there", kind=PluginKind.DATA) or [
+    return found + material.ran("its values are there", kind=_DATA) or [
         judged("the code names no upload of this site: values were not checked here")
     ]
 
@@ -63,7 +64,7 @@ def _hashes(material: Material) -> list[Found]:
         if one.accepted
         for file in one.files
     ]
-    fetched = material.result(Step.Kind.CHECK).get("files")
+    fetched = material.result(_CHECK).get("files")
     for file in fetched if isinstance(fetched, list) else ():
         if isinstance(file, dict):
             address, note = str(file.get("url", "")), str(file.get("note") or "")
@@ -72,14 +73,14 @@ def _hashes(material: Material) -> list[Found]:
             found.append(
                 yes(f"{said} was fetched and compared") if verified else no(said) if verified is False else judged(said)
             )
-    found += material.ran("what is fetched has its sha1", kind=PluginKind.DATA)
+    found += material.ran("what is fetched has its sha1", kind=_DATA)
     return found or [judged("the code names no file with a hash")]
 
 
 def _registration(material: Material) -> list[Found]:
     found = []
     for name, code in material.data.items():
-        registered = [one for plugin, one in material.registered(PluginKind.DATA) if plugin == name]
+        registered = [one for plugin, one in material.registered(_DATA) if plugin == name]
         loaders = [call for call in code.calls if call.name.startswith(_LOADERS)]
         if not registered:
             found.append(no(f"{name} registers nothing"))

@@ -100,9 +100,9 @@ class Material:
         step = self.steps.get(kind)
         return step.result if step is not None and isinstance(step.result, dict) else {}
 
-    def ran(self, *names: str, kind: str = PluginKind.BENCHMARKS) -> list[Found]:
+    def ran(self, *names: str, kind: str = "benchmarks") -> list[Found]:
         """Outcomes of checks that were run on plugins of a kind, by the beginning of their names."""
-        checks = self.result(Step.Kind.TEST).get("checks")
+        checks = self.result(str(Step.Kind.TEST)).get("checks")
         found = []
         for one in checks if isinstance(checks, list) else ():
             if not isinstance(one, dict) or one.get("kind") != kind:
@@ -125,8 +125,8 @@ def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] 
 
     return Material(
         texts=texts,
-        benchmarks=code(PluginKind.BENCHMARKS),
-        data=code(PluginKind.DATA),
+        benchmarks=code(str(PluginKind.BENCHMARKS)),
+        data=code(str(PluginKind.DATA)),
         plugins=revision.plugins,
         findings=revision.findings,
         steps={step.kind: step for step in revision.steps.defer("log")},

@@ -27,7 +27,7 @@ __all__ = ["Case", "Refused", "case_of", "is_own", "judge", "refusal"]
 
 _V = Review.Verdict
 _S = Submission.State
-_AUTOMATIC = (Step.Kind.CHECK, Step.Kind.TEST)
+_AUTOMATIC = ("check", "test")
 _EARLY = (_S.QUEUED, _S.CHANGES, _S.REVIEW)
 
 
@@ -158,7 +158,7 @@ def case_of(submission: Submission, revision: Revision, reviewer: User) -> Case:
     """How a revision stands for a reviewer."""
     newest = submission.revisions.order_by("-number").values_list("number", flat=True)[0]
     steps = {step.kind: step for step in revision.steps.defer("log")}
-    review = steps.get(Step.Kind.REVIEW)
+    review = steps.get("review")
     key = reviewer_key(review.result) if review else None
     holder = User.objects.filter(pk=key, is_active=True).first() if key and key != reviewer.pk else None
     last = revision.reviews.select_related("reviewer").order_by("-created", "-pk").first()
@@ -168,7 +168,9 @@ def case_of(submission: Submission, revision: Revision, reviewer: User) -> Case:
         newer=newest if newest != revision.number else 0,
         own=is_own(submission, reviewer),
         unpassed=tuple(
-            kind.label.lower() for kind in _AUTOMATIC if kind not in steps or steps[kind].state != Step.State.PASSED
+            Step.Kind(kind).label.lower()
+            for kind in _AUTOMATIC
+            if kind not in steps or steps[kind].state != Step.State.PASSED
         ),
         open=Comment.objects.filter(revision__submission=submission, resolved=None).count(),
         holder=str(holder) if holder is not None and reviews_submissions(holder) else "",

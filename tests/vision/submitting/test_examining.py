@@ -283,9 +283,8 @@ def test_what_the_site_gives_to_be_copied(zipped, from_s3, with_zip):
             from_s3=from_s3, private=not from_s3, site="https://example.org",
         )
     )  # fmt: skip
-    files = {"data/mine2026/__init__.py": code, "data/mine2026/test.py": "from x import load_dataset\n\n\ndef test_it():\n"
-             "    load_dataset('Mine2026')\n"}  # fmt: skip
-    package = read_zip(zipped(files))
+    test = "from brainscore_vision import load_dataset\n\n\ndef test_it():\n    load_dataset('Mine2026')\n"
+    package = read_zip(zipped({"data/mine2026/__init__.py": code, "data/mine2026/test.py": test}))
     assert examine(package) == ()
     kinds = ["csv", *(["zip"] if with_zip else []), "nc"]
     declared = declared_files(package)

@@ -111,7 +111,7 @@ def test_from_the_first_form_to_the_winners(scored, page):
 
 @pytest.fixture
 def addresses(scored):
-    """Every page of competitions, with an entry, as an organiser sees it."""
+    """Every kind of page of competitions, with an entry, as an organiser sees it."""
     made = Competition.objects.get(slug="2024")
     open_one = Competition.objects.create(
         slug="okapi",
@@ -141,8 +141,8 @@ def addresses(scored):
     return [
         "/competitions/", "/competition2022/", "/competition2024/", "/competitions/new/", "/competitions/okapi/",
         "/competitions/okapi/manage/", "/competitions/okapi/manage/texts/", "/competitions/okapi/manage/freeze/",
-        *(f"/competitions/okapi/manage/lists/{name}/" for name in ("dates", "people", "programme", "questions")),
-        "/competitions/okapi/manage/tracks/new/", f"{key}/", f"{key}/awards/", f"{key}/entries/",
+        *(f"/competitions/okapi/manage/lists/{name}/" for name in ("dates", "questions")),
+        "/competitions/okapi/manage/tracks/new/", f"{key}/entries/",
         f"/competitions/2024/manage/tracks/{past.pk}/awards/", f"/competitions/okapi/tracks/{track.pk}/enter/",
         f"/competitions/okapi/entries/{track.entries.get().pk}/withdraw/",
     ]  # fmt: skip

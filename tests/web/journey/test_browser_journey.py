@@ -210,7 +210,7 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     assert any("simulated" in text for text in site.letters("newcomer@example.org", "hange"))
     newcomer.goto(submission)
     assert "Please say in the docstring" in newcomer.inner_text("main")
-    newcomer.click("text=Send a new revision")
+    newcomer.get_by_role("link", name="Send a new revision").click()
     path = "benchmarks/newcomer2026/benchmark.py"
     files[path] = files[path].replace(f"representations of {NAME}.", f"representations of {NAME}, simulated cells.")
     choose(newcomer, files, "newcomer2026-again.zip")

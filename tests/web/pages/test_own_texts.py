@@ -235,3 +235,15 @@ def test_no_news_take_the_address_of_the_feed(client, db, staff):
     assert "at this address" in client.post(add, sent).content.decode()
     assert client.post(add, {**sent, "slug": "fed"}).status_code == 302
     assert News.objects.get().draft is False
+
+
+def test_what_administrators_wrote_is_in_their_data(client, db, staff):
+    Page.objects.create(slug="about", title="Ours", body="x", by=staff)
+    News.objects.create(slug="new", title="New", body="x", by=staff)
+    client.force_login(staff)
+    found = client.get("/accounts/data/").json()
+    assert [one["title"] for one in (*found["pages"], *found["news"])] == ["Ours", "New"]
+    staff_of_before = staff.pk
+    staff.delete()
+    assert Page.objects.get().by is None
+    assert News.objects.get().by_id != staff_of_before

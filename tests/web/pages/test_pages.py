@@ -1,7 +1,6 @@
 """Home, texts."""
 
 import pytest
-from django.urls import reverse
 
 ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/competitions/"]
 

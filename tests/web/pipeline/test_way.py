@@ -70,33 +70,24 @@ def test_failing_tests_are_told(caged, submit, states):
 
 
 _METRIC = {
-    "metrics/closeness/__init__.py": """\"\"\"How close two assemblies are.\"\"\"
+    "metrics/closeness/__init__.py": """\"\"\"How often choices are right.\"\"\"
 
 from brainscore_vision import metric_registry
-from brainscore_vision.metrics.closeness.metric import Closeness
+from brainscore_vision.metrics.accuracy.metric import Accuracy
 
-metric_registry["closeness"] = Closeness
-""",
-    "metrics/closeness/metric.py": """\"\"\"How close two assemblies are.\"\"\"
-
-import numpy as np
-
-from brainscore_core.metrics import Metric, Score
-
-
-class Closeness(Metric):
-    \"\"\"One minus the mean distance.\"\"\"
-
-    def __call__(self, source, target):
-        return Score(1 - float(np.mean(np.abs(np.asarray(source) - np.asarray(target)))))
+metric_registry["closeness"] = Accuracy
 """,
     "metrics/closeness/test.py": """import pytest
 
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
 
 
-def test_it_is_one():
-    assert float(load_metric("closeness")([1.0, 2.0], [1.0, 2.0])) == 1
+def test_a_known_score():
+    choices = BehavioralAssembly(
+        ["cat", "dog", "dog"], coords={"stimulus_id": ("presentation", list("abc"))}, dims=["presentation"]
+    )
+    assert float(load_metric("closeness")(choices, ["cat", "dog", "cat"])) == pytest.approx(0.667, abs=0.001)
 
 
 @pytest.mark.private_access
@@ -122,4 +113,4 @@ def test_a_metric_waits_for_review(caged, submit, states, staff):
     pipeline.approve(revision, review)
     assert run_next()
     assert states(revision).startswith("pass pass pass pass")
-    assert (pipeline.published_folder() / "metrics" / "closeness" / "metric.py").is_file()
+    assert (pipeline.published_folder() / "metrics" / "closeness" / "__init__.py").is_file()

@@ -7,7 +7,9 @@ import zipfile
 
 from django.db import OperationalError, connection
 
-from .._plugins import benchmark_files
+from .._plugins import benchmark_files, model_files  # noqa: TID252 # tests are no installed package
+
+__all__ = ["FINE", "NOTE", "add_revision", "benchmark_files", "make", "model_files", "unlocked"]
 
 NOTE = """Measures how alike models see the stimuli of Author et al. (2026), with data of the paper.
 All tests pass. Ceiling 0.85; score of alexnet = 0.42."""

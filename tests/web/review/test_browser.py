@@ -1,4 +1,4 @@
-"""Pages of reviewers in a browser: nothing for axe to find, nothing wider than a phone, and one review from end to end."""
+"""Pages of reviewers in a browser: nothing for axe to find, nothing wider than a phone, one whole review."""
 
 import pytest
 from django.test import Client

@@ -4,8 +4,7 @@ import pytest
 
 from brainscore_web.submissions.review.checklist import checklist_of
 
-from .._plugins import benchmark_files
-from ._made import NOTE, make
+from ._made import NOTE, benchmark_files, make
 
 CODE, TEST, INIT = (f"benchmarks/author2026/{name}.py" for name in ("benchmark", "test", "__init__"))
 SHA = "1d47ea4a09ddd72cebabca95b985646650f21646"

@@ -162,14 +162,14 @@ def test_who_gets_none(people):
 
 
 def test_a_letter_of_a_transaction_that_fails_is_none(people):
-    with pytest.raises(RuntimeError), transaction.atomic():
+    with transaction.atomic():
         write(people["sam"], "x", "submissions/email/base.txt")
-        raise RuntimeError
+        transaction.set_rollback(True)
     assert not Letter.objects.exists()
 
 
 def test_nothing_of_a_letter_is_a_header_or_markup(people):
-    submission = make(people["sam"], title="a\r\nBcc: all@example.org\n<b>&\x00")
+    submission = make(people["sam"], title="a\r\nBcc: all@example.org\n<b>&\x07")
     made = write(
         people["rita"],
         f"Hi {submission}",
@@ -213,9 +213,10 @@ def test_who_was_killed_while_sending(people, monkeypatch):
     def die(one, connection):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(letters, "_send", die)
-        send_due()
+        with pytest.raises(KeyboardInterrupt):
+            send_due()
     assert send_due() == 0  # for some minutes it is that one's
     Letter.objects.filter(pk=made.pk).update(due=timezone.now())
     assert send_due() == 1

@@ -9,8 +9,7 @@ from brainscore_web.submissions.review.differences import changes, same_place
 from brainscore_web.submissions.review.shown import anchor_of, discussion
 from brainscore_web.submissions.review.texts import CONTENT, decoded, texts_of
 
-from .._plugins import benchmark_files, model_files
-from ._made import add_revision, make
+from ._made import add_revision, benchmark_files, make, model_files
 
 PATH = "benchmarks/author2026/benchmark.py"
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"

@@ -4,18 +4,21 @@ import pytest
 from django.utils import timezone
 
 from brainscore_web.submissions.models import Step, Submission
-
 from tests.web._plugins import model_files
+
+from .conftest import confirm
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def logged_in(page, owner):
+    confirm(owner)
     page.goto("/accounts/login/")
     page.fill("[name=login]", owner.email)
     page.fill("[name=password]", "correct horse battery")
     page.click("main button[type=submit]")
+    page.wait_for_url("**/accounts/profile/")
     return page
 
 
@@ -45,6 +48,7 @@ def test_everybody_can_use_the_pages(owner, submitted, logged_in, scheme, width)
     logged_in.set_viewport_size({"width": width, "height": 800})
     for address in ("", "new/", f"{row.pk}/", f"{row.pk}/?revision=1", f"{row.pk}/1/code/", f"{row.pk}/2/changes/"):
         logged_in.goto(f"/submissions/{address}")
+        assert logged_in.url.endswith(f"/submissions/{address}")
         assert logged_in.evaluate("document.documentElement.scrollWidth") <= width, address
         found = axe.Axe().run(logged_in)
         assert found.violations_count == 0, f"{address}: {found.generate_report()}"

@@ -6,7 +6,6 @@ import zipfile
 import pytest
 
 from brainscore_web.submissions.models import Submission
-
 from tests.web._plugins import model_files, zipped
 
 pytestmark = pytest.mark.django_db
@@ -95,8 +94,6 @@ def test_scopes(post, ask, token_of, owner, other):
     [
         ({}, 400, "send a ZIP file as archive, or a url"),
         ({"url": "ftp://x"}, 400, "does not begin with https://"),
-        ({"url": "https://example.org/x.git"}, 400, "the commit is missing"),
-        ({"url": "https://example.org/x.git", "commit": "main"}, 400, "main is no commit"),
         ({"urls": "x"}, 400, "there is no field 'urls' here"),
         ({"archive": io.BytesIO(b"PK"), "url": "https://x"}, 400, "send a ZIP file as archive, or a url"),
         ({"url": "https://x", "note": "x" * 6000}, 400, "the note has 6,000 characters"),

@@ -14,8 +14,8 @@ from django.db import connection
 from django.utils import timezone
 
 from brainscore_web.submissions.models import Revision, Submission
-
 from tests.web._plugins import model_files, zipped
+
 from .conftest import confirm
 
 

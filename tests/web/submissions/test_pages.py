@@ -14,8 +14,8 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Comment, Letter, Plugin, Revision, Step, Submission
-
 from tests.web._plugins import benchmark_files, model_files
+
 from .conftest import browser_of, confirm
 
 pytestmark = pytest.mark.django_db

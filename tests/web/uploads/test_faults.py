@@ -346,23 +346,14 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
     assert "secret" not in str(upload.findings)
 
 
-def test_a_page_that_asks_often_begins_one_check(start, send, client, settings, monkeypatch, transactional_db):
-    from brainscore_web.uploads import checking
+def test_a_page_that_asks_often_begins_one_check(start, client, transactional_db):
+    """However often somebody looks, one task waits for a worker."""
+    from django_tasks_db.models import DBTaskResult
 
-    begun, go = [], threading.Event()
-
-    def check(key):
-        begun.append(key)
-        go.wait(10)
-
-    monkeypatch.setattr(checking, "check", check)
     upload = start(state="checking")
     for _ in range(5):
         client.get(f"/uploads/{upload.pk}/state/")
-    _until(lambda: begun)
-    go.set()
-    _until(lambda: not checking._waiting)
-    assert begun == [upload.pk]
+    assert DBTaskResult.objects.ready().count() == 1
 
 
 def test_leftovers_are_swept(start, send, root, packages, uploader, django_capture_on_commit_callbacks):
@@ -415,14 +406,15 @@ def test_large_ones_are_checked_beside(start, send, client, settings, packages, 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_thread_checks(start, send, client, settings, packages):
+def test_a_worker_checks(start, send, client, settings):
+    """Large ones are checked by whoever does tasks."""
     settings.UPLOADS["inline"] = 10
     upload = start()
     send(upload, "csv", b"stimulus_id\na\n")
     client.post(f"/uploads/{upload.pk}/check/")
-    for thread in threading.enumerate():
-        if thread.name == f"upload {upload.pk}":
-            thread.join(30)
+    upload.refresh_from_db()
+    assert upload.state == "checking"
+    call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
     upload.refresh_from_db()
     assert upload.state == "accepted"
 

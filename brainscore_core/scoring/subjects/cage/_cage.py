@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -34,6 +35,7 @@ __all__ = ["HOME", "STIMULI", "Cage", "OpenCage", "Verdict"]
 HOME = "/tmp/home"  # noqa: S108 - in a cage, where all of /tmp is its own
 STIMULI = PurePosixPath("/stimuli")
 
+_PREFIX, _LOCK = "brainscore-cage-", "lock"
 _LAUNCHER = Path(__file__).with_name("_launch.py")
 _KEPT = ("LANG", "LC_ALL", "TZ", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _ALONE = (
@@ -107,11 +109,14 @@ class Cage:
             Whether the last argument of the command is the number of a descriptor that is to be handed on.
         """
         require_cage()
-        folder = Path(tempfile.mkdtemp(prefix="brainscore-cage-"))
-        try:
-            yield OpenCage(self, folder, socket=socket)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        _sweep()
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        with open(folder / _LOCK, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                yield OpenCage(self, folder, socket=socket)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class OpenCage:
@@ -220,6 +225,17 @@ class OpenCage:
                 f"the folder {folder} is closed to the unprivileged user that a cage has",
                 remedy=f"open it for reading: chmod -R o+rX {folder}",
             )
+
+
+def _sweep() -> None:
+    """Remove what processes left behind that were killed: stimuli may lie there."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if left.stat().st_uid != os.getuid():
+                continue
+            with open(left / _LOCK) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # not while its process lives
+                shutil.rmtree(left, ignore_errors=True)
 
 
 @cache

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from pathlib import Path
@@ -404,6 +405,7 @@ def test_without_the_process_that_wanted_it(tmp_path):
         inside = "import time; print('ready', flush=True); time.sleep(600)"
         run_in_cage([sys.executable, "-c", inside], Cage(), timeout=600, on_output=lambda text: print(text, flush=True))
     """
+    before = set(Path(tempfile.gettempdir()).glob("brainscore-cage-*"))
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     below = descendants(process.pid)
@@ -417,3 +419,6 @@ def test_without_the_process_that_wanted_it(tmp_path):
         threading.Event().wait(0.05)
     else:
         pytest.fail("still there")
+    left = [folder for folder in Path(tempfile.gettempdir()).glob("brainscore-cage-*") if folder not in before]
+    run("pass")
+    assert not any(folder.exists() for folder in left), "the next cage clears up"
