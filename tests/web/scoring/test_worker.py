@@ -82,14 +82,17 @@ def test_a_killed_worker_leaves_its_pair_to_another(tell):
     tell("killed")
 
 
+@pytest.mark.slow
 def test_a_receipt_that_was_written_is_not_made_again(tell):
     tell("killed_before_it_could_say")
 
 
+@pytest.mark.slow
 def test_a_running_pair_is_given_back_or_cancelled(tell):
     tell("stopped")
 
 
+@pytest.mark.slow
 def test_pairs_are_scored_on_a_cluster(tell):
     pytest.importorskip("distributed")
     tell("on_a_cluster")
