@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -44,9 +45,14 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     if demo:
         use_demonstration()
     taken = listen(host, port)
-    count = prepare(None if demo else place, demonstration=demo, say=click.echo)
     name = f"[{host}]" if ":" in host else host
-    click.echo(f"{count:,} scores at http://{name}:{taken.getsockname()[1]}/  (Ctrl-C ends)")
+    here = f"http://{name}:{taken.getsockname()[1]}"
+    if not os.environ.get("BRAINSCORE_SITE_HOSTS"):
+        os.environ.setdefault("BRAINSCORE_SITE_ADDRESS", here)  # in mails
+    if not demo:
+        os.environ.setdefault("BRAINSCORE_SITE_RESULTS", str(address))  # what is scored here goes to the rest
+    count = prepare(None if demo else place, demonstration=demo, say=click.echo)
+    click.echo(f"{count:,} scores at {here}/  (Ctrl-C ends)")
     serve(taken, workers=workers, worker=not no_worker)
 
 

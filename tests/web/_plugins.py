@@ -50,14 +50,14 @@ def tiles() -> FeatureModel:
         "{identifier}", layers={{"tiles": np.stack}}, load=partial(load_rgb, size=SIZE), visual_degrees=8, batch_size=16
     )
 '''
-_MODEL_TEST = '''from brainscore_vision import load_model
+_MODEL_TEST = """from brainscore_vision import load_model
 
 
 def test_it_loads():
     model = load_model("{identifier}")
     assert model.identifier == "{identifier}"
     assert model.visual_degrees() == 8
-'''
+"""
 _BENCHMARK = '''"""How alike a model sees the stimuli of {study}."""
 
 from brainscore_vision import benchmark_registry
@@ -101,7 +101,7 @@ class {cls}(NeuralBenchmark):
             bibtex=BIBTEX,
         )
 '''
-_BENCHMARK_TEST = '''import pytest
+_BENCHMARK_TEST = """import pytest
 
 from brainscore_vision import load_benchmark, load_model
 
@@ -117,7 +117,7 @@ class Test{cls}:
     def test_score(self):
         score = load_benchmark("{identifier}")(load_model("pixels"))
         assert float(score) == pytest.approx({expected}, abs={tolerance})
-'''
+"""
 
 
 def _cls(name):

@@ -7,7 +7,7 @@ import zipfile
 
 from django.db import OperationalError, connection
 
-from .._plugins import benchmark_files, model_files  # noqa: TID252 # tests are no installed package
+from .._plugins import benchmark_files, model_files  # tests are no installed package
 
 __all__ = ["FINE", "NOTE", "add_revision", "benchmark_files", "make", "model_files", "unlocked"]
 

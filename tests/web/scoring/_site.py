@@ -4,7 +4,7 @@ from brainscore_vision.submitting import read_zip
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 
-from .._plugins import zipped  # noqa: TID252
+from .._plugins import zipped
 
 SIMULATED = ("Simulated2026.V1-rdm", "Simulated2026.IT-rdm")
 

@@ -9,7 +9,7 @@ from brainscore_web.scoring.finishing import finish, usable_receipt
 from brainscore_web.scoring.live import live_now
 from brainscore_web.scoring.models import Job
 
-from .._plugins import model_files  # noqa: TID252
+from .._plugins import model_files
 from ._site import SIMULATED, in_tree, publish, submit
 
 pytestmark = pytest.mark.django_db

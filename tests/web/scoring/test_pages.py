@@ -9,7 +9,7 @@ from brainscore_web.scoring.api import cancel_job, progress, retry_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Submission
 
-from .._plugins import model_files  # noqa: TID252
+from .._plugins import model_files
 from ._site import in_tree, submit
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from brainscore_web.scoring.claiming import claim_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Plugin
 
-from .._plugins import benchmark_files, model_files  # noqa: TID252
+from .._plugins import benchmark_files, model_files
 from ._site import SIMULATED, in_tree, publish, submit
 
 pytestmark = pytest.mark.django_db
