@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
-from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, Value, When
 from ninja import Schema
 from pydantic import BeforeValidator, Field
 
 from brainscore_web.api._problems import Problem
-from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
+from brainscore_web.leaderboard.models import Benchmark, Score, ScoreQuerySet, VisionModel, Visitor
 
 __all__ = ["COLUMNS", "Moment", "ScoresAsked", "scores"]
 
@@ -62,7 +62,7 @@ class ScoresAsked(Schema):
     )
 
 
-def scores(visitor: Visitor, asked: ScoresAsked) -> QuerySet[Score]:
+def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
     """Scores that are asked for and that the visitor may see, each with `counts`, the oldest receipt first.
 
     Those count that are the newest of their model on their benchmark's version that counts, as on the leaderboard; of

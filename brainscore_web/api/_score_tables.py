@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from brainscore_web.api._score_queries import COLUMNS
 from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.withheld import withheld_reason
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,7 +25,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a 
 
 
 def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
-    """Write scores with `counts` to a file that goes when it is closed.
+    """Write scores with `counts` and `shows_data` to a file that goes when it is closed.
 
     In CSV, a text that a spreadsheet would take for a formula gets an apostrophe before it.
 
@@ -58,7 +59,8 @@ def _schema() -> pyarrow.Schema:
 def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, harmless: bool) -> Iterator[pyarrow.RecordBatch]:
     import pyarrow
 
-    names = ("model__identifier", "benchmark__identifier", *COLUMNS, "counts")
+    names = ("model__identifier", "benchmark__identifier", *COLUMNS, "counts", "shows_data")
+    state, reason = names.index("state"), names.index("reason")
     rows: list[tuple[Any, ...]] = []
 
     def batch() -> pyarrow.RecordBatch:
@@ -70,7 +72,10 @@ def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, harmless: bool) 
         return pyarrow.record_batch(columns, schema=schema)
 
     for row in found.values_list(*names).iterator(chunk_size=_ROWS):
-        rows.append(row)
+        *values, shown = row
+        if not shown:
+            values[reason] = withheld_reason(values[state], values[reason])
+        rows.append(tuple(values))
         if len(rows) == _ROWS:
             yield batch()
     if rows:

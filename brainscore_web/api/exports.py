@@ -102,7 +102,8 @@ def export_scores(
 ) -> HttpResponseBase:
     """Write the scores that count, or with `history` all, as a table; the filters are those of `scores`."""
     refuse_others(request, ScoresAsked)
-    found = scores(caller_of(request).visitor, asked)
+    visitor = caller_of(request).visitor
+    found = scores(visitor, asked).with_shows_data(visitor)
     if not _writing.acquire(timeout=_PATIENCE):
         wait = {"Retry-After": str(_PATIENCE)}
         raise Problem(503, "other exports are being written", f"try again in {_PATIENCE} s", headers=wait)

@@ -18,6 +18,7 @@ from brainscore_web.api._score_queries import COLUMNS, ScoresAsked, scores
 from brainscore_web.api._site_api import problems
 from brainscore_web.leaderboard.cards._receipt import public_document
 from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = ["MOST_RECEIPTS", "router"]
 
@@ -65,13 +66,16 @@ def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, An
     A page goes on after the last receipt of the one before, so that none is missed or repeated while others are added.
     """
     refuse_others(request, ScoresPaged)
-    found = scores(caller_of(request).visitor, asked)
+    visitor = caller_of(request).visitor
+    found = scores(visitor, asked).with_shows_data(visitor)
     if asked.after:
         found = found.filter(receipt__gt=asked.after)
-    columns = found.values(*COLUMNS, "counts", "model__identifier", "benchmark__identifier")
+    columns = found.values(*COLUMNS, "counts", "shows_data", "model__identifier", "benchmark__identifier")
     items = list(columns[: asked.limit + 1])
     more, items = len(items) > asked.limit, items[: asked.limit]
     for item in items:
+        if not item.pop("shows_data"):
+            item["reason"] = withheld_reason(item["state"], item["reason"])
         item["model"], item["benchmark"] = item.pop("model__identifier"), item.pop("benchmark__identifier")
     return {
         "items": items,
@@ -86,7 +90,8 @@ def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, An
 def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     """Show a receipt: everything that is kept of one scoring, where the site has read it.
 
-    Where the benchmark's data are withheld, addresses of files and tracebacks are left out.
+    Where the benchmark's data are withheld, all is left out that may show them: addresses of files, texts of errors,
+    notes.
     """
     refuse_others(request)
     visitor = caller_of(request).visitor

@@ -127,8 +127,12 @@ class _Cells:
 
     def _read_reasons(self, places: list[tuple[int, int]]) -> None:
         wanted = {int(self.board.score[place]) for place in places if STATES[int(self.board.state[place])] != "scored"}
-        rows = Score.objects.filter(pk__in=wanted - {-1}).order_by().values_list("pk", "reason") if wanted else ()
-        for pk, reason in rows:
+        if not wanted:
+            return
+        # standings are everybody's: they say what a visitor may read
+        rows = Score.objects.filter(pk__in=wanted - {-1}).with_shows_data(AnonymousUser()).order_by()
+        for pk, state, told, shown in rows.values_list("pk", "state", "reason", "shows_data"):
+            reason = told if shown else withheld_reason(state, told)
             first = (reason or "").strip().splitlines()[:1]
             self.reasons[pk] = first[0][:_LONGEST] if first else ""
 

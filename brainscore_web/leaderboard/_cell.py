@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from brainscore_web.leaderboard.board import STATES, Board
 from brainscore_web.leaderboard.models import Score, Visitor
+from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = ["Facts", "cell_facts"]
 
-_FIELDS = ("receipt", "version", "created", "level", "reason", "error_reason", "value", "error")
+_FIELDS = ("receipt", "version", "created", "level", "state", "reason", "error_reason", "value", "error")
 
 
 class Facts(NamedTuple):
@@ -35,8 +36,16 @@ def cell_facts(board: Board, row: int, place: int, visitor: Visitor) -> Facts:
     score: dict[str, Any] = {}
     shown = int(board.snapshot.score[int(board.rows[row]), node.column])
     if shown >= 0:
-        score = Score.objects.visible_to(visitor).filter(pk=shown).values(*_FIELDS).first() or {}
+        score = _score(shown, visitor)
     return Facts(title, _of_benchmark(board, row, place, score), score.get("receipt"))
+
+
+def _score(key: int, visitor: Visitor) -> dict[str, Any]:
+    rows = Score.objects.visible_to(visitor).with_shows_data(visitor).filter(pk=key)
+    found: dict[str, Any] = rows.values(*_FIELDS, "shows_data").first() or {}
+    if found and not found["shows_data"]:
+        found["reason"] = withheld_reason(found["state"], found["reason"])
+    return found
 
 
 def _of_mean(board: Board, row: int, place: int) -> list[str]:

@@ -11,11 +11,12 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
+from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = [
     "Benchmark",
@@ -51,6 +52,15 @@ def _visible(visitor: Visitor, model: str) -> Q:
         return Q()
     public = Q(**{f"{model}visibility": Visibility.PUBLIC})
     return public | Q(**{f"{model}owner": visitor}) if visitor.is_authenticated else public
+
+
+def _shows_data(visitor: Visitor, benchmark: str) -> Case:
+    """`Benchmark.shows_data_to` for the database; `benchmark` leads to them."""
+    shown = Q(**{f"{benchmark}access": Visibility.PUBLIC})
+    if visitor.is_authenticated:
+        shown |= Q(**{f"{benchmark}owner": visitor})
+    condition = Value(True) if _sees_all(visitor) else Case(When(shown, then=Value(True)), default=Value(False))
+    return Case(When(pk__isnull=False, then=condition), default=Value(False), output_field=models.BooleanField())
 
 
 def _check_identifier(row: VisionModel | Benchmark) -> None:
@@ -189,9 +199,13 @@ class Benchmark(models.Model):
             above = known.get(above, (None, True))[0]
 
     def shows_data_to(self, visitor: Visitor) -> bool:
-        """Whether this visitor may see stimuli and measurements."""
+        """Whether this visitor may see stimuli and measurements, and so what models say that have seen them."""
         own = visitor.is_authenticated and self.owner_id == visitor.pk
         return self.access == Visibility.PUBLIC or own or _sees_all(visitor)
+
+    def reason_to(self, visitor: Visitor, state: str, reason: str) -> str:
+        """Why there is no score, as this visitor may read it: a model could have written stimuli into its error."""
+        return reason if self.shows_data_to(visitor) else withheld_reason(state, reason)
 
 
 class BenchmarkVersion(models.Model):
@@ -233,6 +247,10 @@ class ScoreQuerySet(models.QuerySet["Score"]):
     def visible_to(self, visitor: Visitor) -> ScoreQuerySet:
         """Those of models that the visitor may see."""
         return self.filter(_visible(visitor, "model__"))
+
+    def with_shows_data(self, visitor: Visitor) -> ScoreQuerySet:
+        """Each with `shows_data`, as `Benchmark.shows_data_to` says of its benchmark."""
+        return self.annotate(shows_data=_shows_data(visitor, "benchmark__"))
 
 
 class Score(models.Model):

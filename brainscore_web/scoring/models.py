@@ -86,6 +86,12 @@ class Job(models.Model):
     def __str__(self) -> str:
         return f"{self.model.identifier} on {self.benchmark.identifier}"
 
+    def reason_to(self, visitor: Visitor) -> str:
+        """Why there is no score, as this visitor may read it; what the site itself says, anybody may."""
+        if self.state in (*OPEN, self.State.CANCELLED):
+            return self.reason
+        return self.benchmark.reason_to(visitor, self.state, self.reason)
+
 
 OPEN = (Job.State.WAITING, Job.State.RUNNING)
 """States in which something is still to come."""

@@ -22,7 +22,7 @@ def exported(user: User) -> list[dict[str, Any]]:
             "benchmark": row.benchmark.identifier,
             "why": row.why,
             "state": row.state,
-            "reason": row.reason,
+            "reason": row.reason_to(user),
             "created": row.created,
             "started": row.started,
             "ended": row.ended,

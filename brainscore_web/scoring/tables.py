@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from brainscore_web.leaderboard.models import Visibility, Visitor
+from brainscore_web.leaderboard.models import Visitor
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.progress import progress
 from brainscore_web.submissions.models import Submission
@@ -31,8 +31,10 @@ class Row:
     ----------
     job : Job
         Without its log.
-    may_retry, may_cancel, has_log : bool
+    may_retry, may_cancel : bool
         What the visitor may do with it.
+    reason : str
+        Why there is no score, as the visitor may read it.
     worker : str
         Who runs it, for administrators.
     """
@@ -40,7 +42,7 @@ class Row:
     job: Job
     may_retry: bool
     may_cancel: bool
-    has_log: bool
+    reason: str
     worker: str
 
 
@@ -50,15 +52,11 @@ def shows_log(job: Job, visitor: Visitor) -> bool:
     Administrators, and who has the model or sent it. What is printed about stimuli that are withheld may show them:
     that is for administrators and the benchmark's owner.
     """
-    if not visitor.is_authenticated:
+    if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not _sees_model(job, visitor):
         return False
-    if visitor.is_staff:
+    if visitor.is_staff or job.benchmark.owner_id == visitor.pk:
         return True
-    if job.benchmark.access == Visibility.PRIVATE:
-        return job.benchmark.owner_id == visitor.pk and _sees_model(job, visitor)
-    return job.model.owner_id == visitor.pk or (
-        _sees_model(job, visitor) and job.submissions.filter(owner=visitor).exists()
-    )
+    return job.model.owner_id == visitor.pk or job.submissions.filter(owner=visitor).exists()
 
 
 def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
@@ -72,19 +70,15 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     for job in found:
         mine = visitor.is_authenticated and (visitor.is_staff or job.pk in own or job.model.owner_id == visitor.pk)
         is_open = job.state in OPEN
-        if not visitor.is_authenticated or is_open:
-            log = False
-        elif visitor.is_staff:
-            log = True
-        elif job.benchmark.access == Visibility.PRIVATE:
-            log = job.benchmark.owner_id == visitor.pk
-        else:
-            log = job.model.owner_id == visitor.pk or job.pk in own
         host, _, pid = (*job.worker.split(" "), "", "", "")[:3]
         worker = f"{host}:{pid}" if visitor.is_staff and host else ""
         rows.append(
             Row(
-                job, may_retry=bool(mine and not is_open), may_cancel=bool(mine and is_open), has_log=log, worker=worker
+                job,
+                may_retry=bool(mine and not is_open),
+                may_cancel=bool(mine and is_open),
+                reason=job.reason_to(visitor),
+                worker=worker,
             )
         )
     return rows

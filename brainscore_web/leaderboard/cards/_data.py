@@ -19,6 +19,7 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
     Visitor,
 )
+from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = ["benchmark_data", "find_benchmark", "find_model", "model_data", "near_benchmarks", "near_models"]
 
@@ -45,12 +46,15 @@ def near_benchmarks(identifier: str) -> list[str]:
     return nearest(identifier, Benchmark.objects.values_list("identifier", flat=True))
 
 
-def model_data(model: VisionModel) -> ModelData:
+def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
     """What is known of a model that the visitor may see; four queries."""
     rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
-    for row in Score.objects.filter(model=model).order_by("created", "receipt").values("pk", "benchmark_id", *_LINE):
+    known = Score.objects.filter(model=model).with_shows_data(visitor).order_by("created", "receipt")
+    for row in known.values("pk", "benchmark_id", "shows_data", *_LINE):
+        if not row["shows_data"]:
+            row["reason"] = withheld_reason(row["state"], row["reason"])
         if row["benchmark_id"] in benchmarks:
             scores[row["pk"]] = _point(benchmarks[row["benchmark_id"]], row), _line(row)
     versions = BenchmarkVersion.objects.order_by().values_list("benchmark_id", "version", "since")
@@ -73,7 +77,11 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
     samples = StimulusSample.objects.filter(benchmark=benchmark) if shows_data else ()
     return BenchmarkData(
         scores={
-            row["pk"]: (row["model__identifier"], _line(row)) for row in rows.values("pk", "model__identifier", *_LINE)
+            row["pk"]: (
+                row["model__identifier"],
+                _line({**row, "reason": benchmark.reason_to(visitor, row["state"], row["reason"])}),
+            )
+            for row in rows.values("pk", "model__identifier", *_LINE)
         },
         versions=list(benchmark.versions.all()),
         samples=[Sample(one.pk, one.image.name.rsplit("/", 1)[-1], one.caption) for one in samples],

@@ -8,10 +8,9 @@ from typing import Any
 
 from brainscore_web.leaderboard.cards._texts import NONE, estimate, interval, megabytes, number, seconds
 from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
 
 __all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
-
-_WITHHELD = "withheld"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,7 @@ class ReceiptCard:
     has_document : bool
         Whether the whole receipt is there.
     withheld : bool
-        Whether addresses of files and the traceback were left out.
+        Whether was left out what may show data: addresses of files, texts of errors, notes.
     """
 
     receipt: str
@@ -61,12 +60,8 @@ class ReceiptCard:
 
 
 def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[str, Any]:
-    """The receipt as it is handed out: without addresses of files, and tracebacks, where data are withheld."""
-    if shows_data:
-        return dict(document)
-    files = [{**item, "url": _WITHHELD} for item in _items(document, "files")]
-    error = document.get("error")
-    return {**document, "files": files, "error": {**error, "traceback": _WITHHELD} if error else error}
+    """The receipt as it is handed out: without what may show data, where these are withheld."""
+    return dict(document) if shows_data else withheld_document(document)
 
 
 def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
@@ -87,7 +82,7 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
         version=score.version,
         state=score.state,
         created=f"{score.created:%Y-%m-%d %H:%M:%S} UTC",
-        reason=score.reason,
+        reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
         numbers=_numbers(score, document),
         sections=tuple(section for section in _sections(document) if section.rows),
         traceback=str((document.get("error") or {}).get("traceback") or "") if shows_data else "",

@@ -54,7 +54,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
         return _unknown(request, "model", identifier, _data.near_models(identifier, request.user))
     if request.GET.get("download") == "bibtex":
         return _bibtex(request, found.bibtex, identifier)
-    data = _data.model_data(found)
+    data = _data.model_data(found, request.user)
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
@@ -51,7 +52,7 @@ def tell_done(submission: Submission, counts: Mapping[str, int]) -> None:
     """All pairs have ended: how many, and what failed why."""
     jobs = Job.objects.filter(submissions=submission, state=Job.State.FAILED)
     failed = [
-        {"pair": str(job), "reason": _first_line(job.reason)}
+        {"pair": str(job), "reason": _first_line(job.reason_to(submission.owner or AnonymousUser()))}
         for job in jobs.select_related("model", "benchmark").order_by("model__identifier", "benchmark__identifier")[
             :_SHOWN
         ]
