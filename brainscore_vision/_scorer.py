@@ -9,7 +9,7 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -112,6 +112,7 @@ def score_pair(
     files: Mapping[str, str] | None = None,
     regions: Mapping[str, Sequence[str]] | None = None,
     cage: Mapping[str, Any] | None = None,
+    forget_after: Collection[str] = (),
 ) -> Receipt:
     """Score a pair and write its receipt, whatever the plugins do.
 
@@ -137,6 +138,9 @@ def score_pair(
     cage : mapping, optional
         Has the model run in a cage, isolated: what it sees and may use there, as
         :func:`~brainscore_vision._caged.cage_for` takes it. Plain JSON values.
+    forget_after : collection of str
+        Benchmarks after which the model's process ends, so that it cannot tell of their stimuli when it is asked by
+        another one.
 
     Returns
     -------
@@ -168,7 +172,7 @@ def score_pair(
                 run=held.run(run),
                 log=captured.text,
             ).receipt
-            usable = receipt.state != "failed"
+            usable = receipt.state != "failed" and benchmark not in forget_after
         finally:
             if usable:
                 _kept[:] = [held]

@@ -129,7 +129,7 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
     """Answer requests until interrupted; does not return. With `worker` one runs beside, and ends with this process."""
     from gunicorn.app.base import BaseApplication
 
-    from brainscore_web.operations.server import counted_together, server_settings
+    from brainscore_web.operations.server import counted_together, server_settings, told_to_end_at_once
 
     class Server(BaseApplication):
         """gunicorn with this site."""
@@ -154,9 +154,10 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
 
         def load(self) -> Any:
             """Make the application."""
-            from brainscore_web.wsgi import application
+            with told_to_end_at_once():
+                from brainscore_web.wsgi import application
 
-            _warm()
+                _warm()
             return application
 
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
@@ -169,7 +170,12 @@ def _worker_beside() -> Iterator[None]:
     """Run a worker for as long as this lasts."""
     mine = os.getpid()
     command = [sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)]
-    beside = subprocess.Popen(command)  # noqa: S603 - this distribution's own
+    # Ctrl-C reaches it too: until it can end in order, it must not be ended by that in the midst of its start
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        beside = subprocess.Popen(command)  # noqa: S603 - this distribution's own
+    finally:
+        signal.signal(signal.SIGINT, before)
     try:
         yield
     finally:

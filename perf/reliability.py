@@ -88,7 +88,7 @@ def counts(results, mail):
         "receipts": sum(written.values()),
         "letters": Letter.objects.count(),
         "letters unsent": Letter.objects.filter(sent=None).count(),
-        "mails": len(list(mail.glob("*"))),
+        "mails": sum(file.read_text().count("\nMessage-ID: ") for file in mail.glob("*")),
     }
 
 

@@ -26,7 +26,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
 
     Receipts that are new are read first. Where there are none, a simulated leaderboard is shown.
     The site's database is in $BRAINSCORE_HOME/site, or where DATABASE_URL says.
-    What is submitted is checked, tested and scored by a worker, which runs beside.
+    What is submitted is checked, tested and scored by a worker, which runs beside; not with simulated scores.
     """
     if importlib.util.find_spec("django") is None:
         raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
@@ -52,8 +52,10 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     if not demo:
         os.environ.setdefault("BRAINSCORE_SITE_RESULTS", str(address))  # what is scored here goes to the rest
     count = prepare(None if demo else place, demonstration=demo, say=click.echo)
+    if demo:
+        click.echo("This is a demonstration: what is submitted to it waits, as no worker runs.")
     click.echo(f"{count:,} scores at {here}/  (Ctrl-C ends)")
-    serve(taken, workers=workers, worker=not no_worker)
+    serve(taken, workers=workers, worker=not (demo or no_worker))
 
 
 def _any_receipt(address: str) -> bool:

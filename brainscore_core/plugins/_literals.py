@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ UNKNOWN: Final = object()
 """Stands for a value that only running the file would tell."""
 
 _LOOP_LIMIT = 10_000
+_LONGEST_TEXT = 10_000  # characters: texts that are doubled again and again would fill the memory
 _MUTATORS = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove"}
     | {"reverse", "setdefault", "sort", "update"}
@@ -48,6 +50,7 @@ class Literals:
         self.files: set[str] = set()
         self._constants = _constants(tree)
         self._folder = folder
+        self._others: dict[tuple[str, str], object] = {}
         self._imports = {
             alias.asname or alias.name: (node.module, alias.name)
             for node in tree.body
@@ -66,7 +69,10 @@ class Literals:
                 return self._join(parts, values)
             case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
                 value = self.evaluate(inner, values)
-                return format(value) if isinstance(value, str | int | float) else UNKNOWN
+                try:
+                    return format(value) if isinstance(value, str | int | float) else UNKNOWN
+                except ValueError:  # a number of more digits than Python writes out
+                    return UNKNOWN
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._join([left, right], values)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
@@ -127,7 +133,8 @@ class Literals:
     def _join(self, parts: list[ast.expr], values: Mapping[str, object]) -> object:
         texts = [self.evaluate(part, values) for part in parts]
         known = [text for text in texts if isinstance(text, str)]
-        return "".join(known) if len(known) == len(texts) else UNKNOWN
+        short = len(known) == len(texts) and sum(map(len, known)) <= _LONGEST_TEXT
+        return "".join(known) if short else UNKNOWN
 
     def _name(self, name: str, values: Mapping[str, object]) -> object:
         if name in values:
@@ -135,7 +142,10 @@ class Literals:
         if name in self._constants:
             return self._constants[name]
         if name in self._imports:
-            return self._imported(*self._imports[name])
+            place = self._imports[name]
+            if place not in self._others:  # a loop asks again and again
+                self._others[place] = self._imported(*place)
+            return self._others[place]
         return UNKNOWN
 
     def _imported(self, module: str, name: str) -> object:
@@ -143,7 +153,7 @@ class Literals:
         for file in (stem.with_name(stem.name + ".py"), stem / "__init__.py"):
             try:
                 tree = parse(file.read_bytes())
-            except (OSError, SyntaxError, ValueError, RecursionError):
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # running the plugin will tell what is wrong with it
             self.files.add(str(file))
             return _constants(tree).get(name, UNKNOWN)
@@ -153,7 +163,7 @@ class Literals:
 def _constants(tree: ast.Module) -> dict[str, object]:
     """Literals that a file binds once at its top, and never changes."""
     found: dict[str, object] = {}
-    bound: list[str] = []
+    bound: Counter[str] = Counter()
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -169,9 +179,9 @@ def _constants(tree: ast.Module) -> dict[str, object]:
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                bound.append(name)
+                bound[name] += 1
             case ast.Attribute(value=ast.Name(id=name), attr=method) if method in _MUTATORS:
                 found.pop(name, None)
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
                 found.pop(name, None)
-    return {name: value for name, value in found.items() if bound.count(name) == 1}
+    return {name: value for name, value in found.items() if bound[name] == 1}

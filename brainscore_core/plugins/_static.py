@@ -14,6 +14,8 @@ __all__ = ["Registration", "Scan", "scan_file"]
 
 _READING_METHODS = frozenset({"get", "items", "keys", "location", "resolve", "values"})
 _BLOCKS = ("body", "orelse", "finalbody")
+_MOST = 100_000
+"""Parts of a source that are looked at, those in loops each time: no file keeps who reads it busy for long."""
 
 
 class Registration(NamedTuple):
@@ -82,12 +84,18 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
         reader.block(tree.body, {}, conditional=False)
     except RecursionError:
         return Scan(error=f"{file}:1: the source is nested too deeply to be read")
+    except _TooMuch:
+        return Scan(error=f"{file}:1: the source, with its loops, is too long to be read")
     return Scan(
         tuple(dict.fromkeys(reader.registrations)),
         tuple(dict.fromkeys(reader.dynamic)),
         None,
         tuple(sorted(reader.literals.files)),
     )
+
+
+class _TooMuch(Exception):
+    """It would take too long."""
 
 
 class _Reader:
@@ -99,6 +107,12 @@ class _Reader:
         self.literals = literals
         self.registrations: list[Registration] = []
         self.dynamic: list[tuple[str, int]] = []
+        self._left = _MOST
+
+    def spend(self, parts: int) -> None:
+        self._left -= parts
+        if self._left < 0:
+            raise _TooMuch
 
     def registry_of(self, node: ast.expr) -> str | None:
         """Name the registry that an expression such as ``brainscore_vision.model_registry`` is."""
@@ -113,6 +127,7 @@ class _Reader:
             self.statement(statement, values, conditional=conditional)
 
     def statement(self, node: ast.stmt, values: dict[str, object], *, conditional: bool) -> None:
+        self.spend(1)
         match node:
             case ast.ImportFrom():
                 for alias in node.names:
@@ -175,6 +190,7 @@ class _Reader:
             values[name] = UNKNOWN
 
     def register(self, registry: str, key: ast.expr, values: Mapping[str, object], *, conditional: bool) -> None:
+        self.spend(1)
         if isinstance(key, ast.Constant):
             text: object = key.value
         else:
@@ -194,11 +210,14 @@ class _Reader:
         *,
         conditional: bool,
     ) -> None:
-        jumps = any(isinstance(part, ast.Break | ast.Continue) for part in ast.walk(node))
+        parts = list(ast.walk(node))
+        self.spend(len(parts))
+        jumps = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
         for bound in self.literals.bindings(target, iterable, values):
+            self.spend(len(values) // 20)  # they are copied
             self.block(node.body, {**values, **bound}, conditional=conditional or jumps)
         self.expression(iterable)
-        for part in ast.walk(node):
+        for part in parts:
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 values[part.id] = UNKNOWN  # what it holds after the loop
         self.block(node.orelse, values, conditional=conditional)
@@ -230,6 +249,7 @@ class _Reader:
             self.dynamic.append((registry, line))
 
     def handed_on(self, node: ast.AST) -> Iterator[tuple[str, int]]:
+        self.spend(1)
         if isinstance(node, ast.expr):
             registry = self.registry_of(node)
             if registry is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from brainscore_vision.submitting._findings import Finding
 from brainscore_vision.submitting._package import REGISTRIES, Package, SubmittedPlugin
-from brainscore_vision.submitting._source import Source, called, sources_of
+from brainscore_vision.submitting._source import Source, called, sources_of, written
 
 __all__ = ["check_code"]
 
@@ -64,7 +64,7 @@ def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
         if not isinstance(node, ast.Assign | ast.Delete):
             continue
         for target in node.targets:
-            if isinstance(target, ast.Subscript) and ast.unparse(target.value).rpartition(".")[2] in REGISTRIES:
+            if isinstance(target, ast.Subscript) and written(target.value).rpartition(".")[2] in REGISTRIES:
                 what = "what is registered outside of __init__.py is not found"
                 yield Finding("error", "registration", source.path, node.lineno, what, "register it in __init__.py")
 
@@ -133,12 +133,11 @@ def _programs(source: Source) -> Iterator[Finding]:
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call):
             continue
-        text = ast.unparse(node.func)
+        text = written(node.func)
         first, dot, rest = text.partition(".")
         text = f"{aliases.get(first, first)}{dot}{rest}"
-        words = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         starts = _STARTERS.fullmatch(text) is not None
-        if (starts or text.startswith("get_ipython")) and _INSTALLS.search(" ".join(words)):
+        if (starts or text.startswith("get_ipython")) and _INSTALLS.search(" ".join(_words(node))):
             what, remedy = f"{text} installs packages while it runs", "name them in requirements.txt"
             yield Finding("error", "programs", source.path, node.lineno, what, remedy)
         elif starts:
@@ -147,6 +146,11 @@ def _programs(source: Source) -> Iterator[Finding]:
         elif text in _MAKERS and text == first:
             what = f"{text} runs what no reviewer sees"
             yield Finding("warning", "programs", source.path, node.lineno, what, "write the code out")
+
+
+def _words(call: ast.Call) -> list[str]:
+    """Texts among its arguments."""
+    return [one.value for one in ast.walk(call) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
 def _paths(source: Source) -> Iterator[Finding]:
@@ -194,7 +198,7 @@ def _fetches(source: Source) -> Iterator[Finding]:
         elif isinstance(node, ast.Call):
             name = called(node)
             words = {word.arg: word.value for word in node.keywords}
-            text = ast.unparse(node.func)
+            text = written(node.func)
             if name in _DOWNLOADERS or text in ("torch.hub.load", "hub.load"):
                 what = f"{text} fetches while it runs"
             elif name == "from_pretrained" or _is_true(words.get("pretrained")) or _is_weights(words.get("weights")):
@@ -211,4 +215,4 @@ def _is_weights(node: ast.expr | None) -> bool:
     """Whether it names published weights, such as ``'IMAGENET1K_V1'`` or ``ResNet50_Weights.DEFAULT``."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and bool(re.fullmatch(r"DEFAULT|IMAGENET1K\w*|imagenet", node.value))
-    return isinstance(node, ast.Attribute) and "Weights" in ast.unparse(node)
+    return isinstance(node, ast.Attribute) and "Weights" in written(node)

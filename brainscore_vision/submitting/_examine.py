@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from brainscore_core.plugins._plugin_tests import read_tests
@@ -83,7 +84,7 @@ def examine(package: Package, *, taken: Taken = registered_here) -> tuple[Findin
     """
     findings: list[Finding] = []
     findings += _identifiers(package, taken)
-    findings += read_declared(package)[1]
+    findings += _safely("", lambda: read_declared(package)[1])
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
         root = Path(scratch)
         write_files(package.files, root)
@@ -91,13 +92,23 @@ def examine(package: Package, *, taken: Taken = registered_here) -> tuple[Findin
             findings += _name(plugin)
             findings += _python(package, plugin)
             findings += _registers(package, plugin)
-            findings += check_code(package, plugin)
-            findings += _tests(plugin, root / plugin.kind / plugin.name)
-            findings += check_requirements(package, plugin, root)
-            findings += check_metadata(package, plugin, root)
+            start = f"{plugin.path}/__init__.py"
+            findings += _safely(start, partial(check_code, package, plugin))
+            findings += _safely(start, partial(_tests, plugin, root / plugin.kind / plugin.name))
+            findings += _safely(start, partial(check_requirements, package, plugin, root))
+            findings += _safely(start, partial(check_metadata, package, plugin, root))
             if plugin.kind == "benchmarks":
-                findings += check_benchmarks(package, plugin)
+                findings += _safely(start, partial(check_benchmarks, package, plugin))
     return in_order(findings)
+
+
+def _safely(file: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """What is found; code that nobody can look at is an error of its own."""
+    try:
+        return list(look())
+    except (ArithmeticError, RecursionError, ValueError) as error:
+        what = f"it cannot be looked at: {type(error).__name__}: {str(error)[:200]}"
+        return [Finding("error", "syntax", file, None, what, "write the code more plainly")]
 
 
 def _name(plugin: SubmittedPlugin) -> Iterator[Finding]:
@@ -131,6 +142,9 @@ def _registers(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
     if start not in package.files:
         yield Finding("error", "registration", start, None, "there is no __init__.py, which registers", example)
         return
+    if scan.error is not None and why_unreadable(package.files[start]) is None:
+        what = f"what it registers cannot be told: {scan.error.partition(': ')[2]}"
+        yield Finding("error", "registration", start, None, what, example)
     for registry, line in scan.dynamic:
         what = f"what is registered in {registry} is only known when it runs"
         remedy = f"write the identifier out: {registry}['identifier'] = …"

@@ -12,6 +12,7 @@ from brainscore_vision.submitting._kept import is_odd, sort_of
 from brainscore_vision.submitting._layout import KIND_FOLDERS, Plan, plan
 from brainscore_vision.submitting._limits import Limits
 from brainscore_vision.submitting._package import Package
+from brainscore_vision.submitting._source import measured
 from brainscore_vision.submitting._tree import Budget, Tree
 
 __all__ = ["gather"]
@@ -57,6 +58,8 @@ def gather(
     elif top is not None:
         names = _changed(tree, names, top)
     starts = tree.read([path for path in names if path.rpartition("/")[2] == "__init__.py"], Budget(limits))
+    # what is too large is left out below; looking at it would take long
+    starts = {path: content if len(content) <= limits.source else b"" for path, content in starts.items()}
     planned = plan(names, starts, name=name)
     if len(planned.plugins) > limits.plugins:
         raise UserError(
@@ -137,12 +140,19 @@ def _links(tree: Tree, planned: Plan) -> list[Finding]:
 def _contents(tree: Tree, planned: Plan, budget: Budget) -> tuple[dict[str, bytes], list[Finding]]:
     wanted = {place: path for place, path in planned.files.items() if sort_of(place) == "file"}
     read = tree.read(wanted.values(), budget)
-    files, left = {}, []
+    files, left, parts = {}, [], 0
     for place, path in wanted.items():
         content = read[path]
+        count, why = _too_much_python(content, budget.limits) if place.endswith(".py") else (0, "")
+        parts += count
+        if parts > budget.limits.all_nodes:
+            raise UserError("there is too much Python in it to be looked at", remedy="send what the plugins need alone")
         if len(content) > budget.limits.file:
             size = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
             left.append(Finding("error", "size", place, None, size, _UPLOAD))
+        elif why:
+            remedy = "keep data in files of their own, such as CSV or JSON, and split the code"
+            left.append(Finding("error", "size", place, None, f"{why}; it is left out", remedy))
         elif content.startswith(_POINTER):
             what = "it is a pointer of Git LFS in place of the file, and left out"
             left.append(Finding("error", "data in code", place, None, what, _UPLOAD))
@@ -157,6 +167,16 @@ def _contents(tree: Tree, planned: Plan, budget: Budget) -> tuple[dict[str, byte
                 Finding("error", "program", place, None, what, "name a package with wheels in requirements.txt")
             )
     return files, left
+
+
+def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
+    """Parts of a file of Python, and why it is not looked at: everything that looks takes time for each of them."""
+    if len(content) > limits.source:
+        return 0, f"it is larger than {limits.source / 1e6:g} MB of Python"
+    count, depth = measured(content)
+    if count > limits.nodes:
+        return count, "it is too long for a file of Python"
+    return count, "its expressions are nested too deeply" if depth > limits.depth else ""
 
 
 def _data(place: str, files: Mapping[str, bytes]) -> Finding:

@@ -18,6 +18,7 @@ __all__ = ["KIND_FOLDERS", "Plan", "plain_name", "plan"]
 KIND_FOLDERS = tuple(dict.fromkeys(REGISTRIES.values()))
 _SHAPE = "lay it out as models/my_model/__init__.py; likewise benchmarks/, data/ and metrics/"
 _Parts = tuple[str, ...]
+_MOST = 500
 
 
 @dataclass
@@ -111,6 +112,8 @@ def _scans(starts: Mapping[str, bytes]) -> dict[_Parts, Scan]:
             file.write_bytes(content)
             scan = scan_file(file, tuple(REGISTRIES))
             if scan.registrations or scan.dynamic:
+                if len(found) == _MOST:
+                    raise UserError(f"it holds more than {_MOST} plugins", remedy="send those that are yours and new")
                 found[tuple(path.split("/")[:-1])] = scan
     return found
 

@@ -17,6 +17,12 @@ class Limits:
         Bytes of all its files together.
     file : int
         Bytes of one file.
+    source : int
+        Bytes of one file of Python.
+    nodes, all_nodes : int
+        Parts of one such file once it is parsed, and of all together.
+    depth : int
+        How deep expressions may be nested in it.
     members : int
         Files in an archive, counting those that are left out.
     ratio : int
@@ -31,6 +37,10 @@ class Limits:
 
     size: int = 20_000_000
     file: int = 5_000_000
+    source: int = 1_000_000
+    nodes: int = 60_000
+    all_nodes: int = 250_000
+    depth: int = 100
     members: int = 5_000
     ratio: int = 100
     plugins: int = 50

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from brainscore_core.plugins._literals import parse
 from brainscore_vision.submitting._package import Package, SubmittedPlugin
 
-__all__ = ["Source", "called", "is_test", "sources_of", "why_unreadable"]
+__all__ = ["Source", "called", "is_test", "measured", "sources_of", "why_unreadable", "written"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,29 @@ def why_unreadable(content: bytes) -> tuple[int | None, str] | None:
     except (ValueError, RecursionError, MemoryError) as error:
         return None, str(error) or "it is nested too deeply"
     return None
+
+
+def measured(content: bytes) -> tuple[int, int]:
+    """How many parts a file of Python has, and how deep its expressions are nested; 0 where it cannot be parsed."""
+    try:
+        waiting: list[tuple[ast.AST, int]] = [(parse(content), 0)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0, 0
+    count = deepest = 0
+    while waiting:
+        node, depth = waiting.pop()
+        count += 1
+        deepest = max(deepest, depth)
+        waiting += [(one, depth + isinstance(one, ast.expr)) for one in ast.iter_child_nodes(node)]
+    return count, deepest
+
+
+def written(node: ast.AST) -> str:
+    """An expression as source; empty where it cannot be written."""
+    try:
+        return ast.unparse(node)
+    except (ValueError, RecursionError):  # numbers of thousands of digits; what is nested too deeply
+        return ""
 
 
 def called(node: ast.AST) -> str:

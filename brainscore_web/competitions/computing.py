@@ -17,6 +17,7 @@ from brainscore_web.competitions.rules import Cell, Entered, StandingRow, standi
 from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 from brainscore_web.leaderboard.snapshot import Snapshot as Board
+from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = ["SCHEMA", "document_of", "public_identifiers", "taking_part"]
 

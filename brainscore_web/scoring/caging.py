@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from brainscore_core.errors import UserError
+from brainscore_web.leaderboard.models import Benchmark, Visibility
 from brainscore_web.submissions.models import Revision
 
-__all__ = ["cage_for", "what_is_missing"]
+__all__ = ["cage_for", "options_for", "what_is_missing"]
 
 
 def cage_for(revision: int | None, limit: int | None) -> dict[str, Any]:
@@ -29,6 +30,20 @@ def cage_for(revision: int | None, limit: int | None) -> dict[str, Any]:
     if limit is not None:
         found["memory"] = limit
     return found
+
+
+def options_for(revision: int | None, limit: int | None) -> dict[str, Any]:
+    """Options of the scorer for a submitted model: its cage, and after which benchmarks nothing of it may live on.
+
+    What has seen stimuli that are withheld could tell of them later, where what it says is shown.
+
+    Parameters
+    ----------
+    revision, limit
+        As for `cage_for`.
+    """
+    withheld = Benchmark.objects.filter(is_mean=False, access=Visibility.PRIVATE).order_by("identifier")
+    return {"cage": cage_for(revision, limit), "forget_after": list(withheld.values_list("identifier", flat=True))}
 
 
 def what_is_missing() -> UserError | None:

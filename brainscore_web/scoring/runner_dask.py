@@ -25,7 +25,7 @@ from brainscore_core.scoring.engine import (
     run_plan,
 )
 from brainscore_core.scoring.plan import ModelTask, Pair, Pending, Plan
-from brainscore_web.scoring.caging import cage_for
+from brainscore_web.scoring.caging import options_for
 from brainscore_web.scoring.claiming import ATTEMPTS, Claimed, Heartbeat, claim_model, give_back
 from brainscore_web.scoring.finishing import finish, receipt_of, usable_receipt
 from brainscore_web.scoring.handing_out import hand_out
@@ -99,7 +99,7 @@ class DaskRunner:
     def _run(self, model: str, open_ones: dict[str, Claimed], live: Live, beat: Heartbeat) -> None:
         options: dict[str, Any] = {"plugins": live.variable}
         if live.is_submitted(model):
-            options["cage"] = cage_for(live.revision_of(model), None)
+            options |= options_for(live.revision_of(model), None)
         # of a pair that is to be scored again an earlier receipt does not do
         pending = tuple(Pending(pair=Pair(model, benchmark), why="again") for benchmark in open_ones)
         plan = Plan(

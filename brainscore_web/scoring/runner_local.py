@@ -13,7 +13,7 @@ from brainscore_core.scoring.engine._failures import error_receipt, write_failed
 from brainscore_core.scoring.engine._process import Answer, Death, ScoringProcess
 from brainscore_core.scoring.engine._scorers import run_info
 from brainscore_core.scoring.engine._task import scoring_environment
-from brainscore_web.scoring.caging import cage_for
+from brainscore_web.scoring.caging import options_for
 from brainscore_web.scoring.claiming import ATTEMPTS, Claimed, Heartbeat, give_back
 from brainscore_web.scoring.finishing import finish, receipt_of, usable_receipt
 from brainscore_web.scoring.handing_out import hand_out
@@ -136,7 +136,7 @@ class LocalRunner:
             self.close()
             options: dict[str, Any] = {}
             if live.is_submitted(job.model.identifier):
-                options["cage"] = cage_for(live.revision_of(job.model.identifier), self.limit)
+                options |= options_for(live.revision_of(job.model.identifier), self.limit)
             settings = {
                 "scorer": SCORER,
                 "store": self.store.address,

@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from brainscore_web.leaderboard.models import Visitor
+from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.progress import progress
 from brainscore_web.submissions.models import Submission
@@ -54,7 +54,7 @@ def shows_log(job: Job, visitor: Visitor) -> bool:
     """
     if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not _sees_model(job, visitor):
         return False
-    if visitor.is_staff or job.benchmark.owner_id == visitor.pk:
+    if visitor.is_staff or job.benchmark.access == Visibility.PRIVATE:
         return True
     return job.model.owner_id == visitor.pk or job.submissions.filter(owner=visitor).exists()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from brainscore_web.leaderboard.models import Visibility, Visitor
@@ -60,10 +61,19 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     """Queries of submissions."""
 
     def visible_to(self, visitor: Visitor) -> SubmissionQuerySet:
-        """The visitor's own; reviewers and administrators see all."""
-        if reviews_submissions(visitor):
+        """The visitor's own; reviewers also what needs review, administrators all.
+
+        A submission of models alone needs none: its models may be private, which reviewers do not see.
+        """
+        if not visitor.is_authenticated:
+            return self.none()
+        if visitor.is_active and visitor.has_perm("leaderboard.view_private"):
             return self
-        return self.filter(owner=visitor) if visitor.is_authenticated else self.none()
+        own = Q(owner=visitor)
+        if not reviews_submissions(visitor):
+            return self.filter(own)
+        reviewed = Step.objects.filter(kind=Step.Kind.REVIEW, revision__submission=OuterRef("pk"))
+        return self.filter(own | Exists(reviewed.exclude(state=Step.State.SKIPPED).order_by()))
 
 
 class Submission(models.Model):

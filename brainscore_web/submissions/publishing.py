@@ -19,12 +19,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.files import PART_SUFFIX, STALE
-from brainscore_web.submissions.models import Plugin, PluginKind, Revision
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step
 
-__all__ = ["folder_with", "forget_old_folders", "hash_of", "published_folder", "remove_unused", "unpacked"]
+__all__ = [
+    "folder_shown_to",
+    "folder_with",
+    "forget_old_folders",
+    "hash_of",
+    "published_folder",
+    "remove_unused",
+    "unpacked",
+]
 
 _KEPT = timedelta(days=7)
 """A folder that nobody asked for in so long is used by nobody."""
@@ -76,10 +85,40 @@ def folder_with(revision: Revision) -> Path:
     OSError
         If it cannot be written; nothing half-written stays.
     """
+    return _with(revision, _live())
+
+
+def folder_shown_to(revision: Revision) -> Path:
+    """The plugins that tests of a revision may read, laid out alike: whoever sent it reads what they print.
+
+    These are its own, live ones of its owner, and others' live data and metrics, but for those that name private
+    files. Models and benchmarks of others are nobody else's to read.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; nothing half-written stays.
+    """
+    owner = revision.submission.owner_id
+    used = Q(kind__in=(PluginKind.DATA, PluginKind.METRICS))
+    yours = Q(owner=owner) if owner is not None else Q(pk__in=())
+    rows = Plugin.objects.filter(used | yours).order_by("kind", "name")
+    closed = {
+        step.revision_id
+        for step in Step.objects.filter(revision__in=rows.exclude(yours).values("revision"), kind=Step.Kind.CHECK)
+        if any(one.get("private") for one in step.result.get("files", ()))
+    }
+    shown = rows.filter(yours | ~Q(revision__in=closed))
+    return _with(
+        revision, [_Live(*row) for row in shown.values_list("kind", "name", "revision_id", "revision__digest")]
+    )
+
+
+def _with(revision: Revision, live: list[_Live]) -> Path:
     own = {(one["kind"], one["name"]) for one in revision.plugins}
     mine = [_Live(kind, name, revision.pk, revision.digest) for kind, name in own]
-    live = sorted([*mine, *(plugin for plugin in _live() if (plugin.kind, plugin.name) not in own)])
-    return _made(_sets() / _digest(live), lambda folder: _gather(live, folder))
+    all_of_them = sorted([*mine, *(plugin for plugin in live if (plugin.kind, plugin.name) not in own)])
+    return _made(_sets() / _digest(all_of_them), lambda folder: _gather(all_of_them, folder))
 
 
 def hash_of(folder: Path) -> str:

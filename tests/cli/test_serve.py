@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("django") is None, reas
 
 
 @contextmanager
-def serving(home, *arguments):
-    """The site's address while it runs, and what it said before."""
+def serving(home, *arguments, lines=None):
+    """The site's address while it runs, and what it said before; what it says later is added to `lines`."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith(("BRAINSCORE_", "DJANGO_"))}
     environment.pop("DATABASE_URL", None)
     command = [sys.executable, "-m", "brainscore", "serve", "--port", "0", "--workers", "1", *arguments]
@@ -32,20 +33,30 @@ def serving(home, *arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
     said = []
     try:
         for line in process.stdout:
             said.append(line)
             if found := re.search(r"http://\S+/", line):
+                if lines is not None:
+                    lines.append(process.stdout)
                 yield found[0], "".join(said)
                 break
         else:
             pytest.fail(f"it did not start: {''.join(said)}")
     finally:
-        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         rest = process.communicate(timeout=30)[0]
+        if lines is not None:
+            lines.append(rest)
+        assert time.monotonic() - begun < 10
         assert "Traceback" not in rest, rest
+        assert "SIGKILL" not in rest, rest
+        with pytest.raises(ProcessLookupError):  # nothing is left running
+            os.killpg(process.pid, 0)
 
 
 def test_results_at_hand_are_shown(tmp_path):
@@ -58,9 +69,10 @@ def test_results_at_hand_are_shown(tmp_path):
             score=Estimate(value=0.512, error=0.01, ci=(0.49, 0.53), ci_level=0.95),
         )
     )
-    for _ in range(2):  # the second time nothing is new
-        with serving(tmp_path) as (address, said):
+    for more in ((), ("--no-worker",)):  # the second time nothing is new
+        with serving(tmp_path, *more) as (address, said):
             assert "1 scores at" in said
+            assert "no worker runs" not in said
             page = requests.get(f"{address}vision/leaderboard/", timeout=30)
             assert page.status_code == 200
             assert "alexnet" in page.text
@@ -74,12 +86,23 @@ def test_results_at_hand_are_shown(tmp_path):
 def test_without_results_the_leaderboard_is_simulated(tmp_path):
     with serving(tmp_path) as (address, said):
         assert "simulated" in said
+        assert "no worker runs" in said
         home = requests.get(address, timeout=30).text
         assert "All of these are simulated" in home
         assert not (tmp_path / "site").exists()
         assert (tmp_path / "site-demonstration" / "site.sqlite3").exists()
         assert requests.get(f"{address}nothing/", timeout=30).status_code == 404
         assert requests.get(address, headers={"Host": "elsewhere.example"}, timeout=30).status_code == 400
+
+
+def test_a_worker_runs_beside_and_ends_with_the_server(tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "site.sqlite3").touch()  # there is a site: no demonstration
+    lines = []
+    with serving(tmp_path, lines=lines):
+        said = next(line for line in lines[0] if line.startswith("Worker"))
+        os.kill(int(said.split()[1]), 0)
+    assert lines[1].rstrip().endswith(f"Worker {said.split()[1]} ends")
 
 
 def fails(tmp_path, *arguments):

@@ -30,6 +30,7 @@ from ._people import (
     addresses,
     build,
 )  # fmt: skip
+from ._private import FAILED, OF_DRAFTS, OF_SUBMISSION, PRINTED, add_private, remove_private
 
 FILTERS = (
     "", "q=zanzibar", "q=title:quetzal OR training:narwhal", "q=zanz*", "q=NOT zanzibar", "family=okapi",
@@ -54,7 +55,7 @@ MODELS = (
     "training_data=narwhal set", "limit=1&offset=7", "limit=1&offset=8", "runnable=true",
 )  # fmt: skip
 NEAR = (SECRET, SECRET[:-1], SECRET.upper(), "Quetzal Confidential", "quetzal", "zanzibar")
-RECEIPTS = (RECEIPT.format(1), RECEIPT.format(7), ABOUT_FILES, RECEIPT.format(1)[:-1], "c0ffee")
+RECEIPTS = (RECEIPT.format(1), RECEIPT.format(7), ABOUT_FILES, FAILED, RECEIPT.format(1)[:-1], "c0ffee")
 
 VARIANTS = {
     **dict.fromkeys(("leaderboard:board", "cards:models", "leaderboard:data", "api:show_leaderboard"), FILTERS),
@@ -70,6 +71,8 @@ VARIANTS = {
     "api:list_models": MODELS, "api:list_scores": SCORES, "api:export_scores": SCORES[:-4],
     "api:export_leaderboard": [*FILTERS[:10], "form=long"],
     "api:list_benchmarks": ["", "access=private", f"search={ALONE}"],
+    "scoring:submission": ["", "pairs=failed", "pairs_page=2"],
+    "review:queue": ["", "state=all", "text=tamandua"], "review:file": ["path=models/serval/model.py"],
     "accounts:profile": ["", "models=2"], "uploads:new": ["", "as={upload}"],
 }  # fmt: skip
 PATHS = {
@@ -89,7 +92,9 @@ PATHS = {
     "account_reset_password_from_key": [{"uidb36": "1", "key": "abc-def"}],
     "accounts:revoke_token": [{"key": 1}],
 }
-UNSAFE = {"account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived"}
+UNSAFE = {
+    "account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived",
+}  # fmt: skip
 TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/export.")
 """Answers whose tag any change renews, as they show more than a snapshot: it tells of change, not of content."""
 
@@ -99,6 +104,7 @@ def addresses_to_get(site):
     own = {
         "cards:sample": [{"pk": site.sample.pk, "name": site.sample.image.name.rsplit("/", 1)[-1]}],
         **{f"uploads:{view}": [{"key": site.upload.pk}] for view in ("show", "state", "code", "withdraw")},
+        **site.keys,
     }
     made = []
     for name, route in addresses().items():
@@ -127,7 +133,7 @@ AUDIENCES = ("visitor", "member", "other", "reviewer", "token without read", "an
 
 def hidden_from(audience):
     theirs = audience in ("other", "another's token")
-    return (*OF_MODEL, *OF_DATA, *(() if theirs else OF_OTHER), *OF_PEOPLE)
+    return (*OF_MODEL, *OF_DATA, *OF_SUBMISSION, *OF_DRAFTS, *PRINTED, *(() if theirs else OF_OTHER), *OF_PEOPLE)
 
 
 def asker(site, audience, **more):
@@ -135,7 +141,7 @@ def asker(site, audience, **more):
     tokens = {"token without read": "owner's without read", "another's token": "another's"}
     token = site.tokens.get(tokens.get(audience, ""))
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    client = site.client(audience if not token else "visitor")
+    client = site.client(audience if not token else "visitor", REMOTE_ADDR="203.0.113.9")
 
     def get(address, method="get", **extra):
         return getattr(client, method)(address, headers={**headers, **more, **extra})
@@ -199,7 +205,10 @@ def site(db, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.UPLOADS = {**settings.UPLOADS, "address": str(tmp_path / "uploads")}
     settings.API_RATES = {"anonymous": 10**6, "known": 10**6}
-    return build()
+    made = build()
+    made.keys |= add_private(made)
+    revision.bump()
+    return made
 
 
 def test_every_view_is_read_here(site):
@@ -208,7 +217,7 @@ def test_every_view_is_read_here(site):
         name for name, route in addresses().items() if "<" in route and not name.startswith(("admin:", "/"))
     }
     own = {"cards:sample", *(f"uploads:{view}" for view in ("show", "state", "code", "withdraw"))}
-    missing = with_arguments - set(PATHS) - UNSAFE - own
+    missing = with_arguments - set(PATHS) - UNSAFE - own - set(site.keys)
     assert not missing, f"say in PATHS how to ask for: {', '.join(sorted(missing))}"
 
 
@@ -222,10 +231,17 @@ def test_the_words_are_there_for_who_may_see_them(site):
     ]
     seen = "".join(content_of(owner(one)) for one in some).lower()
     assert not [word for word in OF_MODEL if word not in seen]
+    places = ("/submissions/", "/scoring/", "/api/v1/submissions", "/accounts/own-data/")
+    seen = "".join(content_of(owner(one)) for one in addresses_to_get(site) if one.startswith(places)).lower()
+    assert not [word for word in OF_SUBMISSION if word not in seen]
     all_seen = asker(site, "administrator")
     places = ("/vision/benchmark/", "/vision/receipt/", "/uploads/", "/admin/leaderboard/ingestion/")
     seen = "".join(content_of(all_seen(one)) for one in addresses_to_get(site) if one.startswith(places)).lower()
-    assert not [word for word in ("aardvark", "aardwolf", "numbat", "quokka", "gharial", "margay") if word not in seen]
+    words = ("aardvark", "aardwolf", "numbat", "quokka", "gharial", "margay", *PRINTED)
+    assert not [word for word in words if word not in seen]
+    drafts = [one for one in addresses_to_get(site) if one.startswith(("/news/", "/competitions/"))]
+    seen = "".join(content_of(all_seen(one)) for one in drafts).lower()
+    assert not [word for word in OF_DRAFTS if word not in seen]
 
 
 @pytest.mark.parametrize("audience", AUDIENCES)
@@ -244,6 +260,7 @@ def test_nothing_private_is_seen(site, audience):
             wrong.append(f"{address}: {found}")
     assert not wrong, "\n".join(["", *wrong[:40]])
 
+    remove_private()
     VisionModel.objects.filter(identifier=SECRET).delete()
     for table in (Upload, StimulusSample, Ingestion):
         table.objects.all().delete()

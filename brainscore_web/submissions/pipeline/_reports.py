@@ -108,11 +108,14 @@ class Tally:
 def read_tests(file: Path) -> Report | None:
     """Read the report of pytest; None where there is none that can be read."""
     content = _read(file)
-    if content is None or b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+    if content is None:
         return None
     try:
-        root = ElementTree.fromstring(content)  # noqa: S314 - without definitions there is nothing to unfold
-    except ElementTree.ParseError:
+        text = content.decode()  # given as text, no declaration turns it into another encoding
+        if "\0" in text or "<!DOCTYPE" in text or "<!ENTITY" in text:
+            return None
+        root = ElementTree.fromstring(text)  # noqa: S314 - without definitions there is nothing to unfold
+    except (ElementTree.ParseError, ValueError):
         return None
     passed = skipped = private = 0
     failures = []

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from brainscore_web.submissions.pipeline._declared import files_at_hand, request
 from brainscore_web.submissions.pipeline._outcome import Failed, Later, Outcome
 from brainscore_web.submissions.pipeline._reports import Tally, read_answer, read_tests
 from brainscore_web.submissions.pipeline._requirements import environment_for
-from brainscore_web.submissions.publishing import folder_with
+from brainscore_web.submissions.publishing import folder_shown_to
 
 __all__ = ["test"]
 
@@ -105,7 +105,7 @@ def _showing(revision: Revision) -> Iterator[_Shown]:
             if (declared.url, declared.sha1 or "", declared.sha256 or "") in public:
                 _mirrored(mirror, request_of(declared).address, path)
                 files.append(path)
-        yield _Shown(folder_with(revision), mirror, tuple(dict.fromkeys(files)), answers)
+        yield _Shown(folder_shown_to(revision), mirror, tuple(dict.fromkeys(files)), answers)
 
 
 def _mirrored(mirror: Path, address: str, path: Path) -> None:
@@ -115,10 +115,13 @@ def _mirrored(mirror: Path, address: str, path: Path) -> None:
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2].lower()
     names = [unquote(name) for name in parts.path.split("/") if name]
-    if parts.query:
+    if parts.query and names:
         names[-1] = f"{names[-1]}?{parts.query}"
+    # this process writes outside of any cage: no part may lead elsewhere
+    if not names or any(one in ("", ".", "..") or "/" in one or "\0" in one for one in (host, *names)):
+        return
     place = mirror.joinpath(host, *names)
-    if place.is_relative_to(mirror) and ".." not in names:
+    with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):  # one address is a folder of another
         place.parent.mkdir(parents=True, exist_ok=True)
         place.unlink(missing_ok=True)
         place.symlink_to(path)

@@ -63,7 +63,12 @@ def start(revision: Revision, *, has_errors: bool) -> None:
     Step.objects.filter(revision__submission=submission, state__in=(_T.WAITING, _T.RUNNING)).update(
         state=_T.CANCELLED, claim="", claimed=None, due=None, ended=now
     )
-    Step.objects.bulk_create(Step(revision=revision, kind=kind, order=place) for place, kind in enumerate(_ORDER))
+    # what needs no review never waits for one: by that it is known who may see it
+    states = {} if revision.needs_review else {_K.REVIEW: _T.SKIPPED}
+    Step.objects.bulk_create(
+        Step(revision=revision, kind=kind, order=place, state=states.get(kind, _T.WAITING))
+        for place, kind in enumerate(_ORDER)
+    )
     said = {}
     if has_errors:
         said = {_K.CHECK: {"reason": "errors were found when it was received", "started": now}}

@@ -1,6 +1,7 @@
 """Which registrations are read from source, and which are not."""
 
 import textwrap
+import time
 
 import pytest
 
@@ -166,3 +167,29 @@ def test_encodings(scan):
 def test_an_invalid_escape_in_a_plugin_is_no_warning_of_ours(scan, recwarn):
     assert keys(scan(r"model_registry['a'] = '\d'")) == ["a"]
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # small files that would fill the memory, or keep their reader busy for hours
+        "from a import model_registry\nx = 'a'\ny = 'a' + x\n" + "y = y + y\n" * 60 + "model_registry[y] = print\n",
+        "from a import model_registry\nfor a in range(5000):\n for b in range(5000):\n  model_registry['a'] = print\n",
+        "from a import model_registry\n"
+        + "".join(f"a{n} = 1\n" for n in range(30_000))
+        + "model_registry['a'] = print\n",
+        "from a import model_registry\nx = 0x" + "f" * 5000 + "\nmodel_registry[f'{x}'] = print\n",
+        "from a import model_registry\nfor a in range(9000):\n x = ["
+        + "0, " * 5000
+        + "]\n model_registry['a'] = print\n",
+        "from .other import NAMES\nfrom a import model_registry\n"
+        + "for a in range(9000):\n model_registry[NAMES] = print\n",
+    ],
+    ids=["doubled texts", "loops in loops", "many names", "long numbers", "long expressions", "read again and again"],
+)
+def test_reading_ends_soon(scan, source):
+    started = time.monotonic()
+    found = scan(source, other="NAMES = [" + "0, " * 50_000 + "]\n")
+    assert time.monotonic() - started < 20  # seconds; minutes to years without a limit
+    assert found.error or found.dynamic or found.registrations
+    assert all(len(one.key) < 20_000 for one in found.registrations)

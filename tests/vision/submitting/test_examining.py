@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from brainscore_core.errors import UserError
 from brainscore_vision.submitting import (
     Finding,
     declared_files,
@@ -309,3 +310,41 @@ def test_stimuli_that_are_files_by_themselves(zipped, model):
     package = read_zip(zipped(model))
     assert [one.url for one in declared_files(package)] == ["https://a.org/a.csv", "https://a.org/1.png"]
     assert [(one.severity, one.line) for one in examine(package) if one.check == "declared files"] == [("warning", 3)]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x" + ".a" * 900 + "()\n",
+        "x" + ".a" * 900 + "[1] = 2\n",
+        "f(" * 150 + "[" + "0, " * 20_000 + "]" + ")" * 150 + "\n",
+        "x = [" + "0, " * 200_000 + "]\n",
+        "x = [" + ", ".join(map(str, range(200_000))) + "]\n",
+    ],
+    ids=["deep calls", "deep subscripts", "deep and wide", "long", "large"],
+)
+def test_code_that_nobody_can_look_at(found, zipped, model, code):
+    """It is an error of the submission, soon, and none of the site."""
+    place = "models/mine/model.py"
+    package = read_zip(zipped({**model, place: code}))
+    assert [(one.severity, one.check, one.file) for one in package.findings] == [("error", "size", place)]
+    assert place not in package.files
+    assert examine(package) == ()
+
+
+def test_all_of_it_is_too_much(zipped, model):
+    more = {f"models/mine/part_{n}.py": "f()\n" * 14_000 for n in range(6)}
+    with pytest.raises(UserError, match="too much Python"):
+        read_zip(zipped({**model, **more}))
+
+
+def test_numbers_of_thousands_of_digits(found, model):
+    """Python does not write them out; what is looked at is not the worse for it."""
+    model["models/mine/model.py"] = "x[0x" + "f" * 5000 + "]()\n"
+    assert [one for one in found(model) if one[0] == "error"] == []
+
+
+def test_registrations_that_cannot_be_told(found, model):
+    start = "models/mine/__init__.py"
+    loops = "for a in range(5000):\n    for b in range(5000):\n        model_registry['mine'] = print\n"
+    assert only(found({**model, start: model[start] + loops}), "registration") == [("error", start)]

@@ -32,7 +32,7 @@ def test_means_are_those_that_the_leaderboard_shows_for_the_same_day(board, memb
     revision.bump()
     identifier = board.models[2]
     model = _data.find_model(identifier, member)
-    card = model_card(model, board_for(snapshot_for(member), BoardState()), _data.model_data(model))
+    card = model_card(model, board_for(snapshot_for(member), BoardState()), _data.model_data(model, member))
     assert {one.identifier for one in card.means} == {
         "average_vision",
         "neural_vision",

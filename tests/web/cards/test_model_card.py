@@ -21,7 +21,7 @@ def card_of():
     def make(identifier, visitor, opened=None):
         board = board_for(snapshot_for(visitor), BoardState())
         model = _data.find_model(identifier, visitor)
-        return model_card(model, board, _data.model_data(model), opened)
+        return model_card(model, board, _data.model_data(model, visitor), opened)
 
     return make
 
@@ -70,7 +70,7 @@ def test_what_has_no_score_says_why(board, card_of, member):
         rows = Score.objects.filter(model__identifier=board.models[1], benchmark=benchmark)
         current = rows.filter(version=benchmark.version).first()
         state = current.state if current else "outdated" if rows else "missing"
-        reason = current.reason if current else f"version 1: {_text(rows.get())}" if rows else ""
+        reason = benchmark.reason_to(member, current.state, current.reason) if current else f"version 1: {_text(rows.get())}" if rows else ""
         if state != "scored":
             counted.setdefault(state, set()).add((benchmark.identifier, benchmark.identifier, reason))
     assert {state: set(found) for state, found in of_state.items()} == counted

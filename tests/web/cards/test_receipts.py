@@ -105,8 +105,9 @@ def test_addresses_and_tracebacks_of_withheld_data_are_left_out(board, receipt, 
         assert "the traceback" in inside
         assert "b" * 40 in outside  # the hash says which file it was
     said = read(get(f"/vision/receipt/{failed.id}/"))
-    assert "Addresses of files and tracebacks are left out" in said
-    assert "ValueError: no" in said
+    assert "Addresses of files, texts of errors and notes are left out" in said
+    assert "ValueError: no" not in said
+    assert "It raised an error; its text is withheld" in said
     assert "Traceback" not in said
     assert Score.objects.get(receipt=failed.id).document["files"][0]["url"] == SECRET
 

@@ -17,26 +17,26 @@ _MANAGED = (ORGANISE, ASKED_AGAIN, NOT_SO)
 ROWS = {
     "competition-of-year": ({"year": 2024}, {}, OPEN, READ_ONLY),
     "competitions:new": ({}, {}, *_MANAGED),
-    "competitions:show": ("draft", {}, DRAFT, READ_ONLY),
-    "competitions:standings-csv": ("draft", {}, DRAFT, READ_ONLY),
-    "competitions:standings-json": ("draft", {}, DRAFT, READ_ONLY),
+    "competitions:show": ("draft_competition", {}, DRAFT, READ_ONLY),
+    "competitions:standings-csv": ("draft_competition", {}, DRAFT, READ_ONLY),
+    "competitions:standings-json": ("draft_competition", {}, DRAFT, READ_ONLY),
     "competitions:frozen": ("draft_frozen", {}, DRAFT, READ_ONLY),
     "competitions:enter": ("draft_enter", {}, ORGANISE, ASKED_AGAIN, MEMBERS_READ_ONLY),
     "competitions:withdraw": (
         "open_entry", {"because": "x"}, (LOGIN, 404, 200, 404, 404, 200), (LOGIN, 404, PUBLIC, 404, 404, PUBLIC),
         MEMBERS_READ_ONLY,
     ),
-    "competitions:manage": ("draft", {}, ORGANISE, NOT_SO, NOT_SO),
-    "competitions:texts": ("draft", {}, *_MANAGED),
+    "competitions:manage": ("draft_competition", {}, ORGANISE, NOT_SO, NOT_SO),
+    "competitions:texts": ("draft_competition", {}, *_MANAGED),
     "competitions:section": ("draft_dates", {}, *_MANAGED),
-    "competitions:new-track": ("draft", {}, *_MANAGED),
+    "competitions:new-track": ("draft_competition", {}, *_MANAGED),
     "competitions:track": ("draft_track", {}, *_MANAGED),
     "competitions:awards": ("draft_track", {}, *_MANAGED),
     "competitions:add-entry": ("draft_track", {}, *_MANAGED),
-    "competitions:publish": ("draft", {}, NOT_SO, BACK, NOT_SO),
-    "competitions:freeze": ("draft", {}, ORGANISE, BACK, NOT_SO),
-    "competitions:take-winners": ("draft", {}, NOT_SO, BACK, NOT_SO),
-    "competitions:announce": ("draft", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:publish": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:freeze": ("draft_competition", {}, ORGANISE, BACK, NOT_SO),
+    "competitions:take-winners": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:announce": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
 }  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def build(people):
         entered=timezone.now(),
     )
     return {
-        "draft": {"slug": draft.slug},
+        "draft_competition": {"slug": draft.slug},
         "draft_dates": {"slug": draft.slug, "name": "dates"},
         "draft_track": {"slug": draft.slug, "key": track.pk},
         "draft_enter": {"slug": draft.slug, "track": track.pk},

@@ -194,7 +194,7 @@ def test_the_check_step_tells(submit, states, servers):
     bad = f'fetch("{trusted.url}/bad.bin", sha256="{"0" * 64}")'
     revision = submit(naming(good, bad))
     assert run_next(), revision.findings
-    assert states(revision) == "fail wait wait wait wait"
+    assert states(revision) == "fail wait skip wait wait"
     step = Step.objects.get(revision=revision, kind="check")
     assert [one["verified"] for one in step.result["files"]] == [True, False]
     assert "good.bin" in step.log

@@ -32,7 +32,7 @@ def test_it_begins_with_one_task(submit, states):
         assert not DBTaskResult.objects.exists()
     submit(model_files("tiles-4", size=4))
     assert DBTaskResult.objects.ready().count() == 1
-    assert states(first) == "wait wait wait wait wait"
+    assert states(first) == "wait wait skip wait wait"
     assert Step.objects.exclude(due=None).count() == 2
     for _ in range(3):
         pipeline.sweep()
@@ -45,12 +45,12 @@ def test_errors_run_nothing(submit, states):
     files["models/tiles_8/__init__.py"] = "def broken(:\n"
     revision = submit(files)
     assert state_of(revision) == "changes"
-    assert states(revision) == "fail wait wait wait wait"
+    assert states(revision) == "fail wait skip wait wait"
     assert not DBTaskResult.objects.exists()
     second = submit(model_files(), submission=revision.submission)
     assert state_of(revision) == "queued"
-    assert states(revision) == "fail canc canc canc canc"
-    assert states(second) == "wait wait wait wait wait"
+    assert states(revision) == "fail canc skip canc canc"
+    assert states(second) == "wait wait skip wait wait"
 
 
 def test_a_new_revision_takes_over(submit, states, pass_step):
@@ -65,7 +65,7 @@ def test_a_new_revision_takes_over(submit, states, pass_step):
     assert not _end(claim, Outcome(passed=True))
     claim.note(log="late")
     assert claim.lost()
-    assert states(first) == "canc canc canc canc canc"
+    assert states(first) == "canc canc skip canc canc"
     pass_step(second, "check", "test")
     assert state_of(first) == "publishing"
 
@@ -148,30 +148,31 @@ def test_cancelled_steps_are_done_again(submit, states, pass_step):
     revision = submit()
     pass_step(revision, "check")
     pipeline.cancel(revision.submission, revision.submission.owner)
-    assert states(revision) == "pass canc wait wait wait"
+    assert states(revision) == "pass canc skip wait wait"
     assert state_of(revision) == "changes"
     with pytest.raises(UserError, match="nothing is being done"):
         pipeline.cancel(revision.submission, revision.submission.owner)
     pipeline.retry(revision.steps.get(kind="test"), revision.submission.owner)
-    assert states(revision) == "pass wait wait wait wait"
+    assert states(revision) == "pass wait skip wait wait"
     pass_step(revision, "test")
     assert state_of(revision) == "publishing"
 
 
-def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings):
+@pytest.mark.parametrize("shown", ["public", "private"])
+def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings, shown):
     """One failed pair hides no other; one letter says so, however often the end is announced."""
     from brainscore_web.submissions.pipeline._running import run_next
 
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "benchmarks": ["Simulated2026.V1-*"]}
     from brainscore_web.leaderboard.models import Benchmark
 
-    for name in ("Simulated2026.V1-pls", "Simulated2026.V1-rdm"):
-        Benchmark.objects.get_or_create(identifier=name)
+    for name, access in (("Simulated2026.V1-pls", shown), ("Simulated2026.V1-rdm", "public")):
+        Benchmark.objects.update_or_create(identifier=name, defaults={"access": access})
     revision = submit()
     pass_step(revision, "check", "test")
     assert run_next()
     assert state_of(revision) == "scoring"
-    jobs = list(Job.objects.filter(submissions=revision.submission).order_by("pk"))
+    jobs = list(Job.objects.filter(submissions=revision.submission).order_by("benchmark__identifier"))
     assert len(jobs) == 2
     Job.objects.filter(pk=jobs[0].pk).update(state="failed", reason="NaN in layer 3\nTraceback")
     pipeline.scoring_ended(revision.submission_id)
@@ -185,7 +186,8 @@ def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings):
     assert (step.state, step.reason) == ("passed", "1 scored, 1 failed")
     letter = Letter.objects.get(submission=revision.submission, subject__contains="done")
     assert "1 scored, 1 failed" in letter.body
-    assert f"{jobs[0]}: NaN in layer 3" in letter.body
+    assert (f"{jobs[0]}: NaN in layer 3" in letter.body) == (shown == "public")
+    assert (f"{jobs[0]}: It raised an error; its text is withheld" in letter.body) == (shown == "private")
     assert "Traceback" not in letter.body
 
 
@@ -195,4 +197,4 @@ def test_who_leaves_publishes_nothing_more(submit, states):
     Submission.objects.filter(pk=revision.submission_id).update(owner=None)
     pipeline.sweep()
     assert state_of(revision) == "withdrawn"
-    assert states(revision) == "canc canc canc canc canc"
+    assert states(revision) == "canc canc skip canc canc"

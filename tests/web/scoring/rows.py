@@ -18,7 +18,7 @@ ROWS = {
     "scoring:job": ("pair_failed", {}, OWNER, READ_ONLY),
     "scoring:retry": ("pair_failed", TO_BACK, MEMBERS_READ_ONLY, CHANGED, MEMBERS_READ_ONLY),
     "scoring:cancel": ("pair_waiting", TO_BACK, MEMBERS_READ_ONLY, CHANGED, MEMBERS_READ_ONLY),
-    "scoring:submission": ("pairs_of", {}, (LOGIN, 404, 200, 404, 200, 200), MEMBERS_READ_ONLY),
+    "scoring:submission": ("pairs_of", {}, (LOGIN, 404, 200, 404, 404, 200), MEMBERS_READ_ONLY),
     "scoring:cancel-all": ("pairs_of", TO_BACK, MEMBERS_READ_ONLY, CHANGED, MEMBERS_READ_ONLY),
 }
 

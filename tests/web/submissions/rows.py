@@ -7,8 +7,8 @@ from tests.web._plugins import model_files, zipped
 LOGIN = "/accounts/login/"
 MEMBERS = (LOGIN, *(200,) * 5)
 NOBODY_WRITES = (LOGIN, *(405,) * 5)
-SEEN = (LOGIN, 404, 200, 404, 200, 200)  # reviewers and administrators see all
-READ = (401, 404, 200, 404, 200, 200)
+SEEN = (LOGIN, 404, 200, 404, 404, 200)  # of models alone reviewers see nothing
+READ = (401, 404, 200, 404, 404, 200)
 HOME = "/submissions/"
 SHOWN = f"/submissions/{uuid.UUID(int=1)}/"
 TAKEN_BACK = f"/submissions/{uuid.UUID(int=2)}/"

@@ -207,13 +207,24 @@ ADDRESSES = (*("", "progress/", "revise/", "withdraw/", "1/code/", "1/archive.zi
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_others_find_nothing(row, other, reviewer, address):
     assert browser_of(other).get(f"/submissions/{row.pk}/{address}").status_code == 404
+    assert browser_of(reviewer).get(f"/submissions/{row.pk}/{address}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_reviewers_see_what_needs_review(submitter, submitted, other, reviewer, address):
+    """Also models that came with it, and earlier and later revisions of models alone."""
+    made = submitted(submitter, {**model_files(), **benchmark_files()}, visibility="private").submission
+    submitted(submitter, model_files(size=4), submission=made, visibility="private")
+    assert browser_of(other).get(f"/submissions/{made.pk}/{address}").status_code == 404
     expected = 404 if address in ("revise/", "withdraw/") else 200
-    assert browser_of(reviewer).get(f"/submissions/{row.pk}/{address}").status_code == expected
+    assert browser_of(reviewer).get(f"/submissions/{made.pk}/{address}").status_code == expected
 
 
-def test_reviewers_change_nothing_of_others(row, reviewer):
-    page = browser_of(reviewer).get(f"/submissions/{row.pk}/").content.decode()
-    assert "hush" not in page
+def test_reviewers_change_nothing_of_others(submitter, submitted, reviewer):
+    row = submitted(submitter, benchmark_files()).submission
+    answer = browser_of(reviewer).get(f"/submissions/{row.pk}/")
+    assert answer.status_code == 200
+    page = answer.content.decode()
     for button in ("Withdraw", "Send a new revision", "Stop", "Make them"):
         assert f">{button}<" not in page
     for address in ("cancel/", "withdraw/", "revise/", "visibility/", "retry/check/"):

@@ -1,0 +1,104 @@
+"""What submitted code could reach beyond its cage: this machine's files, others' plugins, whoever reads reports."""
+
+import pytest
+
+from brainscore_web.submissions import publishing
+from brainscore_web.submissions.models import Plugin, Review, Step
+from brainscore_web.submissions.pipeline import _test
+from brainscore_web.submissions.pipeline._reports import read_tests
+from brainscore_web.submissions.pipeline._running import run_next
+from tests.web._plugins import benchmark_files, model_files
+
+_METRIC = {
+    "metrics/closeness/__init__.py": "from brainscore_vision import metric_registry\n\n"
+    'metric_registry["closeness"] = print\n',
+    "metrics/closeness/test.py": "from brainscore_vision import load_metric\n\n\n"
+    'def test_it():\n    load_metric("closeness")\n',
+}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://example.org/a?/../../../../outside/evil",
+        "https://example.org/a/%2E%2E/%2e%2e/%2e%2e/outside/evil",
+        "https://example.org/..%2F..%2F..%2Foutside/evil",
+        "https://../outside/evil",
+        "https://example.org/%2Ftmp/evil",
+        "https://example.org/a%00b/evil",
+        "https://example.org",
+    ],
+)
+def test_addresses_lead_nowhere_else(address, tmp_path):
+    """Links to fetched files stay in their folder, whatever the address is like."""
+    mirror, outside, file = tmp_path / "one" / "mirror", tmp_path / "outside", tmp_path / "fetched"
+    mirror.mkdir(parents=True)
+    outside.mkdir()
+    (outside / "evil").write_text("as before")
+    file.write_text("of a stranger")
+    _test._mirrored(mirror, address, file)
+    assert (outside / "evil").read_text() == "as before"
+    links = [path for path in tmp_path.rglob("*") if path.is_symlink()]
+    assert links == []
+
+
+def test_one_address_below_another(tmp_path):
+    """What cannot lie beside another is left out; plain ones are where the library looks for them."""
+    file = tmp_path / "fetched"
+    file.write_text("content")
+    for address in (
+        "https://a.org/x",
+        "https://a.org/x/y",
+        "https://a.org/p/q",
+        "https://a.org/p",
+        "https://a.org/z?v=1",
+    ):
+        _test._mirrored(tmp_path / "mirror", address, file)
+    found = sorted(str(path.relative_to(tmp_path / "mirror")) for path in (tmp_path / "mirror").rglob("*"))
+    assert found == ["a.org", "a.org/p", "a.org/p/q", "a.org/x", "a.org/z?v=1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_others_code_is_not_shown(submit, pass_step, owner, member):
+    """Tests see their own plugins, those of the same owner, and others' data and metrics, unless these are private."""
+
+    def publish(files, *, private_files=False, **options):
+        revision = submit(files, **options)
+        pass_step(revision, "check", result={"files": [{"private": private_files}]})
+        pass_step(revision, "test")
+        if revision.needs_review:
+            from brainscore_web.submissions import pipeline
+
+            pipeline.approve(revision, Review.objects.create(revision=revision, verdict="approved"))
+        assert run_next(revision.steps.get(kind="publish").pk)
+
+    publish(model_files("tiles-8"), by=member, visibility="private")
+    publish(benchmark_files(), by=member)
+    publish(_METRIC, by=member)
+    secret = {
+        path.replace("closeness", "hidden"): text.replace("closeness", "hidden") for path, text in _METRIC.items()
+    }
+    publish(secret, by=member, private_files=True)
+    publish(model_files("tiles-4", size=4), by=owner, visibility="private")
+    assert Plugin.objects.count() > 4
+    revision = submit(model_files("tiles-2", size=2), by=owner)
+    Step.objects.filter(revision=revision, kind="check").update(result={})
+    with _test._showing(revision) as shown:
+        assert shown.plugins == publishing.folder_shown_to(revision)
+        seen = sorted(str(path.relative_to(shown.plugins)) for path in shown.plugins.glob("*/*"))
+    others = [path for path in seen if path.startswith("data/")]
+    assert [path for path in seen if path not in others] == ["metrics/closeness", "models/tiles_2", "models/tiles_4"]
+
+
+_BOMB = '<!DOCTYPE a [<!ENTITY a "1234567890"><!ENTITY b "&a;&a;">]><testsuites><testcase name="&b;"/></testsuites>'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "cp037", "latin-1"])
+def test_reports_define_nothing(encoding, tmp_path):
+    """Entities are not unfolded in any encoding that a report may claim."""
+    report = tmp_path / "tests.xml"
+    report.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{_BOMB}'.encode(encoding))
+    assert read_tests(report) is None
+    if encoding == "cp037":  # the declaration as everybody reads it, what follows as it says
+        report.write_bytes(b'<?xml version="1.0" encoding="cp037"?>' + _BOMB.encode("cp037"))
+        assert read_tests(report) is None
