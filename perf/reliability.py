@@ -156,7 +156,7 @@ def watch(options, server, environment, mail, results, log):
 
         def one(number):
             name = f"tiles-{number:03d}"
-            return submit(site, token, plugins.model_files(name, size=8 + number % 8), name)
+            return submit(site, token, plugins.model_files(name, size=16 + number % 8), name)
 
         with ThreadPoolExecutor(options.at_once) as pool:
             sent = list(pool.map(one, range(options.submissions)))

@@ -158,7 +158,7 @@ def submitter(site, counts, stop, token, pause):
     while not stop.is_set():
         name = f"tiles-{counts.sent:03d}"
         try:
-            submit(site, token, plugins.model_files(name, size=8 + counts.sent % 8), name)
+            submit(site, token, plugins.model_files(name, size=16 + counts.sent % 8), name)
             counts.sent += 1
         except RuntimeError as error:
             counts.errors.append(f"submission {name}: {error}")

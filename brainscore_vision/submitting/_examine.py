@@ -172,6 +172,9 @@ def _identifiers(package: Package, taken: Taken) -> Iterator[Finding]:
                 yield Finding(
                     "error", "identifier", file, one.line, what, f"use no slash, at most {_LONGEST_KEY} characters"
                 )
+            elif ".py:" in one.key:
+                what = f"{one.key!r} reads like a file and a function in it"
+                yield Finding("error", "identifier", file, one.line, what, "leave '.py:' out")
             other = seen.setdefault((one.registry, one.key), file)
             if other != file:
                 what = f"{one.key!r} is registered in {other}, too"

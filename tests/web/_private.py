@@ -77,15 +77,12 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
 def remove_private() -> None:
     """Take them away again, as if they had never been."""
     Plugin.objects.all().delete()
-    for table in (Submission, Job, Competition, News):
-        rows = table.objects.all()
-        if table is Competition:
-            rows = rows.filter(slug="axolotl-cup")
-        elif table is Job:
-            rows = rows.filter(model__identifier=SECRET)
-        elif table is News:
-            rows = rows.filter(slug="olingo")
-        rows.delete()
+    Submission.objects.all().delete()
+    Job.objects.filter(model__identifier=SECRET).delete()
+    Snapshot.objects.filter(competition__slug="axolotl-cup").delete()
+    Entry.objects.filter(track__competition__slug="axolotl-cup").delete()
+    Competition.objects.filter(slug="axolotl-cup").delete()
+    News.objects.filter(slug="olingo").delete()
 
 
 def _submission(owner: User, reviewer: User) -> list[int]:

@@ -20,6 +20,7 @@ from brainscore_web.submissions.models import Step
 
 from ._plugins import benchmark_files
 from .review._made import make
+from .submissions.conftest import confirm
 
 DESK, PHONE = (1280, 800), (390, 844)
 MODEL, OTHER = "simulated-vit-006", "simulated-resnet-005"
@@ -59,7 +60,7 @@ OWN = {
     "review": (f"/review/{KEY}/1/", DESK, "light"),
     "scoring": ("/scoring/", DESK, "light"),
 }
-"""Pages of a submission, as its owner, who reviews those of others, sees them."""
+"""Pages of a submission, as its owner or, where it is reviewed, a reviewer sees them."""
 
 
 @pytest.fixture
@@ -81,9 +82,10 @@ def told(db):
 
 
 @pytest.fixture
-def submitted(shown, owner):
-    """A benchmark that waits for review, and pairs in every state; the session of its owner."""
-    owner.user_permissions.add(Permission.objects.get(codename="review_submissions"))
+def submitted(shown, owner, member):
+    """A benchmark that waits for review, and pairs in every state; the sessions of its owner and of a reviewer."""
+    member.user_permissions.add(Permission.objects.get(codename="review_submissions"))
+    confirm(owner)
     submission = make(owner, benchmark_files(), key=KEY)
     logs = {
         "check": "examined: no errors\nrequirements: none\nfiles: 2 of 2 verified\n",
@@ -96,7 +98,7 @@ def submitted(shown, owner):
             step.started, step.ended = now - timedelta(minutes=5), now - timedelta(minutes=4)
         step.save()
     submission.latest.comments.create(
-        author=owner, path="benchmarks/author2026/benchmark.py", line=4, text="Where is this constant from?"
+        author=member, path="benchmarks/author2026/benchmark.py", line=4, text="Where is this constant from?"
     )
     models = VisionModel.objects.filter(runnable=True).order_by("identifier")[:4]
     benchmarks = Benchmark.objects.filter(is_mean=False).order_by("identifier")[:3]
@@ -111,8 +113,12 @@ def submitted(shown, owner):
             model=model, benchmark=benchmark, why="new benchmark", state=state, reason=reason, **times
         )
         job.submissions.add(submission)
+    return {"owner": session_of(owner), "reviewer": session_of(member)}
+
+
+def session_of(user):
     client = Client()
-    client.force_login(owner)
+    client.force_login(user)
     return client.session.session_key
 
 
@@ -123,7 +129,9 @@ def test_pages_have_a_picture(shown, told, browser, live_server, tmp_path, name)
 
 @pytest.mark.parametrize("name", OWN)
 def test_pages_of_submissions_have_a_picture(submitted, browser, live_server, tmp_path, name):
-    take(name, OWN[name], browser, live_server, tmp_path, session=submitted)
+    take(
+        name, OWN[name], browser, live_server, tmp_path, session=submitted["reviewer" if name == "review" else "owner"]
+    )
 
 
 def take(name, what, browser, live_server, tmp_path, *, session=None):

@@ -24,6 +24,7 @@ _MOST_SEEN = 1000
 _MOST_NOTES = 10_000
 _MOST_WARNINGS = 100
 _MOST_CHARACTERS = 100_000  # of a warning
+_LONGEST_PLACE = 500
 _LARGEST = 1 << 53  # numbers beyond have no place in JSON
 _USER_ERRORS: dict[str, type[UserError]] = {
     "DataUnavailable": errors.DataUnavailable,
@@ -97,7 +98,9 @@ def take_over(about: Any) -> int:
         if len(_seen) > _MOST_SEEN:
             _seen.clear()
         category = _category(expect(names, list))
-        warnings.warn_explicit(message, category, expect(file, str), expect(line, int), registry=_seen)
+        # in brackets: who shows a warning looks up its line, and would read any file of this machine for it
+        place = f"<{expect(file, str)[:_LONGEST_PLACE]}>"
+        warnings.warn_explicit(message, category, place, expect(line, int), registry=_seen)
     return peak
 
 

@@ -137,7 +137,7 @@ def test_identifiers(found, zipped, model, written, monkeypatch, tmp_path):
     findings = found({**model, **other})
     assert only(findings, "identifier") == [("error", "models/other/__init__.py:5")]
     assert "models/mine/__init__.py" in findings[0][3]
-    for key in ("a/b", " mine", "", "x" * 300, "a\u200bb"):
+    for key in ("a/b", " mine", "", "x" * 300, "a\u200bb", "mine.py:model"):
         assert only(found({**model, start: model[start].replace("mine", key)}), "identifier"), key
     pixels = {**model, start: model[start].replace("mine", "pixels")}
     assert only(found(pixels), "identifier") == [("error", f"{start}:5")]

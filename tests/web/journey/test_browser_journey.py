@@ -241,12 +241,12 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     modeller = person()
     sign_up(modeller, site, "modeller@example.org", "Mo Modeller")
     modeller.goto("/submissions/new/")
-    choose(modeller, model_files("tiles-8"), "tiles.zip")
+    choose(modeller, model_files("tiles-16", size=16), "tiles.zip")
     modeller.click("main button.main")
     modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     modeller.wait_for_selector('text="It is done."', timeout=PATIENCE)
-    found = scores(visitor, model="tiles-8")
-    assert set(found) == {("tiles-8", f"{NAME}-pls"), ("tiles-8", "Simulated2026.V1-rdm")}
+    found = scores(visitor, model="tiles-16")
+    assert set(found) == {("tiles-16", f"{NAME}-pls"), ("tiles-16", "Simulated2026.V1-rdm")}
     assert all(one["state"] == "scored" for one in found.values())
     visitor.goto("/vision/leaderboard/")
-    visitor.wait_for_selector("text=tiles-8")
+    visitor.wait_for_selector("text=tiles-16")

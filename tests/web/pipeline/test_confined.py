@@ -102,3 +102,20 @@ def test_reports_define_nothing(encoding, tmp_path):
     if encoding == "cp037":  # the declaration as everybody reads it, what follows as it says
         report.write_bytes(b'<?xml version="1.0" encoding="cp037"?>' + _BOMB.encode("cp037"))
         assert read_tests(report) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_left_out_stays_an_error(submit, states, owner):
+    """Trying the step again does not forget what is not there to be looked at."""
+    from brainscore_web.submissions import pipeline
+
+    files = model_files()
+    files["models/tiles_8/model.py"] += "\nx = " + "(" * 150 + "1," + ")," * 150 + "\n"
+    revision = submit(files)
+    assert states(revision).startswith("fail")
+    pipeline.retry(revision.steps.get(kind="check"), owner)
+    assert run_next()
+    assert states(revision).startswith("fail")
+    revision.refresh_from_db()
+    assert ("size", "models/tiles_8/model.py") in {(one["check"], one["file"]) for one in revision.findings}
+    assert not run_next()

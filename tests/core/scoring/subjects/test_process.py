@@ -217,6 +217,20 @@ class TestFailures:
             take_over({"notes": notes, "warnings": [], "peak_bytes": 1})
         assert record.items == notes
 
+    def test_a_warning_shows_no_line_of_a_file_of_this_machine(self, tmp_path):
+        secret = tmp_path / "secret"
+        secret.write_text("first\npassword = of the site\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            shown = warnings.formatwarning
+            said = []
+            warnings.showwarning = lambda message, category, file, line, *_: said.append(
+                shown(message, category, file, line)
+            )
+            take_over({"notes": [], "warnings": [["look", ["UserWarning"], str(secret), 2]], "peak_bytes": 1})
+        assert "look" in said[0]
+        assert "password" not in said[0]
+
     def test_warnings_that_were_seen_take_bounded_memory(self):
         with warnings.catch_warnings():
             warnings.simplefilter("default")
