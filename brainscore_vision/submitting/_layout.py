@@ -105,7 +105,7 @@ def plan(names: Sequence[str], starts: Mapping[str, bytes], *, name: str) -> Pla
 
 def _scans(starts: Mapping[str, bytes]) -> dict[_Parts, Scan]:
     """Folders whose ``__init__.py`` registers, or tries to."""
-    found = {}
+    found: dict[_Parts, Scan] = {}
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
         file = Path(scratch) / "__init__.py"
         for path, content in starts.items():

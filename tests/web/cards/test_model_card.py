@@ -70,7 +70,13 @@ def test_what_has_no_score_says_why(board, card_of, member):
         rows = Score.objects.filter(model__identifier=board.models[1], benchmark=benchmark)
         current = rows.filter(version=benchmark.version).first()
         state = current.state if current else "outdated" if rows else "missing"
-        reason = benchmark.reason_to(member, current.state, current.reason) if current else f"version 1: {_text(rows.get())}" if rows else ""
+        reason = (
+            benchmark.reason_to(member, current.state, current.reason)
+            if current
+            else f"version 1: {_text(rows.get())}"
+            if rows
+            else ""
+        )
         if state != "scored":
             counted.setdefault(state, set()).add((benchmark.identifier, benchmark.identifier, reason))
     assert {state: set(found) for state, found in of_state.items()} == counted

@@ -112,6 +112,21 @@ def test_addresses_and_tracebacks_of_withheld_data_are_left_out(board, receipt, 
     assert Score.objects.get(receipt=failed.id).document["files"][0]["url"] == SECRET
 
 
+def test_what_a_caged_model_says_of_itself_is_left_out(receipt):
+    """It has seen what is withheld, and may name its weights, seeds and files as it likes."""
+    from dataclasses import replace
+
+    from brainscore_vision._caged import REMARK
+    from brainscore_web.leaderboard.withheld import withheld_document
+
+    said = {"notes": (REMARK, "it said this"), "reason": "it said that", "state": "not applicable", "score": None}
+    caged = replace(receipt, id="", **said).identified()
+    shown = Receipt.from_dict(withheld_document(caged.to_dict()))  # it follows the schema
+    assert (shown.files, shown.weights, shown.data, shown.seeds, shown.notes) == ((), (), (), {}, ())
+    assert shown.reason.startswith("The model cannot do what the benchmark asks of it")
+    assert shown.ceiling == caged.ceiling
+
+
 def test_only_with_its_model(board, get, owner, member, staff):
     private = Score.objects.filter(model__identifier=board.models[-1]).first()
     for address in (f"/vision/receipt/{private.receipt}/", f"/vision/receipt/{private.receipt}/receipt.json"):

@@ -123,6 +123,7 @@ def looking(private):
     }
 
 
+@pytest.mark.slow
 def test_private_data_are_met_after_approval_alone(caged, private, submit, states, staff, folders):  # noqa: F811
     """Not by tests and checks, whatever they try; scoring finds them once a reviewer has approved."""
     revision = submit(looking(private))

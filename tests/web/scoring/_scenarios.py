@@ -126,6 +126,7 @@ def killed():
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert "running" in states().values()
+    _minutes_later()
     ended(worker("--until-idle"))
     assert states() == dict.fromkeys((f"tiles-8 {name}" for name in site.SIMULATED), "scored")
     assert receipts() == dict.fromkeys(states(), 1)
@@ -151,6 +152,17 @@ def killed_before_it_could_say():
     job.refresh_from_db()
     assert (job.state, job.receipt) == ("scored", before)
     assert receipts() == dict.fromkeys(states(), 1)
+
+
+def _minutes_later():
+    """Claims of workers that are gone have become old."""
+    from datetime import timedelta
+
+    from django.db.models import F
+
+    from brainscore_web.scoring.models import Job
+
+    Job.objects.filter(state="running").update(claimed=F("claimed") - timedelta(minutes=5))
 
 
 SLOW = """

@@ -62,6 +62,20 @@ def test_what_was_printed_about_withheld_stimuli_is_for_administrators(pairs, ow
     assert "printed" not in browser(member).get(f"/scoring/{pairs[0].pk}/").content.decode()
 
 
+def test_why_a_pair_failed_is_in_our_own_words_where_data_are_withheld(pairs, owner, staff):
+    said = "SubjectFailed: the subject 'tiles-8' ended by signal 11 (segmentation fault)\nIt printed at last: fossa"
+    Job.objects.filter(pk__in=[pair.pk for pair in pairs[:2]]).update(reason=said)
+    addresses = (f"/scoring/{pairs[1].pk}/", "/scoring/?x", f"/scoring/of/{Submission.objects.get().pk}/")
+    for address in (f"/scoring/{pairs[1].pk}/", addresses[2]):
+        page = browser(owner).get(address).content.decode()
+        assert "process ended by a signal" in page.replace("&#x27;", "'")
+        assert ("fossa" in page) == (address == addresses[2])  # of the other pair, whose data are public
+    assert "fossa" in browser(staff).get(addresses[0]).content.decode()
+    from brainscore_web.scoring.records import exported
+
+    assert sorted("fossa" in row["reason"] for row in exported(owner)) == [False, False, True]
+
+
 def test_owners_retry_and_cancel(pairs, owner, member):
     failed, _, waiting = pairs
     mine, other = browser(owner), browser(member)

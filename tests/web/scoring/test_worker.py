@@ -78,6 +78,7 @@ def test_what_is_submitted_is_scored_and_shown(tell):
     tell("scored")
 
 
+@pytest.mark.slow
 def test_a_killed_worker_leaves_its_pair_to_another(tell):
     tell("killed")
 

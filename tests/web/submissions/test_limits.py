@@ -41,7 +41,12 @@ def test_requests_at_the_same_time(transactional_db, tmp_path):
     many, again, twice = json.loads(done.stdout.splitlines()[-1])
     assert sorted(set(many["answers"])) == [201, 429]
     assert many["answers"].count(201) == many["kept"] == 3
-    assert again == {"answers": [201] * 5, "numbers": [1, 2, 3, 4, 5], "begun": True, "before": ["cancelled", "skipped"]}
+    assert again == {
+        "answers": [201] * 5,
+        "numbers": [1, 2, 3, 4, 5],
+        "begun": True,
+        "before": ["cancelled", "skipped"],
+    }
     assert sorted(twice["answers"]) == [201, 409, 409, 409]
     assert twice["kept"] == 1
 
