@@ -36,7 +36,7 @@ from _tables import table, write_section
 READ = [
     "/", "/vision/leaderboard/", "/vision/leaderboard/data.json", "/vision/leaderboard/?sort=-IT&open=V1",
     "/vision/models/", "/vision/benchmarks/", "/vision/model/simulated-convnet-000/",
-    "/vision/benchmark/Simulated000.V1-pls/", "/vision/compare/?x=Simulated000.V1-pls&y=Simulated001.V1-pls",
+    "/vision/benchmark/Simulated000.V1-pls/", "/vision/compare/?x=Simulated000.V1-pls&y=Simulated024.V1-pls",
     "/api/v1/leaderboard", "/api/v1/models", "/tutorials/", "/competitions/", "/scoring/",
 ]  # fmt: skip
 
