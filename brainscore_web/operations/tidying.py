@@ -43,7 +43,7 @@ def tidy(*, dry: bool = False) -> list[Tidied]:
 
 
 def _tidied(dry: bool) -> Iterator[Tidied]:
-    from brainscore_web.submissions.pipeline import forget_old_folders
+    from brainscore_web.submissions.pipeline import forget_old_files, forget_old_folders
     from brainscore_web.uploads.withdrawal import sweep
 
     for what, forget in (
@@ -60,6 +60,7 @@ def _tidied(dry: bool) -> Iterator[Tidied]:
             transaction.set_rollback(dry)  # the same is done, and taken back
         yield Tidied(what, count)
     yield Tidied("folders of plugins", forget_old_folders(_before("folders"), dry=dry))
+    yield Tidied("fetched files", forget_old_files(_before("folders"), dry=dry))
     if not dry:
         yield Tidied("leftovers of uploads", sweep())
 

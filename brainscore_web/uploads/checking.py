@@ -208,4 +208,4 @@ def _again(upload: Upload, claim: str, why: str) -> None:
 
 def _beside(key: uuid.UUID) -> None:
     """Let a worker check it; one that ends in the midst is followed by another, once the claim is stale."""
-    transaction.on_commit(wake_for_uploads)
+    transaction.on_commit(wake_for_uploads, robust=True)  # the sweep wakes, too

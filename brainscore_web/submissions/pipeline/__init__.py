@@ -3,7 +3,7 @@
 Truth is in the rows of steps; tasks only wake somebody up to look at them. docs/pipeline.md describes it.
 """
 
-from brainscore_web.submissions.pipeline._files import files_home, files_of
+from brainscore_web.submissions.pipeline._files import files_home, files_of, forget_old_files
 from brainscore_web.submissions.pipeline._sweeping import sweep
 from brainscore_web.submissions.pipeline._transitions import (
     approve,
@@ -22,6 +22,7 @@ __all__ = [
     "cancel",
     "files_home",
     "files_of",
+    "forget_old_files",
     "forget_old_folders",
     "published_folder",
     "reject",

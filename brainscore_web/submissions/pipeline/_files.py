@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
-from brainscore_web.submissions.models import Revision
+from brainscore_web.submissions.models import Plugin, Revision, Submission
 
-__all__ = ["files_home", "files_of"]
+__all__ = ["files_home", "files_of", "forget_old_files"]
 
 
 def files_home() -> Path:
@@ -28,3 +29,35 @@ def files_of(revision: Revision) -> list[Path]:
     from brainscore_web.submissions.pipeline._declared import files_at_hand
 
     return [path for _declared, path in files_at_hand(package_of(revision))]
+
+
+def forget_old_files(before: datetime, *, dry: bool = False) -> int:
+    """Remove fetched files that no live plugin and no open submission names.
+
+    Parameters
+    ----------
+    before : datetime
+        Files that were fetched since stay in any case.
+    dry : bool
+        Only count them.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    limit = before.timestamp()
+    old = [path for path in files_home().glob("*/*") if path.is_file() and path.stat().st_mtime < limit]
+    if not old:
+        return 0
+    closed = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
+    live = Plugin.objects.values_list("revision", flat=True)
+    open_ones = Revision.objects.exclude(submission__state__in=closed).values_list("pk", flat=True)
+    needed: set[Path] = set()
+    for key in {*live, *open_ones}:  # one archive after the other
+        needed.update(files_of(Revision.objects.get(pk=key)))
+    found = [path for path in old if path not in needed]
+    if not dry:
+        for path in found:
+            path.unlink(missing_ok=True)
+    return len(found)

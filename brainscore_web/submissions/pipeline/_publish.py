@@ -57,7 +57,7 @@ def publish(claim: Claim) -> Outcome | None:
             reason="", internal="", result={"planned": planned}
         )
         key = submission.pk
-        transaction.on_commit(lambda: scoring_ended(key))  # where nothing was planned
+        transaction.on_commit(lambda: scoring_ended(key), robust=True)  # where nothing was planned
     return None
 
 

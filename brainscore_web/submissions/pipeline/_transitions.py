@@ -171,7 +171,7 @@ def _retry_jobs(submission: Submission, by: User) -> None:
     for job in Job.objects.filter(submissions=submission, state=Job.State.FAILED).order_by("pk"):
         retry_job(job, by)
     key = submission.pk
-    transaction.on_commit(lambda: scoring_ended(key))  # where there was none
+    transaction.on_commit(lambda: scoring_ended(key), robust=True)  # where there was none
 
 
 def cancel(submission: Submission, by: User) -> None:
@@ -248,7 +248,7 @@ def apply(
         Step.objects.filter(revision=revision, kind=kind).update(**values | dict((said or {}).get(kind, {})))
     if change.due:
         Step.objects.filter(revision=revision, kind=change.due, state=_T.WAITING).update(due=now)
-        transaction.on_commit(_wake)
+        transaction.on_commit(_wake, robust=True)  # it is committed, and the sweep wakes, too
 
 
 def _wake() -> None:

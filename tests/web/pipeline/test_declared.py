@@ -4,8 +4,10 @@ import hashlib
 import http.server
 import json
 import threading
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from brainscore_vision.submitting import Package
 from brainscore_web.submissions import pipeline
@@ -218,3 +220,22 @@ def test_requirements_lead_nowhere(submit, states):
     text = json.dumps(revision.findings)
     assert "requirements.txt" in text
     assert "10.0.0.1" in text
+
+
+def test_files_that_nobody_names_any_more_are_forgotten(submit, servers):
+    trusted, _inside = servers
+    revision = submit(naming(f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'))
+    assert run_next(), revision.findings
+    (needed,) = pipeline.files_of(revision)
+    other = pipeline.files_home() / ("1" * 40) / "other.bin"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(b"x")
+    soon = timezone.now() + timedelta(minutes=1)
+    assert pipeline.forget_old_files(timezone.now() - timedelta(days=1)) == 0  # both are new
+    assert pipeline.forget_old_files(soon, dry=True) == 1
+    assert other.exists()
+    assert pipeline.forget_old_files(soon) == 1
+    assert (needed.exists(), other.exists()) == (True, False)
+    pipeline.withdraw(revision.submission, revision.submission.owner)
+    assert pipeline.forget_old_files(soon) == 1
+    assert not needed.exists()
