@@ -63,8 +63,8 @@ COMPETITION: dict[str, Any] = {
         "summary": "Modellers were asked for models of vision that predict the benchmarks there were: "
         "overall, of V1, of behavior.",
         "about": "The first Brain-Score competition was one of models, which were evaluated on the existing "
-        "benchmarks. It led "
-        "to new and improved models of primate vision that predicted these reasonably well.",
+        "benchmarks. It brought "
+        "new models, better at these than those before.",
         "unknown": "The documents at hand tell the benchmarks, and which models came out first. They tell neither "
         "dates, "
         "prizes, organisers, nor who the teams were and what else was entered, nor which of the other two models "

@@ -23,49 +23,30 @@ MODELS = (
 """What benchmarks were scored on; other names that a model has behind it."""
 
 _ABOUT = """\
-Our ability to recognize objects in the world relies on visual processing along the ventral visual stream, a set
-of hierarchically-organized cortical areas. Recently, machine-learning researchers and neuroscientists have
-produced computational models that have achieved moderate success at explaining primate object recognition
-behavior and the neural representations that support it. This second edition of the Brain-Score Competition aims
-to find benchmarks on which the predictions of our current top models break down.
+In 2022 models competed on the benchmarks there were. In 2024 the sides changed: whoever doubts that today's models
+explain primate vision was asked to say so with a benchmark. Those won whose benchmarks the models did worst on, with
+$10,000 to share.
 
-In 2022, the first Brain-Score Competition led to new and improved models of primate vision that predicted
-existing benchmarks reasonably well. In this year's Brain-Score Competition 2024, we will close the loop on
-testing model predictions by rewarding those benchmarks that show where models are the least aligned to the
-primate visual ventral stream. The Competition is open to the scientific community and we provide an
-infrastructure to evaluate a variety of models on new behavioral and neural benchmarks in a standardised and
-unified manner. In addition, we will incentivize benchmark submissions by providing visibility to participants
-and a $10,000 prize pool to the winning benchmarks.
+## What could be entered
 
-## Overview
+Benchmarks of core object recognition, behavioral or neural, with data of one's own or data and metrics that are there,
+put together anew. A benchmark treats a model as it would another subject, and asks it only for what it can do:
 
-Participants should submit their benchmarks through the Brain-Score platform. Brain-Score currently accepts any
-benchmark engaging on testing model predictions of core object recognition behavior and neural responses (spike
-rates) along the ventral visual stream areas. We encourage all submissions of behavioral and neural benchmarks.
-To facilitate benchmark submission, we provide helper code and [tutorials](/tutorials/). You can also use
-existing datasets or metrics and re-combine them in novel ways. Note that by using the Brain-Score platform, no
-model knowledge is required – you can treat them like another primate subject.
+- one of three tasks: labels of ImageNet, probabilities of labels, the odd one out;
+- recordings (spike rates) from V1, V2, V4 or IT;
+- static images, no videos;
+- no course over time, though the one time bin may be chosen.
 
-Benchmarks have to use models in their current "operating regime". This means that there are three behavioral
-tasks (imagenet-labeling, probabilities, odd-one-out), and four brain regions to record from (V1, V2, V4, IT).
-Until April, we will accept suggestions of other behavioral tasks provided you work with us to make sure the
-models can engage on them. The stimuli should be static images (e.g. no videos this round). In this round,
-benchmarks should not test temporal dynamics (but you can still specify a single "time_bin" from the models to
-record from.)
+Further behavioral tasks could be suggested until April 2024.
+
+## How
+
+With an account here, by sending a ZIP ([tutorial](/tutorials/submissions/)). New data were hosted by their authors, or
+uploaded.
 
 ## Workshop
 
-We will organize a workshop as part of the CCN conference at MIT in Cambridge, MA in early August 2024. This
-workshop will serve to bring the community interested in testing and building models of brain processing
-together. We will invite selected participants in the Brain-Score competition to present their benchmarking work
-during the workshop.
-
-## Tutorial
-
-To enter the competition, create an account on the Brain-Score website and submit a benchmark. You can submit a
-benchmark by sending in a zip file on the website. For new datasets, you can either host yourself or reach out
-to us and we will give you access to S3. Please check our overview tutorials as well as our full length
-[tutorial](/tutorials/authoring/) for detailed information about the submission process.
+Authors of chosen entries presented their benchmarks at a workshop of the CCN conference.
 """
 
 _CRITIQUES = (
@@ -92,15 +73,8 @@ _CRITIQUES = (
     ),
 )
 _ANSWER = """\
-These and others are common critiques in our community of the Brain-Score platform. We hear you!
-
-We take pride in developing and making openly available an integrative benchmarking platform that allows the
-community to operationalize and actively engage on this and other feedback. In 2022, we organized the first
-Brain-Score competition for model submissions in which we evaluated the models on our existing benchmarks. In
-2024 – we have turned the table! This year, in the spirit of an adversarial collaboration – we invite
-experimentalists and the community at large to turn their legitimate concerns into concrete benchmarks that will
-challenge and hopefully expose the explanatory gaps between our current models of primate vision and the
-biological brain.
+The competition of 2024 was itself an answer: critics were invited to turn what they object to into benchmarks, in the
+spirit of an adversarial collaboration, so that it shows where models and brains differ.
 """
 
 _RULES = {
@@ -124,8 +98,7 @@ COMPETITION: dict[str, Any] = {
         "about": _ABOUT,
         "critiques_answered": _ANSWER,
         "place": "Conference on Cognitive Computational Neuroscience (CCN), MIT, Cambridge, MA",
-        "contact": "We recommend that participants join our Slack Workspace and follow Brain-Score on Twitter for any "
-        "questions, updates, benchmark support, and other assistance.",
+        "contact": "Slack workspace and Twitter account of Brain-Score.",
         "unknown": "Not in the documents at hand: what else was entered, when, the scores and means of then, "
         "sponsors, and "
         "the questions that were often asked. Standings are computed from the scores of this site. Of a team with "
@@ -181,13 +154,9 @@ COMPETITION: dict[str, Any] = {
         {
             "fields": {
                 "title": "Behavioral track",
-                "text": "This track will reward those benchmarks that show-case model short-comings in predicting "
-                "behavior "
-                "(human or non-human primate). The winning submissions will be the behavioral benchmarks with the "
-                "lowest "
-                "model scores, mean-averaged over all models, i.e. as close as possible to 0. The benchmarks can "
-                "target any "
-                "behavioral task that the models engage on (labeling, class probabilities, odd-one-out).",
+                "text": "Benchmarks of the behavior of humans or other primates, in any task that models engage on "
+                "(labels, probabilities, odd one out). The lowest mean score over all models wins: as near to 0 as "
+                "can be.",
                 "tasks": "label, probabilities, odd_one_out",
                 **_RULES,
             },
@@ -220,15 +189,8 @@ COMPETITION: dict[str, Any] = {
         {
             "fields": {
                 "title": "Neural track",
-                "text": "This track will reward those benchmarks that show-case model short-comings in predicting "
-                "neural "
-                "activity across the primate visual ventral stream. The winning submissions will be the neural "
-                "benchmarks "
-                "with the lowest model scores, mean-averaged over all models, i.e. as close as possible to 0. The "
-                "benchmarks "
-                "can target any region(s) in the visual ventral stream: V1, V2, V4, IT. Brain recordings can be "
-                "from human "
-                "or non-human primates.",
+                "text": "Benchmarks of neural activity along the ventral visual stream of humans or other primates: "
+                "V1, V2, V4, IT. The lowest mean score over all models wins: as near to 0 as can be.",
                 "regions": "V1, V2, V4, IT",
                 "notes": "Which benchmark “The Animate Space of Inanimate Perception” is, is not known here.",
                 **_RULES,
