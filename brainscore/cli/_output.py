@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "echo_json", "echo_pairs", "echo_table"]
+__all__ = ["as_json", "echo_columns", "echo_json", "echo_pairs", "echo_table"]
 
 
 def as_json(value: Any) -> Any:
@@ -44,6 +44,24 @@ def as_json(value: Any) -> Any:
 def echo_json(value: Any) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def echo_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table in a terminal, else columns between tabs."""
+    if not sys.stdout.isatty():
+        for row in (columns, *rows):
+            click.echo("\t".join(row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
 
 
 def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:

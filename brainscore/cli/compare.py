@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo_columns, echo_json
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
+_OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
 
 
 @click.command("compare")
 @click.argument("models", nargs=-1, metavar="[MODEL MODEL...]")
-@click.option("--benchmark", "-b", "benchmarks", multiple=True, required=True, help="On which benchmark; repeatable.")
+@click.option(
+    "--benchmark", "-b", "benchmarks", multiple=True, help="On which benchmark; repeatable. Needed without --site."
+)
 @click.option("--ranks", is_flag=True, help="Rank the models, with intervals and groups of models not told apart.")
 @click.option("--each", is_flag=True, help="With --ranks: each interval holds alone, rather than all together.")
 @click.option(
@@ -33,8 +36,11 @@ _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 @click.option(
     "--results", metavar="FOLDER", help="Folder of receipts, or s3://bucket/prefix. Default: where scores are kept."
 )
+@click.option("--site", metavar="URL", help="Compare two models on this site, as its page does, not stored receipts.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@click.pass_context
 def command(
+    context: click.Context,
     models: tuple[str, ...],
     benchmarks: tuple[str, ...],
     ranks: bool,
@@ -42,6 +48,7 @@ def command(
     correction: Any,
     level: float,
     results: str | None,
+    site: str | None,
     json_: bool,
 ) -> None:
     """Compare the newest scores of models, pair by pair.
@@ -50,7 +57,21 @@ def command(
 
     Differences are tested on the stimuli, neuroids or subjects that both models were scored on, from what the receipts
     keep; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
+
+    With --site URL two models are compared as the site's page /vision/compare/ does: on all benchmarks and their means,
+    or those that --benchmark names. A site's intervals take the errors of the two models as independent; only stored
+    receipts allow the paired test. Private models of your own can be compared with a token of yours: brainscore login,
+    or BRAINSCORE_TOKEN.
     """
+    if site is not None:
+        from brainscore.cli._compare_site import compare_on
+
+        _refuse(context)
+        if not compare_on(site, models, benchmarks, json_=json_):
+            context.exit(1)
+        return
+    if not benchmarks:
+        raise UserError("no benchmark is named", remedy="name one with --benchmark, or a site with --site")
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.scoring.comparison import compare
 
@@ -67,7 +88,16 @@ def command(
     else:
         _print_comparisons(found)
     if all(one.p is None for one in found):
-        click.get_current_context().exit(1)
+        context.exit(1)
+
+
+def _refuse(context: click.Context) -> None:
+    """Refuse options that are about receipts."""
+    for name in _OF_RECEIPTS:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UserError(
+                f"--{name} is for stored receipts, not for what a site shows", remedy=f"leave out --{name} or --site"
+            )
 
 
 def _chosen(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
@@ -110,7 +140,7 @@ def _print_comparisons(found: Comparisons) -> None:
     ]
     adjusted = {"holm": "p (Holm)", "benjamini-hochberg": "p (BH)", "none": "p (uncorrected)"}[found.correction]
     interval = f"{100 * found.level:g} % interval"
-    _table(("Benchmark", "Models", "Difference", interval, "p", adjusted, "Resampled", "Outcome"), rows)
+    echo_columns(("Benchmark", "Models", "Difference", interval, "p", adjusted, "Resampled", "Outcome"), rows)
     for one in found:
         if one.reason:
             click.echo(f"{one.benchmark}, {one.first} and {one.second}: {one.reason}", err=True)
@@ -131,30 +161,12 @@ def _print_ranks(rankings: Sequence[Ranking]) -> None:
         for ranking in rankings
         for model in ranking.models
     ]
-    _table(("Benchmark", "Rank", "Interval", "Groups", "Score", "Model"), rows)
+    echo_columns(("Benchmark", "Rank", "Interval", "Groups", "Score", "Model"), rows)
     for ranking in rankings:
         for model, reason in ranking.left_out.items():
             click.echo(f"{ranking.benchmark}, {model} is not ranked: {reason}", err=True)
         for note in ranking.notes:
             click.echo(f"{ranking.benchmark}, not compared: {note}", err=True)
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table in a terminal, else columns between tabs."""
-    if not sys.stdout.isatty():
-        for row in (columns, *rows):
-            click.echo("\t".join(row))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
 
 
 def _p(value: float | None) -> str:

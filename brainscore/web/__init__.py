@@ -6,6 +6,7 @@ Client('https://www.example.org')
 """
 
 from brainscore.web._client import Client
+from brainscore.web._comparing import Compared
 from brainscore.web._leaderboard import Leaderboard, Node, RankedModel
 from brainscore.web._posting import Posted, Refused
 from brainscore.web._records import (
@@ -34,6 +35,7 @@ __all__ = [
     "BenchmarkCard",
     "Ceiling",
     "Client",
+    "Compared",
     "Leaderboard",
     "Me",
     "Model",

@@ -12,13 +12,14 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from brainscore.web._comparing import Compared, from_board, from_page
 from brainscore.web._connection import Connection, site_of, token_for
 from brainscore.web._downloading import download
 from brainscore.web._leaderboard import Leaderboard, joined
 from brainscore.web._posting import Posted, post
 from brainscore.web._records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read
 from brainscore.web._submitting import Submission, SubmissionCard, submit
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UnknownIdentifier, UserError
 
 __all__ = ["Client"]
 
@@ -131,6 +132,38 @@ class Client:
             had += len(answers[-1]["models"])
             if had >= answers[-1]["total"] or had == limit or not answers[-1]["models"]:
                 return joined(answers)
+
+    def compare(self, first: str, second: str) -> list[Compared]:
+        """Compare two models on all benchmarks, as the site's page does.
+
+        Parameters
+        ----------
+        first, second : str
+            Identifiers. With a token, also of private models that it shows.
+
+        Returns
+        -------
+        list of Compared
+            Means first, then benchmarks by region, the largest difference first; those that a model lacks come last.
+
+        Raises
+        ------
+        UnknownIdentifier
+            If there is no such model, with the names that are nearest.
+
+        Notes
+        -----
+        Intervals take the errors of the two models as independent, though both saw the same stimuli: they tend to be
+        too wide. `brainscore_core.scoring.comparison.compare` makes the paired test from receipts.
+        """
+        if not first or not second:
+            raise UserError("the name of a model is empty", remedy="name two models")
+        try:
+            return from_page(self._connection, first, second)
+        except UnknownIdentifier:
+            if not self._connection.has_token:
+                raise
+        return from_board(self, self._connection, first, second)  # the page knows no tokens
 
     def receipt(self, identifier: str) -> dict[str, Any]:
         """A receipt, as it was made."""

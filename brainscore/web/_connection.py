@@ -117,6 +117,11 @@ class Connection:
         self._session: requests.Session | None = None
         self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], _Kept] = OrderedDict()
 
+    @property
+    def has_token(self) -> bool:
+        """Whether there is one to send."""
+        return self._token is not None
+
     def close(self) -> None:
         """Close the session; the next request opens another."""
         if self._session is not None:
@@ -154,6 +159,13 @@ class Connection:
     def answer(self, path: str, query: Query, headers: Mapping[str, str]) -> requests.Response:
         """Ask for a file; give the answer as it begins."""
         return self._ask("GET", path, query, headers, stream=True)
+
+    def table(self, page: str, query: Query) -> str:
+        """Ask for the CSV file of a page, such as ``/vision/compare/compare.csv``."""
+        response = self._ask("GET", page, query, {})
+        if not response.headers.get("Content-Type", "").startswith("text/csv"):
+            raise self._no_site()
+        return response.content.decode("utf-8")
 
     def pieces(self, response: requests.Response, size: int) -> Iterator[bytes]:
         """Give what an answer holds, as it comes."""
@@ -196,7 +208,7 @@ class Connection:
         """
         import requests
 
-        url: str = f"{self.site}/api/v1/{path}"
+        url: str = self.site + (path if path.startswith("/") else f"/api/v1/{path}")
         parameters: Query | None = query
         for _ in range(_REDIRECTS):
             try:

@@ -56,10 +56,10 @@ def download(connection: Connection, path: str, query: Query, target: Path) -> P
 
 
 def _kept_tag(part: Path, about: Path, asked: str) -> str | None:
-    """The tag of what came before, if it is of the same file."""
+    """The tag of what came before, if it is of the same file, and some is missing."""
     try:
         told = json.loads(about.read_bytes())
-        return str(told["tag"]) if told["asked"] == asked and part.stat().st_size else None
+        return str(told["tag"]) if told["asked"] == asked and 0 < part.stat().st_size < told["size"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -71,7 +71,8 @@ def _goes_on(response: requests.Response, had: int) -> bool:
 def _note(about: Path, asked: str, response: requests.Response) -> None:
     """Keep what must be known to go on; nothing, where the site gives no parts."""
     tag = response.headers.get("ETag", "")
-    if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"'):
-        about.write_text(json.dumps({"asked": asked, "tag": tag}))
+    told = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
+    if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and told.isdecimal():
+        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(told)}))
     else:
         about.unlink(missing_ok=True)

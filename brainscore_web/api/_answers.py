@@ -21,6 +21,7 @@ from ninja.renderers import BaseRenderer
 from pydantic import BaseModel
 
 from brainscore_web.api._problems import Problem, problem
+from brainscore_web.api.parts import answer_part
 
 __all__ = ["Renderer", "decorated", "elsewhere", "page_of", "refuse_others"]
 
@@ -74,8 +75,8 @@ def _answering(view: View) -> View:
         response = _answer(view, request, *args, **kwargs)
         if head:
             request.method = "HEAD"
-            response = _without_body(response)
-        return response
+        response = answer_part(request, response)
+        return _without_body(response) if head else response
 
     return answer
 
@@ -93,7 +94,7 @@ def _answer(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> Http
         return problem(
             405, f"{request.method} is not possible here", "see /api/v1/docs", headers={"Allow": ", ".join(allowed)}
         )
-    patch_vary_headers(response, ["Authorization", "Cookie"])
+    patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Encoding"])
     if not response.has_header("Cache-Control"):
         response["Cache-Control"] = "private, no-cache" if response.status_code == 200 else "no-store"
     if request.method == "GET" and response.status_code == 200:

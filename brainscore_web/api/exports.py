@@ -83,6 +83,8 @@ def export_leaderboard(
 
     if format == "bib":  # citations are no part of the snapshot
         return make()
+    if format == "csv" and "gzip" not in request.headers.get("Accept-Encoding", ""):
+        return make()  # tagged by its content, so that parts can be given; a Parquet file says when it was written
     return http.answer(
         request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make
     )

@@ -1,0 +1,155 @@
+"""``brainscore compare --site``, with a site that is really there."""
+
+import csv
+import io
+import json
+from dataclasses import asdict
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("django")
+pytest.importorskip("ninja")
+
+from django.core.cache import caches
+
+from brainscore.web import Client
+from brainscore_core.errors import UnknownIdentifier
+from brainscore_web.accounts.models import ApiToken, User
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
+from brainscore_web.leaderboard.simulated import fill
+
+
+@pytest.fixture
+def site(live_server, monkeypatch, tmp_path):
+    """Eight models, the last of them private, on 24 benchmarks of two versions."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("BRAINSCORE_SITE", "BRAINSCORE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    caches["rates"].clear()
+    made = fill(models=8, benchmarks=24, versions=2, private=1)
+    return SimpleNamespace(url=live_server.url, models=made.models, benchmarks=made.benchmarks)
+
+
+@pytest.fixture
+def token(site):
+    """Of the owner of the private model."""
+    owner = User.objects.create_user("owner@example.org")
+    VisionModel.objects.filter(identifier=site.models[-1]).update(owner=owner)
+    revision.bump()
+    return ApiToken.issue(owner, "terminal", ["read"])[1]
+
+
+def test_as_on_the_page(cli, site, client):
+    first, second = site.models[:2]
+    found = cli("compare", first, second, "--site", site.url)
+    assert found.exit_code == 0, found.output
+    head, *rows = (line.split("\t") for line in found.stdout.splitlines())
+    assert head == ["Benchmark", first, second, "Difference", "95 % interval", "Outcome"]
+    page = client.get("/vision/compare/compare.csv", {"mode": "models", "first": first, "second": second})
+    expected = list(csv.reader(io.StringIO(page.content.decode())))[1:]
+    assert [(row[0], row[5]) for row in rows] == [(row[0], row[11]) for row in expected]
+    means = [row[0] for row in expected if row[2] == "mean"]
+    assert means
+    assert [row[0] for row in rows[: len(means)]] == means
+    for row, (*_, x, x_error, y, y_error, difference, error, low, high, _outcome) in zip(rows, expected, strict=True):
+        for cell, value, spread in ((row[1], x, x_error), (row[2], y, y_error), (row[3], difference, error)):
+            text = (f"{float(value):.3f}" if value else "–") + (f" ± {float(spread):.3f}" if spread else "")
+            assert cell.replace("−", "-") == text.replace("-0.000", "0.000")
+        assert bool(row[4]) == bool(low and high)
+    assert found.stderr.splitlines()[-1].startswith("Intervals take the errors of the two models as independent")
+    assert "receipts" in found.stderr.splitlines()[-1]
+    assert f"{site.url}/vision/compare/?mode=models&first={first}" in found.stderr
+
+
+def test_some_benchmarks_as_json(cli, site):
+    models = site.models[:2]
+    whole = Client(site.url).compare(*models)
+    wanted = whole[0].benchmark, whole[-1].benchmark
+    found = cli("compare", *models, "--site", site.url, "-b", wanted[0], "-b", wanted[1], "--json")
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout) == [asdict(whole[0]), asdict(whole[-1])]
+    assert whole[0].difference == pytest.approx(whole[0].first - whole[0].second)
+    assert whole[0].low < whole[0].difference < whole[0].high
+    found = cli("compare", *models, "--site", site.url, "-b", wanted[0][:-1] + "#")
+    assert found.exit_code == 2
+    assert f"did you mean '{wanted[0]}'" in found.stderr
+
+
+def test_through_the_api_it_is_the_same(site, token):
+    from brainscore.web._comparing import from_board
+
+    for first, second in (site.models[:2], site.models[3:1:-1]):
+        with Client(site.url, token) as client:
+            computed = from_board(client, client._connection, first, second)
+        assert computed == Client(site.url).compare(first, second)
+        assert {one.outcome for one in computed} & {"win", "loss"}
+        assert any(one.difference is None for one in computed)
+
+
+def test_ones_own_model(cli, site, token, client, monkeypatch):
+    mine, public = site.models[-1], site.models[0]
+    found = cli("compare", mine, public, "--site", site.url)
+    assert found.exit_code == 2
+    assert f"there is no model '{mine}'" in found.stderr
+    monkeypatch.setenv("BRAINSCORE_TOKEN", token)
+    rows = json.loads(cli("compare", mine, public, "--site", site.url, "--json").stdout)
+    client.force_login(User.objects.get(email="owner@example.org"))
+    page = client.get("/vision/compare/compare.csv", {"mode": "models", "first": mine, "second": public})
+    expected = list(csv.reader(io.StringIO(page.content.decode())))[1:]
+    shown = [["" if one[name] is None else str(one[name]) for name in _NAMES] for one in rows]
+    assert shown == expected
+    near = public.upper()  # the page knows what is meant, and so does the client
+    assert Client(site.url).compare(mine, near)[0].second_model == public
+
+
+_NAMES = (
+    "benchmark", "version", "group", "first", "first_error", "second", "second_error",
+    "difference", "error", "low", "high", "outcome",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("with_token", [False, True])
+def test_a_model_that_is_not_there(cli, site, token, monkeypatch, with_token):
+    if with_token:
+        monkeypatch.setenv("BRAINSCORE_TOKEN", token)
+    public = site.models[0]
+    found = cli("compare", public, f"{public}x", "--site", site.url)
+    assert found.exit_code == 2
+    assert f"there is no model '{public}x'" in found.stderr
+    assert f"did you mean '{public}'" in found.stderr
+    with pytest.raises(UnknownIdentifier, match="absent"):
+        Client(site.url).compare('absent"', public)
+
+
+def test_names_that_terminals_or_spreadsheets_obey(cli, site):
+    VisionModel.objects.filter(identifier=site.models[0]).update(identifier="=gone")
+    Benchmark.objects.filter(identifier=site.benchmarks[0]).update(identifier="\x1b[2Jgone")
+    revision.bump()
+    found = cli("compare", "=gone", site.models[1], "--site", site.url)
+    assert found.exit_code == 0, found.output
+    assert found.stdout.splitlines()[0].split("\t")[1] == "=gone"
+    assert "\x1b" not in found.output
+    assert "\n�[2Jgone\t" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a", "b", "--site", "http://x", "--ranks"), "--ranks is for stored receipts"),
+        (("a", "b", "--site", "http://x", "--each"), "--each is for stored receipts"),
+        (("a", "b", "--site", "http://x", "--correction", "holm"), "--correction is for stored receipts"),
+        (("a", "b", "--site", "http://x", "--level", "0.95"), "--level is for stored receipts"),
+        (("a", "b", "--site", "http://x", "--results", "here"), "--results is for stored receipts"),
+        (("a", "--site", "http://x"), "a site compares two models; 1 named"),
+        (("a", "b", "c", "--site", "http://x"), "a site compares two models; 3 named"),
+        (("a", "", "--site", "http://x"), "the name of a model is empty"),
+        (("a", "b", "--site", "nowhere"), "no address of a site"),
+        (("a", "b"), "no benchmark is named"),
+    ],
+)
+def test_mistakes(cli, arguments, message):
+    found = cli("compare", *arguments)
+    assert found.exit_code == 2, found.output
+    assert message in found.stderr
