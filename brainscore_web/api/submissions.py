@@ -54,7 +54,9 @@ class SubmissionsPaged(Schema):
 
     limit: int = Field(50, ge=1, le=200, description="How many at most.")
     offset: int = Field(0, ge=0, le=1_000_000, description="How many to leave out.")
-    state: str = Field("", max_length=20, description="Only those in this state.")
+    state: str = Field(
+        "", description="Only those in this state.", json_schema_extra={"enum": ["", *Submission.State.values]}
+    )
 
 
 class ArchiveAsked(Schema):
