@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.pipeline._claims import ATTEMPTS, Claim, claim_next, due
 from brainscore_web.submissions.pipeline._ending import tell_changes, tell_gave_up, tell_keepers
@@ -93,9 +94,11 @@ def _end(claim: Claim, outcome: Outcome) -> bool:
             claim.mine().update(state=Step.State.CANCELLED, claim="", claimed=None, ended=timezone.now())
             return False
         if outcome.findings is not None:
-            step.revision.findings = list(outcome.findings)
+            step.revision.findings = json_value(list(map(dict, outcome.findings)))
             step.revision.save(update_fields=["findings"])
-        said = {"reason": outcome.reason, "internal": outcome.internal, "log": outcome.log, "result": outcome.result}
+        # what comes out of the cage may hold what PostgreSQL cannot keep
+        said = {name: json_value(getattr(outcome, name)) for name in ("reason", "internal", "log")}
+        said["result"] = json_value(dict(outcome.result))
         apply(step.revision, submission, change, {step.kind: said})
         if change.state == Submission.State.REVIEW:
             from brainscore_web.submissions.review.telling import review_waits
