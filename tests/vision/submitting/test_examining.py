@@ -191,6 +191,7 @@ def test_metadata(found, model):
     bare = {**model, start: model[start].replace("METADATA = {}", "")}
     assert only(found(bare), "metadata") == [("warning", start)]
     assert found({**bare, "models/mine/metadata.py": "METADATA = {}\n"}) == []
+    pytest.importorskip("yaml")
     file = "models/mine/metadata.yml"
     assert found({**bare, file: "models:\n  mine:\n    architecture: CNN\n"}) == []
     (bad,) = found({**bare, file: "models:\n  mine:\n    architektur: CNN\n"})[:1]
