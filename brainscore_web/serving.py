@@ -173,7 +173,7 @@ def _worker_beside() -> Iterator[None]:
     # Ctrl-C reaches it too: until it can end in order, it must not be ended by that in the midst of its start
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        beside = subprocess.Popen(command)  # noqa: S603 - this distribution's own
+        beside = subprocess.Popen(command)  # noqa: S603 # this distribution's own
     finally:
         signal.signal(signal.SIGINT, before)
     try:

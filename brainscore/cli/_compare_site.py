@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import click
 
-from brainscore.cli._output import echo_columns, echo_json
+from brainscore.cli._output import clean, echo_columns, echo_json
 from brainscore_core.errors import UnknownIdentifier, UserError
 
 if TYPE_CHECKING:
@@ -65,19 +65,14 @@ def _print(found: Sequence[Compared]) -> None:
         return
     rows = [
         (
-            _clean(one.benchmark),
+            clean(one.benchmark),
             number(one.first, one.first_error),
             number(one.second, one.second_error),
             number(one.difference, one.error),
             f"{number(one.low)} to {number(one.high)}" if one.low is not None and one.high is not None else "",
-            _clean(one.outcome),
+            clean(one.outcome),
         )
         for one in found
     ]
-    first, second = _clean(found[0].first_model), _clean(found[0].second_model)
+    first, second = clean(found[0].first_model), clean(found[0].second_model)
     echo_columns(("Benchmark", first, second, "Difference", "95 % interval", "Outcome"), rows)
-
-
-def _clean(text: str) -> str:
-    """What a site says cannot steer the terminal."""
-    return "".join(sign if sign.isprintable() else "�" for sign in text)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "echo_columns", "echo_json", "echo_pairs", "echo_table"]
+__all__ = ["as_json", "clean", "echo_columns", "echo_json", "echo_pairs", "echo_table"]
 
 
 def as_json(value: Any) -> Any:
@@ -39,6 +39,11 @@ def as_json(value: Any) -> Any:
     if hasattr(value, "values") and not callable(value.values):  # xarray
         return as_json(value.values)
     return str(value)
+
+
+def clean(text: str) -> str:
+    """What a site says cannot steer the terminal."""
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
 
 
 def echo_json(value: Any) -> None:

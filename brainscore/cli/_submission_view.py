@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._output import clean
+
 if TYPE_CHECKING:
     from brainscore.web import Submission, SubmissionCard
 
@@ -38,9 +40,9 @@ def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str)
         where = place(one.file) if one.file else ""
         where = f"{where}:{one.line}: " if one.line else f"{where}: " if where else ""
         mark = click.style(one.severity, fg=_COLOURS.get(one.severity), bold=True)
-        click.echo(f"{click.style(where, bold=True)}{mark}[{one.check}] {one.message}")
+        click.echo(f"{click.style(clean(where), bold=True)}{mark}[{one.check}] {clean(one.message)}")
         if one.remedy:
-            click.echo(f"    → {one.remedy}")
+            click.echo(f"    → {clean(one.remedy)}")
     counts = Counter(one.severity for one in found)
     said = [_count(counts[name], name) for name in _COLOURS if counts[name]]
     click.echo(", ".join(said) if said else "Nothing was found.")
@@ -53,12 +55,12 @@ def _count(number: int, noun: str) -> str:
 
 def echo_submission(card: SubmissionCard) -> None:
     """Print how a submission stands: its state, steps, what was found, and how far scoring is."""
-    click.echo(f"{click.style(card.title, bold=True)}, revision {card.revision}: {card.words}")
+    click.echo(f"{click.style(clean(card.title), bold=True)}, revision {card.revision}: {card.words}")
     if card.next:
         click.echo(f"  {card.next}")
     for step in card.latest.steps:
         mark, colour = _MARKS.get(step.state, ("?", None))
-        reason = f": {' '.join(step.reason.split())}" if step.reason else ""
+        reason = f": {clean(' '.join(step.reason.split()))}" if step.reason else ""
         click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({step.state}){reason}")
     if (pairs := card.pairs) is not None and pairs.total:
         ended = pairs.total - pairs.waiting - pairs.running
@@ -80,7 +82,13 @@ def rows_of(submissions: Iterable[Submission]) -> list[tuple[str, ...]]:
     """Cells of a table of submissions."""
     short = sys.stdout.isatty()
     return [
-        (one.id[:8] if short else one.id, one.title, str(one.revision), one.words, f"{one.changed:%Y-%m-%d %H:%M}")
+        (
+            one.id[:8] if short else one.id,
+            clean(one.title),
+            str(one.revision),
+            one.words,
+            f"{one.changed:%Y-%m-%d %H:%M}",
+        )
         for one in submissions
     ]
 

@@ -15,7 +15,7 @@ __all__ = ["find", "watch"]
 
 _WHOLE = 36
 _PATIENCE = 5
-MINE_TO_ACT = ("changes", "done", "rejected", "withdrawn")
+_AT_REST = ("changes", "done", "rejected", "withdrawn")
 """States in which nothing more comes by itself."""
 
 
@@ -68,6 +68,6 @@ def watch(client: Client, identifier: str, *, every: float, until_review: bool) 
         if (told := told_of_steps(card)) != before:
             before = told
             echo_submission(card)
-        if card.state in MINE_TO_ACT or (until_review and card.state == "review"):
+        if card.state in _AT_REST or (until_review and card.state == "review"):
             return card
         time.sleep(every)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import clean, echo_json
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def _outermost(client: Client, asked: dict[str, Any]) -> list[str]:
 
 
 def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
-    columns = ("Rank", "Model", *(_clean(board.nodes[place].title) for place in places))
+    columns = ("Rank", "Model", *(clean(board.nodes[place].title) for place in places))
     rows = [
         (
             _rank(model.rank, model.best, model.worst),
-            _clean(model.title or model.identifier) + (" (private)" if model.private else ""),
+            clean(model.title or model.identifier) + (" (private)" if model.private else ""),
             *(_cell(board, row, place) for place in places),
         )
         for row, model in enumerate(board.models)
@@ -128,7 +128,7 @@ def _cell(board: Leaderboard, row: int, place: int) -> str:
 
 def _print_notes(client: Client, board: Leaderboard) -> None:
     for note in board.notes:
-        click.echo(f"Note: {_clean(note)}", err=True)
+        click.echo(f"Note: {clean(note)}", err=True)
     if not board.models:
         click.echo("No models.", err=True)
     page = f"{client.url}/vision/leaderboard/"
@@ -172,11 +172,6 @@ def _document(client: Client, board: Leaderboard) -> dict[str, Any]:
         ],
         "notes": board.notes,
     }
-
-
-def _clean(text: str) -> str:
-    """What a site says cannot steer the terminal."""
-    return "".join(sign if sign.isprintable() else "�" for sign in text)
 
 
 def _harmless(text: str) -> str:

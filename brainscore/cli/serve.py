@@ -17,7 +17,11 @@ __all__ = ["command"]
 @click.command("serve")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--results", metavar="PLACE", help="Folder or s3://bucket/prefix with receipts.  [where scores are kept]")
+@click.option(
+    "--results",
+    metavar="PLACE",
+    help="Folder or s3://bucket/prefix with receipts.  [$BRAINSCORE_SITE_RESULTS, else where scores are kept]",
+)
 @click.option("--demo", is_flag=True, help="Show simulated scores, in a database of their own.")
 @click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Processes that answer.")
 @click.option("--no-worker", is_flag=True, help="Start no worker beside: `brainscore worker` runs elsewhere.")
@@ -37,8 +41,9 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
 
     if demo and results:
         raise UserError("--demo shows no results", remedy="leave one of --demo and --results out")
-    address = results or default_results_address()
-    place = str(address) if results or _any_receipt(address) else None
+    named = results or os.environ.get("BRAINSCORE_SITE_RESULTS")
+    address = named or default_results_address()
+    place = str(address) if named or _any_receipt(address) else None
     if place is None and not demo and not has_database():
         click.echo("There are no results yet: the leaderboard is simulated.")
         demo = True
@@ -50,7 +55,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     if not os.environ.get("BRAINSCORE_SITE_HOSTS"):
         os.environ.setdefault("BRAINSCORE_SITE_ADDRESS", here)  # in mails
     if not demo:
-        os.environ.setdefault("BRAINSCORE_SITE_RESULTS", str(address))  # what is scored here goes to the rest
+        os.environ["BRAINSCORE_SITE_RESULTS"] = str(address)  # what is scored here goes to the rest
     count = prepare(None if demo else place, demonstration=demo, say=click.echo)
     if demo:
         click.echo("This is a demonstration: what is submitted to it waits, as no worker runs.")

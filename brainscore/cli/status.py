@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from brainscore.cli._output import echo_json, echo_table
+from brainscore.cli._output import clean, echo_json, echo_table
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -62,6 +62,6 @@ def command(
         for step in card.latest.steps:
             if step.log:
                 click.secho(f"{step.name}:", bold=True)
-                click.echo(step.log.rstrip())
+                click.echo("\n".join(map(clean, step.log.rstrip().splitlines())))
     if card.state in ("changes", "rejected"):
         context.exit(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -123,14 +123,14 @@ def _places(source: str, package: Package) -> Callable[[str], str]:
 
 def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[str], str], *, json_: bool) -> None:
     from brainscore.cli._submission_view import echo_findings
+    from brainscore_vision.submitting import errors_among
 
     if json_:
-        errors = sum(one.severity == "error" for one in findings)
         listed: dict[str, Any] = {
             "plugins": [plugin.as_dict() for plugin in package.plugins],
             "digest": package.digest,
             "commit": package.commit,
-            "errors": errors,
+            "errors": len(errors_among(findings)),
             "findings": [one.as_dict() for one in findings],
         }
         echo_json(listed)
@@ -160,8 +160,8 @@ def _send(
         if package is not None:
             stem = Path(source).resolve().name.removesuffix(".zip") or "submission"
             given = {"archive": package.to_zip(), "name": f"{stem}.zip"}
-        visibility = None if known else "private" if private else "public"
-        return client.submit(note=note, visibility=visibility, submission=known, **given)  # type: ignore[arg-type]
+        visibility: Literal["public", "private"] | None = None if known else "private" if private else "public"
+        return client.submit(note=note, visibility=visibility, submission=known, **given)
 
 
 def _client(site: str | None) -> Client:

@@ -120,7 +120,7 @@ class Repository:
         ):
             given.write(data)
             given.seek(0)
-            process = subprocess.Popen(  # noqa: S603 (no shell; every argument is ours or checked)
+            process = subprocess.Popen(  # noqa: S603 - no shell; every argument is ours or checked
                 command, stdin=given, stdout=out, stderr=err, env=self._environment(), cwd=self._home,
                 start_new_session=True,
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The Python files of a plugin, parsed once."""
+"""The Python files of a plugin, parsed."""
 
 from __future__ import annotations
 
@@ -34,8 +34,15 @@ def is_test(path: str) -> bool:
 def sources_of(package: Package, plugin: SubmittedPlugin) -> Iterator[Source]:
     """Those that can be parsed."""
     for path, content in package.of(plugin).items():
-        if path.endswith(".py") and why_unreadable(content) is None:
-            yield Source(path, parse(content))
+        if path.endswith(".py") and (tree := _parsed(content)) is not None:
+            yield Source(path, tree)
+
+
+def _parsed(content: bytes) -> ast.Module | None:
+    try:
+        return parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def why_unreadable(content: bytes) -> tuple[int | None, str] | None:
@@ -51,10 +58,8 @@ def why_unreadable(content: bytes) -> tuple[int | None, str] | None:
 
 def measured(content: bytes) -> tuple[int, int]:
     """How many parts a file of Python has, and how deep its expressions are nested; 0 where it cannot be parsed."""
-    try:
-        waiting: list[tuple[ast.AST, int]] = [(parse(content), 0)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 0, 0
+    tree = _parsed(content)
+    waiting: list[tuple[ast.AST, int]] = [] if tree is None else [(tree, 0)]
     count = deepest = 0
     while waiting:
         node, depth = waiting.pop()

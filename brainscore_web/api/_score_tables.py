@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from django.db.models import QuerySet
 
 from brainscore_web.api._score_queries import COLUMNS
+from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.withheld import withheld_reason
 
@@ -21,7 +22,6 @@ __all__ = ["write_scores"]
 _ROWS = 5000
 _FIRST = ("model", "benchmark")
 _TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error_reason", "scale"})
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 
 
 def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
@@ -40,7 +40,7 @@ def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tup
     schema = _schema()
     writer = csv.CSVWriter(file, schema) if form == "csv" else parquet.ParquetWriter(file, schema, compression="zstd")
     with writer:
-        for batch in _batches(found, schema, harmless=form == "csv"):
+        for batch in _batches(found, schema, guarded=form == "csv"):
             writer.write_batch(batch)
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -56,7 +56,7 @@ def _schema() -> pyarrow.Schema:
     return pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in (*_FIRST, *COLUMNS, "counts")])
 
 
-def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, harmless: bool) -> Iterator[pyarrow.RecordBatch]:
+def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -> Iterator[pyarrow.RecordBatch]:
     import pyarrow
 
     names = ("model__identifier", "benchmark__identifier", *COLUMNS, "counts", "shows_data")
@@ -66,8 +66,8 @@ def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, harmless: bool) 
     def batch() -> pyarrow.RecordBatch:
         columns = []
         for field, column in zip(schema, zip(*rows, strict=True), strict=True):
-            texts = harmless and field.type == pyarrow.string()
-            columns.append(pyarrow.array(map(_harmless, column) if texts else column, field.type, from_pandas=True))
+            texts = guarded and field.type == pyarrow.string()
+            columns.append(pyarrow.array(map(harmless, column) if texts else column, field.type, from_pandas=True))
         rows.clear()
         return pyarrow.record_batch(columns, schema=schema)
 
@@ -80,7 +80,3 @@ def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, harmless: bool) 
             yield batch()
     if rows:
         yield batch()
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 from typing import Any, NoReturn
 
 from django.core.files.uploadedfile import UploadedFile
@@ -20,6 +21,7 @@ from brainscore_web.api._schemas import Page
 from brainscore_web.api._site_api import problems
 from brainscore_web.api._submission_schemas import SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.scoring.api import progress
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.entrance import is_confirmed
 from brainscore_web.submissions.models import Revision, Step, Submission
@@ -287,7 +289,7 @@ def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[
 def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
     revisions = list(row.revisions.defer("archive").order_by("number").prefetch_related("steps"))
     latest = revisions[-1]
-    columns = (*("number", "created", "origin", "address", "commit", "note", "digest", "size", "plugins", "findings"),)
+    columns = ("number", "created", "origin", "address", "commit", "note", "digest", "size", "plugins", "findings")
     about = ("kind", "state", "attempts", "started", "ended", "reason", "log")
     return {
         **_entry(request, row, latest, list(latest.steps.all())),
@@ -308,8 +310,4 @@ def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
 def _pairs(request: HttpRequest, row: Submission) -> dict[str, int] | None:
     if row.state not in (Submission.State.SCORING, Submission.State.DONE):
         return None
-    from brainscore_web.scoring.api import progress
-
-    made = progress(row, caller_of(request).user)
-    names = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled")
-    return {name: getattr(made, name) for name in names}
+    return asdict(progress(row, caller_of(request).user))

@@ -12,11 +12,10 @@ import numpy as np
 from brainscore_web.compare.benchmarks import TwoBenchmarks
 from brainscore_web.compare.correlations import Correlations
 from brainscore_web.compare.models import TwoModels
+from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.snapshot import STATES
 
 __all__ = ["csv_of"]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a text that starts so is a formula to spreadsheets
 
 
 def csv_of(found: TwoBenchmarks | TwoModels | Correlations) -> str:
@@ -88,5 +87,4 @@ def _written(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""
-    text = str(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
+    return harmless(value) if isinstance(value, str) else str(value)

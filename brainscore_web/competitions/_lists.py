@@ -1,4 +1,4 @@
-"""Lists in text fields: one item a line."""
+"""Lists in text fields: one item a line, or commas between short ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from django.core.exceptions import ValidationError
 from django.utils import dateformat
 
-__all__ = ["check_days", "check_prizes", "day_of", "lines_of", "prizes_in", "shown_day"]
+__all__ = ["check_days", "check_prizes", "day_of", "lines_of", "parts_of", "prizes_in", "shown_day"]
 
 _LONGEST = 200
 _LIKE_A_DAY = re.compile(r"\d{2,4}[-./]\d")
@@ -18,6 +18,11 @@ _LIKE_A_DAY = re.compile(r"\d{2,4}[-./]\d")
 def lines_of(text: str) -> tuple[str, ...]:
     """Lines that say something."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """What stands between commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def day_of(line: str) -> date | None:

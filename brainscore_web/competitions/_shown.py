@@ -127,7 +127,7 @@ def _track(
     own = visitor.pk if visitor.is_authenticated else None
     awards = list(track.awards.all()) if phase == Phase.AWARDED else []
     for award in awards:
-        award.shown = [  # type: ignore[attr-defined]
+        award.shown = [  # type: ignore[attr-defined] # for the template
             (one, one.identifier in here) for one in award.entries.all() if taking_part(one, track.competes, public)
         ]
     return ShownTrack(

@@ -6,9 +6,10 @@ import csv
 import io
 from typing import Any
 
+from brainscore_web.leaderboard.clean import harmless
+
 __all__ = ["csv_of"]
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 _COLUMNS = ("place", "standing", "team", "title", "identifier", "entered", "mean", "error", "n_counted", "prize", "why")
 
 
@@ -21,7 +22,7 @@ def csv_of(document: dict[str, Any]) -> str:
     listed = list(dict.fromkeys(name for track in document["tracks"] for name in track["listed"]))
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["track", *_COLUMNS, *map(_harmless, listed)])
+    writer.writerow(["track", *_COLUMNS, *map(harmless, listed)])
     for track in document["tracks"]:
         for row in track["rows"]:
             cells = {cell["name"]: cell for cell in row["cells"]}
@@ -34,11 +35,11 @@ def csv_of(document: dict[str, Any]) -> str:
                 else cells[name]["value"]
                 for name in listed
             ]
-            writer.writerow([_harmless(one) for one in (track["title"], *told, *scores)])
+            writer.writerow([_cell(one) for one in (track["title"], *told, *scores)])
     return file.getvalue()
 
 
-def _harmless(value: Any) -> Any:
+def _cell(value: Any) -> Any:
     if value is None:
         return ""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return harmless(value) if isinstance(value, str) else value

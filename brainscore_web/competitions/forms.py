@@ -10,6 +10,7 @@ from django.db.models import URLField
 from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_web.accounts.models import User
+from brainscore_web.competitions._lists import parts_of
 from brainscore_web.competitions.models import (
     Award,
     Competition,
@@ -44,7 +45,7 @@ class _Plain:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["label_suffix"] = ""
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():  # type: ignore[attr-defined]
+        for field in self.fields.values():  # type: ignore[attr-defined] # of the form beside
             if isinstance(field.widget, forms.Textarea):
                 field.widget.attrs |= _ROWS
 
@@ -95,7 +96,7 @@ class TrackForm(_Plain, forms.ModelForm):
 
 
 def _choice(text: str, allowed: Any) -> str:
-    chosen = [part.strip() for part in text.split(",") if part.strip()]
+    chosen = parts_of(text)
     wrong = [one for one in chosen if allowed is not None and one not in allowed]
     if wrong:
         raise ValidationError(f"{', '.join(wrong)}: not one of {', '.join(allowed)}.")
@@ -172,7 +173,7 @@ def awards_formset() -> Any:
     class Awards(_Rows):
         def add_fields(self, form: forms.ModelForm, index: int | None) -> None:
             super().add_fields(form, index)
-            form.fields["entries"].queryset = self.instance.entries.all()  # type: ignore[attr-defined]
+            form.fields["entries"].queryset = self.instance.entries.all()  # type: ignore[attr-defined] # of its choices
 
     fields = ("place", "title", "people", "prize", "entries", "order")
     widgets = {"entries": forms.CheckboxSelectMultiple}
@@ -218,7 +219,7 @@ class EnterForm(_Plain, forms.Form):
                     label=name.title(),
                 )
         if track.species:
-            known = [part.strip() for part in track.species.split(",")]
+            known = parts_of(track.species)
             self.fields["species"] = forms.MultipleChoiceField(
                 choices=[(one, one) for one in [*known, "another one"]],
                 required=False,

@@ -126,7 +126,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
 def texts(request: HttpRequest, slug: str) -> HttpResponse:
     """Name and texts."""
     competition = _one(slug)
-    form = CompetitionForm(request.POST or None, instance=_one(slug))
+    form = CompetitionForm(request.POST or None, instance=_one(slug))  # it changes its own, also where it is wrong
     if competition.published:  # others know the address
         form.fields["slug"].disabled = True
     if request.method == "POST" and form.is_valid():
@@ -218,18 +218,14 @@ def add_entry(request: HttpRequest, slug: str, key: int) -> HttpResponse:
     return _form(request, form, f"Add an entry: {row}", row.competition)
 
 
-def _does(act: Callable[[Competition, User], str]) -> Callable[[HttpRequest, str], HttpResponse]:
-    """A view that does something with a competition, and says what came of it."""
-
-    def view(request: HttpRequest, slug: str) -> HttpResponse:
-        competition = _one(slug)
-        try:
-            messages.success(request, act(competition, cast(User, request.user)))
-        except UserError as error:
-            messages.error(request, f"{error.message}: {error.remedy}.")
-        return _to(competition)
-
-    return view
+def _do(request: HttpRequest, slug: str, act: Callable[[Competition, User], str]) -> HttpResponse:
+    """Do something with a competition, and say what came of it."""
+    competition = _one(slug)
+    try:
+        messages.success(request, act(competition, cast(User, request.user)))
+    except UserError as error:
+        messages.error(request, f"{error.message}: {error.remedy}.")
+    return _to(competition)
 
 
 @_organises
@@ -241,7 +237,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
         settling.publish(competition)
         return f"Everybody sees {competition} now."
 
-    return _does(act)(request, slug)
+    return _do(request, slug, act)
 
 
 @_organises
@@ -256,7 +252,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         made = settling.freeze(competition, by)
         return f"The standings are frozen: {made.digest[:12]}."
 
-    return _does(act)(request, slug)
+    return _do(request, slug, act)
 
 
 @_organises
@@ -268,7 +264,7 @@ def take_winners(request: HttpRequest, slug: str) -> HttpResponse:
         made = settling.take_winners(competition)
         return f"Winners taken over from the frozen standings: {made}. Others do not see them yet."
 
-    return _does(act)(request, slug)
+    return _do(request, slug, act)
 
 
 @_organises
@@ -280,4 +276,4 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
         settling.announce(competition)
         return "Everybody sees the winners now."
 
-    return _does(act)(request, slug)
+    return _do(request, slug, act)

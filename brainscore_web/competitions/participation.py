@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.competitions._lists import parts_of
 from brainscore_web.competitions.models import Entry, Track
 from brainscore_web.competitions.rules import (
     EntryFacts,
@@ -84,21 +85,17 @@ def _of_benchmark(row: Benchmark) -> EntryFacts:
     details = row.details if isinstance(row.details, dict) else {}
     kind, datatype = details.get("kind"), details.get("datatype")
     task = "" if kind == "neural" else task_kind(row.task) if row.task else None
-    regions = _parts(row.region)
+    regions = frozenset(parts_of(row.region))
     behavioural = kind == "behavioural" or bool(task)
     return EntryFacts(
         "benchmarks",
         row.identifier,
         mean=row.is_mean,
         regions=regions or (frozenset() if behavioural else None),
-        species=frozenset(species_group(one) for one in _parts(row.species)) or None,
+        species=frozenset(species_group(one) for one in parts_of(row.species)) or None,
         tasks=None if task is None else frozenset({task} - {""}),
         static_images=None if datatype is None else datatype == "image",
     )
-
-
-def _parts(text: str) -> frozenset[str]:
-    return frozenset(part.strip() for part in text.split(",") if part.strip())
 
 
 def team_of(user: User, track: Track) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "REPLACEMENT",
     "check_identifier",
     "check_receipt",
+    "harmless",
     "json_value",
     "moment",
     "number",
@@ -32,6 +33,7 @@ REPLACEMENT = "\ufffd"
 """Stands for what no database takes; no name has it."""
 
 _IMPOSSIBLE = re.compile("[\0\ud800-\udfff]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _RECEIPT = re.compile(r"[0-9]{8}T[0-9]{12}Z-[0-9a-f]{12}")
 FUTURE = timedelta(days=1)
 """How far clocks may differ."""
@@ -50,6 +52,17 @@ def text(value: object, limit: int | None = None) -> str:
     clean = _IMPOSSIBLE.sub(REPLACEMENT, str(value))
     limit = limit or LONGEST_TEXT
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def harmless(cell: str) -> str:
+    """The text of a cell in CSV: with an apostrophe before what a spreadsheet would take for a formula.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("resnet-50")
+    ("'=1+1", 'resnet-50')
+    """
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def number(value: object) -> float | None:

@@ -12,6 +12,7 @@ import numpy as np
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard._citations import Cited, gathered
 from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES
 
@@ -24,7 +25,6 @@ Form = Literal["wide", "long"]
 FORMS: tuple[Form, ...] = ("wide", "long")
 """One row a model, or one row a model and node."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 _MODEL = ("identifier", "title", "architecture", "family", "parameters", "size_mb", "training_data", "runnable")
 
 
@@ -38,11 +38,11 @@ def csv(board: Board, *, form: Form = "wide") -> bytes:
 
     made = table(board, form=form)
     columns = [
-        pyarrow.array([_harmless(text) for text in column.to_pylist()]) if kind == pyarrow.string() else column
+        pyarrow.array([text and harmless(text) for text in column.to_pylist()]) if kind == pyarrow.string() else column
         for column, kind in zip(made.columns, made.schema.types, strict=True)
     ]
     file = BytesIO()
-    writer.write_csv(pyarrow.table(columns, names=[_harmless(name) for name in made.column_names]), file)
+    writer.write_csv(pyarrow.table(columns, names=[harmless(name) for name in made.column_names]), file)
     return file.getvalue()
 
 
@@ -161,7 +161,3 @@ def _of_models(board: Board) -> dict[str, Any]:
         columns[name] = [rank or None for rank in ranks.tolist()]
     columns["groups"] = list(board.groups)
     return columns
-
-
-def _harmless(text: str | None) -> str | None:
-    return f"'{text}" if text and text.startswith(_FORMULA) else text

@@ -17,7 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.operations.beats import LATELY, last_beats
 from brainscore_web.uploads.storage import storage
 
-__all__ = ["Check", "checks", "folders", "forget", "is_ready"]
+__all__ = ["Check", "checks", "folders", "forget", "free_bytes", "is_ready"]
 
 _FRESH = 5.0  # seconds for which an answer is given again: anybody may ask
 
@@ -141,11 +141,16 @@ def folders() -> dict[str, Path]:
     return {name: Path(where).expanduser() for name, where in named.items() if "://" not in where}
 
 
+def free_bytes(folder: Path) -> int | None:
+    """Room where a folder lies, or will; None where that is nowhere."""
+    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    return None if there is None else shutil.disk_usage(there).free
+
+
 def _disk() -> str:
     least = int(settings.OPERATIONS["free"])
     for name, folder in folders().items():
-        there = next((one for one in (folder, *folder.parents) if one.exists()), None)
-        free = shutil.disk_usage(there).free if there is not None else 0
+        free = free_bytes(folder) or 0
         if free < least:
             return f"{free / 1e6:,.0f} MB are free where {name} lie, and at least {least / 1e6:,.0f} should be"
     return ""

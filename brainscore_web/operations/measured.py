@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from importlib import metadata
@@ -14,7 +13,7 @@ from django.utils import timezone
 
 from brainscore_web.operations.beats import last_beats
 from brainscore_web.operations.counting import counted
-from brainscore_web.operations.health import folders
+from brainscore_web.operations.health import folders, free_bytes
 
 __all__ = ["metrics"]
 
@@ -33,7 +32,7 @@ class _State:
     def collect(self) -> Iterator[Any]:
         """For prometheus-client."""
         yield _gauge("brainscore_info", "Version of the site.", {(metadata.version("brainscore"),): 1}, "version")
-        free = {(name,): float(free) for name, folder in folders().items() if (free := _free(folder)) is not None}
+        free = {(name,): float(free) for name, folder in folders().items() if (free := free_bytes(folder)) is not None}
         yield _gauge("brainscore_free_bytes", "Room where the site writes.", free, "folder")
         began = time.perf_counter()
         try:
@@ -90,11 +89,6 @@ def _counts(rows: QuerySet[Any], *by: str) -> dict[tuple[str, ...], float]:
 def _age(rows: QuerySet[Any], field: str) -> float:
     first = rows.order_by().aggregate(first=Min(field))["first"]
     return max((timezone.now() - first).total_seconds(), 0.0) if first is not None else 0.0
-
-
-def _free(folder: Any) -> int | None:
-    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
-    return None if there is None else shutil.disk_usage(there).free
 
 
 def _gauge(name: str, help_: str, values: Mapping[Any, float], *labels: str) -> Any:

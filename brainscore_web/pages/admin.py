@@ -40,7 +40,9 @@ class _Text(admin.ModelAdmin):
         response["Cache-Control"] = "no-store, private"
         return response
 
-    def render_change_form(self, request: HttpRequest, context: dict[str, Any], **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+    def render_change_form(  # type: ignore[override] # what else Django gives is passed on
+        self, request: HttpRequest, context: dict[str, Any], **kwargs: Any
+    ) -> HttpResponse:
         """The form, with where its preview is."""
         context["preview_url"] = f"admin:pages_{self.model._meta.model_name}_preview"
         return super().render_change_form(request, context, **kwargs)

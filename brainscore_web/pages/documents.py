@@ -1,4 +1,4 @@
-"""The documentation and the site's own texts: Markdown files, made into HTML."""
+"""Markdown made into HTML: the documentation, and whatever else is written in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = ["Document", "Section", "document", "document_names", "picture", "text_of"]
+__all__ = ["Document", "Section", "document", "document_names", "picture", "rendered"]
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json"}
@@ -63,12 +63,6 @@ def document(name: str) -> Document | None:
     if not _NAME.match(name) or not path.is_file():
         return None
     return _document(name, path, path.stat().st_mtime_ns)
-
-
-def text_of(name: str) -> Document:
-    """One of the site's own texts."""
-    text = resources.files("brainscore_web.pages").joinpath("content", f"{name}.md").read_text(encoding="utf-8")
-    return rendered(name, text)
 
 
 def picture(name: str) -> tuple[Path, str] | None:

@@ -9,7 +9,7 @@ from importlib import resources
 from django.urls import reverse
 
 from brainscore_web.leaderboard.models import Visitor
-from brainscore_web.pages.documents import Document, rendered, text_of
+from brainscore_web.pages.documents import Document, rendered
 from brainscore_web.pages.models import News, Page, edits_texts
 
 __all__ = ["WITH_ADDRESS", "address_of", "page_for", "render_text", "shipped", "shipped_names", "state_of"]
@@ -30,7 +30,7 @@ def shipped(name: str) -> str | None:
     """The Markdown of a page that the site comes with; None if there is none of this name."""
     if name not in shipped_names():
         return None
-    return resources.files("brainscore_web.pages").joinpath("content", f"{name}.md").read_text(encoding="utf-8")
+    return _read(name)
 
 
 def address_of(name: str) -> str:
@@ -74,4 +74,8 @@ def _kept(name: str, title: str, body: str) -> Document:
 
 @lru_cache(maxsize=8)
 def _shipped(name: str) -> Document:
-    return text_of(name)
+    return rendered(name, _read(name))
+
+
+def _read(name: str) -> str:
+    return resources.files("brainscore_web.pages").joinpath("content", f"{name}.md").read_text(encoding="utf-8")

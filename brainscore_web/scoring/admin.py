@@ -47,7 +47,7 @@ class JobAdmin(admin.ModelAdmin[Job]):
         """Ask for them again."""
         for job in jobs:
             try:
-                retry_job(job, request.user)  # type: ignore[arg-type]
+                retry_job(job, request.user)  # type: ignore[arg-type] # who is here is logged in
             except UserError as error:
                 messages.warning(request, f"{error.message}: {error.remedy}.")
 
@@ -55,4 +55,4 @@ class JobAdmin(admin.ModelAdmin[Job]):
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         """Give them up."""
         for job in jobs:
-            cancel_job(job, request.user)  # type: ignore[arg-type]
+            cancel_job(job, request.user)  # type: ignore[arg-type] # who is here is logged in

@@ -26,6 +26,7 @@ __all__ = [
     "claim_model",
     "free_stale",
     "give_back",
+    "shown_worker",
     "worker_name",
 ]
 
@@ -58,6 +59,18 @@ def is_gone(worker: str) -> bool:
         return False
     started = None if parts[3] == "-" else parts[3]
     return is_dead({"host": parts[0], "machine": parts[1], "pid": int(parts[2]), "started": started})
+
+
+def shown_worker(worker: str) -> str:
+    """Machine and number of a process that called itself so, for people.
+
+    Examples
+    --------
+    >>> shown_worker("here 3f2a 17 1234"), shown_worker("")
+    ('here:17', '')
+    """
+    host, _, pid = (*worker.split(" "), "", "")[:3]
+    return f"{host}:{pid}" if host else ""
 
 
 class Claimed:

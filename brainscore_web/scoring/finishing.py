@@ -6,16 +6,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_core.scoring._listing import Listing
+from brainscore_core.scoring.engine._failures import write_failed
+from brainscore_core.scoring.engine._scorers import run_info
 from brainscore_core.scoring.plan import make_plan
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.scoring.changing import ASKED
-from brainscore_web.scoring.claiming import Claimed
+from brainscore_web.scoring.claiming import ATTEMPTS, Claimed
 from brainscore_web.scoring.ending import tell_submissions
 from brainscore_web.scoring.live import Live
 
-__all__ = ["finish", "receipt_of", "usable_receipt"]
+__all__ = ["failed", "failed_too_often", "finish", "receipt_of", "run_of", "usable_receipt"]
 
 _LONGEST_LOG = 100_000  # characters; the whole of it is beside the receipt
 _LONGEST_REASON = 2_000
@@ -81,10 +84,36 @@ def usable_receipt(one: Claimed, store: ResultsStore, live: Live) -> Receipt | N
         return None
     if newest.state == "failed":
         return newest if own and live.made(newest) else None
-    from brainscore_core.scoring._listing import Listing
-
     plan = make_plan([pair[0]], [pair[1]], Listing((newest,), ()), plugins=live.folder_of, version_of=live.version_of)
     return newest if plan.done else None
+
+
+def run_of(one: Claimed) -> str:
+    """Name of the run that an attempt at a job is, in receipts."""
+    return f"site-{one.job.pk}-{one.job.attempts}"
+
+
+def failed(
+    one: Claimed, store: ResultsStore, *, kind: str, message: str, printed: str = "", seconds: float | None = None
+) -> Receipt:
+    """Write a receipt of what did not live to write one itself."""
+    return write_failed(
+        store,
+        one.job.model.identifier,
+        one.job.benchmark.identifier,
+        kind=kind,
+        message=message,
+        printed=printed,
+        seconds=seconds,
+        run=run_info(run_of(one), isolated=True),
+    )
+
+
+def failed_too_often(one: Claimed, store: ResultsStore) -> Receipt | None:
+    """Write a receipt of what ended in the midst so often that it is not begun again; None where it may be."""
+    if one.job.attempts <= ATTEMPTS:
+        return None
+    return failed(one, store, kind="WorkerLost", message=f"what scored it ended in the midst, {ATTEMPTS} times")
 
 
 def _short(log: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -138,7 +137,7 @@ def _linking(submission: Submission, models: Sequence[int], benchmarks: Sequence
     """Let all open pairs be for a submission."""
     quoted = connection.ops.quote_name
     through = Job.submissions.through._meta.db_table
-    key = Submission._meta.pk.get_db_prep_save(_uuid(submission), connection)
+    key = Submission._meta.pk.get_db_prep_save(submission.pk, connection)
     statement = (
         f"INSERT INTO {quoted(through)} (job_id, submission_id) "  # noqa: S608 # names only
         f"SELECT j.id, CAST(%s AS {Submission._meta.pk.cast_db_type(connection)}) FROM {quoted(Job._meta.db_table)} j "
@@ -147,10 +146,6 @@ def _linking(submission: Submission, models: Sequence[int], benchmarks: Sequence
         "ON CONFLICT DO NOTHING"
     )
     return statement, [key, *OPEN, *models, *benchmarks]
-
-
-def _uuid(submission: Submission) -> uuid.UUID:
-    return submission.pk
 
 
 def _places(values: Sequence[int]) -> str:

@@ -43,6 +43,10 @@ class Progress:
         """The others."""
         return self.total - self.open
 
+    def of(self, state: str) -> int:
+        """How many are in a state, as jobs call it."""
+        return int(getattr(self, state.replace(" ", "_")))
+
     @property
     def words(self) -> str:
         """In words; what there is none of is left out."""

@@ -13,27 +13,25 @@ from django.conf import settings
 
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision
 
-__all__ = ["caged_models", "identifiers", "keys_of", "scored_identifiers"]
+__all__ = ["BENCHMARKS", "MODELS", "caged_models", "keys_of", "scored_identifiers"]
 
 MODELS, BENCHMARKS = "model_registry", "benchmark_registry"
 
 
-def keys_of(revision: Revision, *, plugin: str = "", kind: str = "") -> dict[str, set[str]]:
-    """What a revision registers: registry → keys; all of it, or that of one plugin."""
+def keys_of(revision: Revision) -> dict[str, set[str]]:
+    """What a revision registers: registry → keys."""
     found: dict[str, set[str]] = {}
     for one in revision.plugins:
-        if (plugin and one["name"] != plugin) or (kind and one["kind"] != kind):
-            continue
         for registration in one.get("registrations", []):
             found.setdefault(registration["registry"], set()).add(registration["key"])
     return found
 
 
-def identifiers(registry: str) -> set[str]:
-    """What live plugins register."""
+def _identifiers(registry: str, **conditions: Any) -> set[str]:
+    """What live plugins register; all of them, or those of which the conditions are true."""
     found: set[str] = set()
     # not the archives, which may be large
-    rows = Plugin.objects.order_by("pk").values_list("kind", "name", "revision__plugins")
+    rows = Plugin.objects.filter(**conditions).order_by("pk").values_list("kind", "name", "revision__plugins")
     for kind, name, plugins in rows.iterator(chunk_size=200):
         found |= _keys(plugins, kind, name, registry)
     return found
@@ -45,17 +43,12 @@ def scored_identifiers(registry: str) -> set[str]:
 
     patterns = settings.SUBMISSIONS["models" if registry == MODELS else "benchmarks"]
     installed = {key for key in plugin_index.locations(registry) if _fits(key, patterns)}
-    return installed | identifiers(registry)
+    return installed | _identifiers(registry)
 
 
 def caged_models() -> set[str]:
     """Models that were submitted: their code is run in a cage."""
-    found: set[str] = set()
-    rows = Plugin.objects.order_by("pk").values_list("kind", "name", "revision__plugins")
-    for kind, name, plugins in rows.iterator(chunk_size=200):
-        if kind == PluginKind.MODELS:
-            found |= _keys(plugins, kind, name, MODELS)
-    return found
+    return _identifiers(MODELS, kind=PluginKind.MODELS)
 
 
 def _keys(plugins: Iterable[Mapping[str, Any]], kind: str, name: str, registry: str) -> set[str]:

@@ -26,8 +26,8 @@ from brainscore_core.scoring.engine import (
 )
 from brainscore_core.scoring.plan import ModelTask, Pair, Pending, Plan
 from brainscore_web.scoring.caging import options_for
-from brainscore_web.scoring.claiming import ATTEMPTS, Claimed, Heartbeat, claim_model, give_back
-from brainscore_web.scoring.finishing import finish, receipt_of, usable_receipt
+from brainscore_web.scoring.claiming import Claimed, Heartbeat, claim_model, give_back
+from brainscore_web.scoring.finishing import failed_too_often, finish, receipt_of, usable_receipt
 from brainscore_web.scoring.handing_out import hand_out
 from brainscore_web.scoring.live import Live, live_now
 
@@ -144,17 +144,8 @@ class DaskRunner:
 
     def _known(self, open_ones: dict[str, Claimed], live: Live, beat: Heartbeat) -> None:
         """End what has a receipt already, and what was begun too often."""
-        from brainscore_core.scoring.engine._failures import write_failed
-        from brainscore_core.scoring.engine._scorers import run_info
-
         for benchmark, one in list(open_ones.items()):
-            receipt = usable_receipt(one, self.store, live)
-            if receipt is None and one.job.attempts > ATTEMPTS:
-                message = f"what scored it ended in the midst, {ATTEMPTS} times"
-                run = run_info(f"site-{one.job.pk}-{one.job.attempts}", isolated=True)
-                receipt = write_failed(
-                    self.store, one.job.model.identifier, benchmark, kind="WorkerLost", message=message, run=run
-                )
+            receipt = usable_receipt(one, self.store, live) or failed_too_often(one, self.store)
             if receipt is not None:
                 del open_ones[benchmark]
                 beat.forget(one)

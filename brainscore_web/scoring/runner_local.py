@@ -9,13 +9,20 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_core.scoring._errors import StoreError
-from brainscore_core.scoring.engine._failures import error_receipt, write_failed
+from brainscore_core.scoring.engine._failures import error_receipt
 from brainscore_core.scoring.engine._process import Answer, Death, ScoringProcess
 from brainscore_core.scoring.engine._scorers import run_info
 from brainscore_core.scoring.engine._task import scoring_environment
 from brainscore_web.scoring.caging import options_for
-from brainscore_web.scoring.claiming import ATTEMPTS, Claimed, Heartbeat, give_back
-from brainscore_web.scoring.finishing import finish, receipt_of, usable_receipt
+from brainscore_web.scoring.claiming import Claimed, Heartbeat, give_back
+from brainscore_web.scoring.finishing import (
+    failed,
+    failed_too_often,
+    finish,
+    receipt_of,
+    run_of,
+    usable_receipt,
+)
 from brainscore_web.scoring.handing_out import hand_out
 from brainscore_web.scoring.live import VARIABLE, Live, live_now
 from brainscore_web.uploads.storage import StorageFailure
@@ -100,10 +107,7 @@ class LocalRunner:
             give_back(one, wait=30)
             return f"waits: {self.store.owner(*pair) or 'somebody else'} scores it just now"
         with held:
-            receipt = usable_receipt(one, self.store, live)
-            if receipt is None and job.attempts > ATTEMPTS:
-                message = f"what scored it ended in the midst, {ATTEMPTS} times"
-                receipt = self._failure(one, "WorkerLost", message)
+            receipt = usable_receipt(one, self.store, live) or failed_too_often(one, self.store)
             if receipt is not None:
                 return self._end(one, receipt)
             if self._handed_out != str(live.folder):
@@ -123,7 +127,9 @@ class LocalRunner:
             self._forget()
             if found.kind == "stopped":
                 return self._stopped(one, beat)
-            return self._end(one, self._failure(one, _KINDS[found.kind], f"what scored it {found.message}", found))
+            message = f"what scored it {found.message}"
+            kind, printed, seconds = _KINDS[found.kind], found.tail, found.seconds
+            return self._end(one, failed(one, self.store, kind=kind, message=message, printed=printed, seconds=seconds))
 
     def _forget(self) -> None:
         """The process is gone."""
@@ -140,7 +146,7 @@ class LocalRunner:
             settings = {
                 "scorer": SCORER,
                 "store": self.store.address,
-                "run": f"site-{job.pk}-{job.attempts}",  # of the job that this process is started for
+                "run": run_of(one),  # of the job that this process is started for
                 "isolated": True,
                 "options": options,
             }
@@ -155,26 +161,11 @@ class LocalRunner:
     def _receipt(self, one: Claimed, answer: Answer) -> Receipt:
         pair = (one.job.model.identifier, one.job.benchmark.identifier)
         if "error" in answer.content:  # of the scorer itself; what plugins raise it has written down
-            return error_receipt(self.store, *pair, answer.content["error"], self._run_info(one))
+            return error_receipt(self.store, *pair, answer.content["error"], run_info(run_of(one), isolated=True))
         receipt = receipt_of(self.store, *pair, answer.content["receipt"])
         if receipt is None:
             raise UserError(f"the receipt of {one.job} is gone", remedy=f"see whether {self.store.address} is writable")
         return receipt
-
-    def _failure(self, one: Claimed, kind: str, message: str, death: Death | None = None) -> Receipt:
-        return write_failed(
-            self.store,
-            one.job.model.identifier,
-            one.job.benchmark.identifier,
-            kind=kind,
-            message=message,
-            printed="" if death is None else death.tail,
-            seconds=None if death is None else death.seconds,
-            run=self._run_info(one),
-        )
-
-    def _run_info(self, one: Claimed) -> Any:
-        return run_info(f"site-{one.job.pk}-{one.job.attempts}", isolated=True)
 
     def _end(self, one: Claimed, receipt: Receipt) -> str:
         if not finish(one, self.store, receipt):

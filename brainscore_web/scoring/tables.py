@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from brainscore_web.leaderboard.models import Visibility, Visitor
+from brainscore_web.scoring.claiming import shown_worker
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.progress import progress
 from brainscore_web.submissions.models import Submission
@@ -70,15 +71,13 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     for job in found:
         mine = visitor.is_authenticated and (visitor.is_staff or job.pk in own or job.model.owner_id == visitor.pk)
         is_open = job.state in OPEN
-        host, _, pid = (*job.worker.split(" "), "", "", "")[:3]
-        worker = f"{host}:{pid}" if visitor.is_staff and host else ""
         rows.append(
             Row(
                 job,
                 may_retry=bool(mine and not is_open),
                 may_cancel=bool(mine and is_open),
                 reason=job.reason_to(visitor),
-                worker=worker,
+                worker=shown_worker(job.worker) if visitor.is_staff else "",
             )
         )
     return rows
@@ -97,7 +96,7 @@ def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
     visitor: Visitor = request.user
     counted = progress(submission, visitor)
     jobs = Job.objects.filter(submissions=submission).visible_to(visitor).select_related("model", "benchmark")
-    states = dict(jobs.order_by().values_list("state").annotate(Count("pk")))
+    states = [(name, number) for name in Job.State.values if (number := counted.of(name))]
     state = request.GET.get("pairs", "")
     if state in Job.State.values:
         jobs = jobs.filter(state=state)
@@ -111,7 +110,7 @@ def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
         "submission": submission,
         "progress": counted,
         "state": state,
-        "states": [(name, states[name]) for name in Job.State.values if name in states],
+        "states": states,
         "page": page,
         "rows": rows_of(page, visitor),
         "here": here,
@@ -147,8 +146,7 @@ def _workers() -> list[dict[str, Any]]:
     rows = Job.objects.filter(state=Job.State.RUNNING).order_by("worker", "pk")
     found: dict[str, dict[str, Any]] = {}
     for job in rows.select_related("model", "benchmark").defer(*_LIGHT)[:200]:
-        host, _, pid = (*job.worker.split(" "), "", "", "")[:3]
-        one = found.setdefault(job.worker, {"name": f"{host}:{pid}", "seen": job.claimed, "jobs": 0})
+        one = found.setdefault(job.worker, {"name": shown_worker(job.worker), "seen": job.claimed, "jobs": 0})
         one["jobs"] += 1
         one["seen"] = max(filter(None, (one["seen"], job.claimed)), default=None)
     return list(found.values())

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +19,7 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.scoring._errors import StoreError
 from brainscore_web.leaderboard.models import VisionModel
+from brainscore_web.operations.beats import beat
 from brainscore_web.scoring.caging import what_is_missing
 from brainscore_web.scoring.claiming import Claimed, claim_job, free_stale, give_back, worker_name
 from brainscore_web.scoring.models import Job
@@ -163,7 +163,7 @@ class Worker:
         """See whether there can be cages; where not, say why, and leave what needs one to others."""
         now = time.monotonic()
         if self._looked and now - self._looked < _LOOK_FOR_CAGE:
-            if self._caged or self._missing:
+            if self._missing:
                 self._caged = _keys_of_caged()
             return
         self._looked = now
@@ -188,7 +188,7 @@ class Worker:
                 self._end.wait(_PAUSE)
         self._steps_begun = time.monotonic()
         command = [sys.executable, "-m", "brainscore_web.scoring.steps", str(os.getpid())]
-        self._steps = subprocess.Popen(command)  # noqa: S603 - this package's own
+        self._steps = subprocess.Popen(command)  # noqa: S603 # this package's own
 
     def _end_steps(self) -> None:
         if self._steps is None or self._steps.poll() is not None:
@@ -208,7 +208,7 @@ class Worker:
                 try:
                     close_old_connections()
                     if time.monotonic() - beaten >= _BEAT:
-                        _beat(self.name)
+                        beat("worker")
                         beaten = time.monotonic()
                     free_stale()
                     if not self.jobs_only:
@@ -246,11 +246,3 @@ def _steps_left() -> bool:
         or Upload.objects.filter(state=Upload.State.CHECKING).exists()
         or DBTaskResult.objects.ready().exists()
     )
-
-
-def _beat(name: str) -> None:
-    with suppress(ImportError):
-        from brainscore_web.operations.beats import beat
-
-        host, _, pid, *_ = name.split(" ")
-        beat("worker", f"{host}:{pid}")

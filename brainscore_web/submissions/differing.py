@@ -11,7 +11,7 @@ from typing import Literal
 
 from brainscore_web.submissions.models import Revision
 
-__all__ = ["FileDifference", "Row", "differences", "files_of", "lines_of", "sizes_of"]
+__all__ = ["FileDifference", "Row", "differences", "files_of", "lines_of"]
 
 _CONTEXT = 3
 _LONGEST = 5_000  # lines of a file that are compared
@@ -58,12 +58,6 @@ def files_of(revision: Revision) -> dict[str, bytes]:
     """Path → content of a revision's files."""
     with zipfile.ZipFile(io.BytesIO(bytes(revision.archive))) as archive:
         return {member.filename: archive.read(member) for member in archive.infolist()}
-
-
-def sizes_of(revision: Revision) -> dict[str, int]:
-    """Path → size of a revision's files."""
-    with zipfile.ZipFile(io.BytesIO(bytes(revision.archive))) as archive:
-        return {member.filename: member.file_size for member in archive.infolist()}
 
 
 def lines_of(content: bytes) -> list[str] | None:

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import uuid
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
-from allauth.account.models import EmailAddress
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.cache import never_cache
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.entrance import confirmed_or, is_confirmed, me
 from brainscore_web.submissions.models import Revision, Submission
 
 __all__ = ["confirmed", "is_confirmed", "me", "own", "revision_of", "visible"]
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
-
-
-def confirmed(view: View) -> View:
-    """Let in who is logged in, and has confirmed an address."""
-
-    @functools.wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not is_confirmed(me(request)):
-            return render(request, "submissions/unconfirmed.html", status=403)
-        return view(request, *args, **kwargs)
-
-    return cast(View, never_cache(login_required(wrapped)))
-
-
-def is_confirmed(user: User) -> bool:
-    """Whether a person has confirmed an address."""
-    return EmailAddress.objects.filter(user=user, verified=True).exists()
-
-
-def me(request: HttpRequest) -> User:
-    """Who is logged in."""
-    assert isinstance(request.user, User)  # these views are for who is logged in
-    return request.user
+confirmed = confirmed_or("submissions/unconfirmed.html")
+"""Let in who is logged in, and has confirmed an address."""
 
 
 def visible(request: HttpRequest, key: uuid.UUID) -> Submission:

@@ -110,6 +110,7 @@ def _close_private_networks(trusted: set[str]) -> None:
         refuse(self, address)
         return connect_ex(self, address)
 
+    # methods of a class are not meant to be replaced: here all that connects must go through these
     socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
     socket.socket.connect_ex = guarded_ex  # type: ignore[method-assign,assignment]
 

@@ -35,8 +35,6 @@ __all__ = [
     "unpacked",
 ]
 
-_KEPT = timedelta(days=7)
-"""A folder that nobody asked for in so long is used by nobody."""
 _TOUCHED = 3600.0  # seconds; not each time
 
 
@@ -129,8 +127,8 @@ def hash_of(folder: Path) -> str:
 
 
 def remove_unused() -> int:
-    """Remove folders that nobody asked for in a week, and what killed processes left; return how many."""
-    return forget_old_folders(timezone.now() - _KEPT)
+    """Remove folders that nobody asked for in so long as the settings say, and what killed processes left."""
+    return forget_old_folders(timezone.now() - timedelta(days=settings.OPERATIONS["folders"]))
 
 
 def forget_old_folders(before: datetime, *, dry: bool = False) -> int:

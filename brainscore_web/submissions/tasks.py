@@ -8,13 +8,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 from django_tasks import task
 from django_tasks.base import Task
 
 __all__ = ["do_next_step", "do_next_upload", "forget_old_tasks", "wake", "wake_for_uploads"]
-
-_KEPT = timedelta(days=1)
 
 
 @task()
@@ -50,7 +49,7 @@ def forget_old_tasks() -> None:
     """Remove the records of tasks that have ended, or whose worker was killed."""
     from django_tasks_db.models import DBTaskResult
 
-    DBTaskResult.objects.filter(enqueued_at__lt=timezone.now() - _KEPT).delete()
+    DBTaskResult.objects.filter(enqueued_at__lt=timezone.now() - timedelta(days=settings.OPERATIONS["tasks"])).delete()
 
 
 def _enqueue(one: Task[Any, Any]) -> None:

@@ -152,7 +152,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     if latest.pk == revision.pk:
         latest = revision
     rows = list(revision.steps.order_by("order"))
-    for row in rows:
+    for row in rows:  # the model has no such attributes: they are for the template
         row.symbol = _SYMBOLS[row.state]  # type: ignore[attr-defined]
         row.shown_log = row.log[-_LONGEST_LOG:]  # type: ignore[attr-defined]
         row.left_out = len(row.log) > _LONGEST_LOG  # type: ignore[attr-defined]

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import uuid
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-from allauth.account.models import EmailAddress
 from csp.decorators import csp_update
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.entrance import confirmed_or
+from brainscore_web.accounts.entrance import me as _me
 from brainscore_web.accounts.models import User
 from brainscore_web.uploads import receiving
 from brainscore_web.uploads.checking import begin_checks, resume
@@ -46,7 +43,6 @@ __all__ = [
     "take_back",
 ]
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
 _AT_ONCE = 50
 _WORDS = {
     "receiving": "waits for its files",
@@ -55,23 +51,7 @@ _WORDS = {
     "refused": "refused",
     "withdrawn": "withdrawn",
 }
-
-
-def _confirmed(view: View) -> View:
-    """Let in who is logged in, and has confirmed an address."""
-
-    @functools.wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not EmailAddress.objects.filter(user=_me(request), verified=True).exists():
-            return render(request, "uploads/unconfirmed.html", status=403)
-        return view(request, *args, **kwargs)
-
-    return cast(View, never_cache(login_required(wrapped)))
-
-
-def _me(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # these views are for who is logged in
-    return request.user
+_confirmed = confirmed_or("uploads/unconfirmed.html")
 
 
 @_confirmed

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import available, readable
-from brainscore_core.scoring.subjects._ending import Look, end, ender
 from brainscore_core.scoring.subjects._errors import Cause, SubjectFailed, SubjectOutOfMemory
 from brainscore_core.scoring.subjects._files import WireError
+from brainscore_core.scoring.subjects._guarded import Look, end, ender, guarded
 from brainscore_core.scoring.subjects._kinds import KINDS
 from brainscore_core.scoring.subjects._output import Output
 from brainscore_core.scoring.subjects._replies import raise_error, take_over
@@ -42,7 +42,6 @@ START_TIMEOUT = 300.0
 MAX_OUTPUT = 64 << 20
 """Bytes that a subject may print."""
 
-_GUARD = Path(__file__).with_name("_guard.py")
 _GRACE = 2.0  # seconds in which a subject may end by itself
 
 
@@ -191,17 +190,8 @@ class SubjectProcess:
         self._lock = threading.RLock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
-            guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(theirs.fileno())]
-            self._process = subprocess.Popen(  # noqa: S603 - the caller's interpreter
-                [*guard, *command, str(theirs.fileno())],
-                stdin=subprocess.PIPE,  # while it is open, somebody wants the subject
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=[theirs.fileno()],
-                env=None if environment is None else dict(environment),
-                start_new_session=True,
-                bufsize=0,
-            )
+            number = theirs.fileno()
+            self._process = guarded([*command, str(number)], handed_on=number, environment=environment)
         self._channel = Channel(ours, limits=Limits(), trusted=shared, check=Look(self._process))
         assert self._process.stdout is not None
         self._output = Output(

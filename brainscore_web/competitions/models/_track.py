@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from brainscore_web.competitions._lists import check_prizes, lines_of, prizes_in
+from brainscore_web.competitions._lists import check_prizes, lines_of, parts_of, prizes_in
 from brainscore_web.competitions.models._competition import MARKDOWN, Competition, Ordered
 from brainscore_web.competitions.rules import Direction, NotApplicable, Rule, Terms
 
@@ -118,16 +118,12 @@ class Track(Ordered):
         """What may enter."""
         return Terms(
             competes=self.competes,
-            regions=_set(self.regions),
-            species=_set(self.species),
-            tasks=_set(self.tasks),
+            regions=frozenset(parts_of(self.regions)),
+            species=frozenset(parts_of(self.species)),
+            tasks=frozenset(parts_of(self.tasks)),
             static_images=self.static_images,
             single_time_bin=self.single_time_bin,
             open=open_now,
             entered=frozenset(entered),
             listed=frozenset(name for names in self.listed_names for name in names),
         )
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(part.strip() for part in text.split(",") if part.strip())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from brainscore_web.submissions.models import Plugin, Revision, Submission
+from brainscore_web.submissions.models import Plugin, Revision
+from brainscore_web.submissions.quota import CLOSED
 
 __all__ = ["files_home", "files_of", "forget_old_files"]
 
@@ -50,9 +51,8 @@ def forget_old_files(before: datetime, *, dry: bool = False) -> int:
     old = [path for path in files_home().glob("*/*") if path.is_file() and path.stat().st_mtime < limit]
     if not old:
         return 0
-    closed = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
     live = Plugin.objects.values_list("revision", flat=True)
-    open_ones = Revision.objects.exclude(submission__state__in=closed).values_list("pk", flat=True)
+    open_ones = Revision.objects.exclude(submission__state__in=CLOSED).values_list("pk", flat=True)
     needed: set[Path] = set()
     for key in {*live, *open_ones}:  # one archive after the other
         needed.update(files_of(Revision.objects.get(pk=key)))

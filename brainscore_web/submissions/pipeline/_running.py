@@ -84,7 +84,10 @@ def _end(claim: Claim, outcome: Outcome) -> bool:
     """Write how a step ended, if it is still this process's; with it, what comes next, and the letter."""
     step = claim.step
     with transaction.atomic():
-        submission = locked(step.revision.submission_id)
+        try:
+            submission = locked(step.revision.submission_id)
+        except Submission.DoesNotExist:  # its submitter has left
+            return False
         if not claim.mine().exists():
             return False
         steps = dict(Step.objects.filter(revision=step.revision).values_list("kind", "state"))

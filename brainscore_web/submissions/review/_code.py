@@ -55,10 +55,6 @@ class PluginCode:
     documented: int = 0
     functions: int = 0
 
-    def calls_of(self, *names: str) -> list[Call]:
-        """Calls of functions of these names."""
-        return [call for call in self.calls if call.name in names]
-
 
 def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
     """Read the Python files of a plugin.

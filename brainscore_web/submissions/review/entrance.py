@@ -13,18 +13,13 @@ from django.shortcuts import get_object_or_404
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
-from brainscore_web.accounts.models import User
-from brainscore_web.submissions.models import Revision, Submission, reviews_submissions
+from brainscore_web.accounts.entrance import me
+from brainscore_web.submissions.entrance import visible as submission_of
+from brainscore_web.submissions.models import Revision, reviews_submissions
 
 __all__ = ["back_to", "me", "members", "reviewers_only", "revision_of", "submission_of"]
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
-
-
-def me(request: HttpRequest) -> User:
-    """Who asks."""
-    assert isinstance(request.user, User)  # these views are for who is logged in
-    return request.user
 
 
 def members(view: View) -> View:
@@ -42,11 +37,6 @@ def reviewers_only(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return members(cast(View, wrapped))
-
-
-def submission_of(request: HttpRequest, key: uuid.UUID) -> Submission:
-    """The submission, if the visitor may see it."""
-    return get_object_or_404(Submission.objects.visible_to(me(request)).select_related("owner"), pk=key)
 
 
 def revision_of(request: HttpRequest, key: uuid.UUID, number: int, *, reviewed: bool = True) -> Revision:

@@ -83,9 +83,3 @@ class VerdictForm(forms.Form):
             for name in ASPECTS
             if said.get(f"aspect-{name}") in _SAID
         }
-
-    @property
-    def notes_alone(self) -> list[str]:
-        """Aspects with a note, but not judged."""
-        said = self.cleaned_data
-        return [ASPECTS[name] for name in ASPECTS if said.get(f"note-{name}") and not said.get(f"aspect-{name}")]

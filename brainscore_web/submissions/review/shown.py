@@ -76,7 +76,13 @@ def anchor_of(path: str, line: int | None = None) -> str:
 
 
 def discussion(
-    revision: Revision, user: User, *, back: str, only: str | None = None, lines: int = _LINES_OF_A_FILE
+    revision: Revision,
+    user: User,
+    *,
+    back: str,
+    only: str | None = None,
+    lines: int = _LINES_OF_A_FILE,
+    texts: Mapping[str, FileText] | None = None,
 ) -> dict[str, Any]:
     """What `submissions/_file.html` and `review/_comments.html` need.
 
@@ -92,6 +98,8 @@ def discussion(
         The one file that is shown.
     lines : int
         How many lines of a file are shown.
+    texts : mapping of str to FileText, optional
+        Its files, where they are read already.
 
     Returns
     -------
@@ -99,7 +107,7 @@ def discussion(
         ``files`` (ShownFile), ``general`` (threads of no file that is there), ``open`` (how many threads are open),
         ``revision``, ``may_comment``, ``resolvable`` (keys of comments whose threads the user may resolve), ``back``.
     """
-    texts = texts_of(revision)
+    texts = texts_of(revision) if texts is None else texts
     threads = threads_of(revision, texts)
     for thread in threads:
         for comment in thread.comments:
@@ -145,7 +153,7 @@ def _file(text: FileText, findings: list[Mapping[str, Any]], threads: list[Threa
     for finding in findings:
         line = finding.get("line")
         there = isinstance(line, int) and 1 <= line <= len(file.lines)
-        (file.lines[line - 1].findings if there else file.findings).append(finding)  # type: ignore[operator]
+        (file.lines[line - 1].findings if there else file.findings).append(finding)  # type: ignore[operator] # `there`: an int
     for thread in threads:
         line = thread.shown_line
         (file.lines[line - 1].threads if line and line <= len(file.lines) else file.threads).append(thread)

@@ -120,7 +120,7 @@ def review_page(
         groups.setdefault(item.group, []).append(item)
     address = reverse("review:show", args=[submission.pk, revision.number])
     context = {
-        **discussion(revision, reader, back=address),
+        **discussion(revision, reader, back=address, texts=texts),
         "submission": submission,
         "revisions": list(submission.revisions.order_by("number").values_list("number", flat=True)),
         "earlier": revision.number > 1,

@@ -19,7 +19,10 @@ PASSWORD = "correct horse battery"
 PATIENCE = 240_000  # milliseconds; tests and scores are computed meanwhile
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap, which keeps submitted code apart"),
+    pytest.mark.skipif(
+        not os.environ.get("CI") and shutil.which("bwrap") is None,
+        reason="needs bubblewrap, which keeps submitted code apart",
+    ),
 ]
 
 

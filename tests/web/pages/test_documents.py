@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_web.pages.documents import document, document_names, picture, rendered, text_of
+from brainscore_web.pages.documents import document, document_names, picture, rendered
+from brainscore_web.pages.texts import shipped
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -82,4 +83,4 @@ def test_pictures(client, db):
 
 def test_own_texts():
     for name in ("about", "citation"):
-        assert text_of(name).title
+        assert rendered(name, shipped(name)).title

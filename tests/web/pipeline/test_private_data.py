@@ -124,7 +124,7 @@ def looking(private):
 
 
 @pytest.mark.slow
-def test_private_data_are_met_after_approval_alone(caged, private, submit, states, staff, folders):  # noqa: F811
+def test_private_data_are_met_after_approval_alone(caged, private, submit, states, staff, folders):  # noqa: F811 # the fixture
     """Not by tests and checks, whatever they try; scoring finds them once a reviewer has approved."""
     revision = submit(looking(private))
     assert run_next(), revision.findings
@@ -160,7 +160,7 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
     assert done.stdout.split() == [SECRET, "b"], done.stderr[-2000:]
 
 
-def test_a_model_gets_no_private_data_as_its_weights(caged, private, submit):  # noqa: F811
+def test_a_model_gets_no_private_data_as_its_weights(caged, private, submit):  # noqa: F811 # the fixture
     """Not even its owner's, and not from the site's cache: neither in its tests nor when it is scored."""
     _, address, places = private
     files = model_files()

@@ -85,10 +85,10 @@ def test_uploads_whose_worker_was_killed(owner):
 
 
 def test_records_of_tasks_do_not_pile_up(submit, quick):
-    """What ended a day ago is forgotten, also where its worker was killed."""
+    """What ended long ago is forgotten, also where its worker was killed."""
     submit()
     work()
-    DBTaskResult.objects.update(enqueued_at=timezone.now() - timedelta(days=2))
+    DBTaskResult.objects.update(enqueued_at=timezone.now() - timedelta(days=15))
     first = DBTaskResult.objects.order_by("enqueued_at", "pk").first()
     DBTaskResult.objects.filter(pk=first.pk).update(status="RUNNING")
     tasks.forget_old_tasks()

@@ -198,3 +198,16 @@ def test_who_leaves_publishes_nothing_more(submit, states):
     pipeline.sweep()
     assert state_of(revision) == "withdrawn"
     assert states(revision) == "canc canc skip canc canc"
+
+
+def test_a_submission_that_goes_while_it_is_worked_on(submit):
+    """Whoever works on it writes nothing, and nobody fails."""
+    from brainscore_web.submissions.pipeline._claims import claim_next
+    from brainscore_web.submissions.pipeline._outcome import Outcome
+    from brainscore_web.submissions.pipeline._running import _end
+
+    revision = submit()
+    claim = claim_next(Step.objects.get(revision=revision, kind="check").pk)
+    revision.submission.delete()
+    assert _end(claim, Outcome(passed=True)) is False
+    assert not Step.objects.exists()

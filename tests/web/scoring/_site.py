@@ -2,7 +2,7 @@
 
 from brainscore_vision.submitting import read_zip
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.submissions.models import Plugin, Revision, Submission
+from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 
 from .._plugins import zipped
 
@@ -33,8 +33,6 @@ def submit(owner, files, **values):
         submission=submission, number=number, by=owner, archive=archive, digest=package.digest, size=len(archive),
         plugins=plugins,
     )  # fmt: skip
-    from brainscore_web.submissions.models import Step
-
     for order, kind in enumerate(Step.Kind.values):
         state = "running" if kind == "score" else "passed"
         Step.objects.create(revision=revision, kind=kind, order=order, state=state)

@@ -4,8 +4,8 @@ import pytest
 
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
 from brainscore_web.leaderboard.models import Ingestion, Score, VisionModel
-from brainscore_web.scoring.claiming import claim_job
-from brainscore_web.scoring.finishing import finish, usable_receipt
+from brainscore_web.scoring.claiming import ATTEMPTS, claim_job
+from brainscore_web.scoring.finishing import failed_too_often, finish, usable_receipt
 from brainscore_web.scoring.live import live_now
 from brainscore_web.scoring.models import Job
 
@@ -114,3 +114,13 @@ def test_who_lost_a_job_writes_nothing(claimed, settings):
     Job.objects.update(claim="another")
     assert not finish(claimed, store, made)
     assert not Score.objects.exists()
+
+
+def test_what_ended_in_the_midst_too_often_has_failed(claimed, tmp_path):
+    store = ResultsStore(str(tmp_path / "results"))
+    claimed.job.attempts = ATTEMPTS
+    assert failed_too_often(claimed, store) is None
+    claimed.job.attempts = ATTEMPTS + 1
+    made = failed_too_often(claimed, store)
+    assert (made.state, made.error.type) == ("failed", "WorkerLost")
+    assert store.latest("tiles-8", SIMULATED[0]) == made

@@ -186,8 +186,9 @@ class OpenCage:
                 arguments += self._shown(path)
         for name, file in stubs(self._folder / "etc").items():
             arguments += self._shown(file, name)
-        arguments += ["--dev", "/dev", "--size", str(cage.scratch), "--tmpfs", "/dev/shm"]  # noqa: S108
-        arguments += ["--remount-ro", "/dev", "--proc", "/proc", "--size", str(cage.scratch), "--tmpfs", "/tmp"]  # noqa: S108
+        arguments += ["--dev", "/dev", "--size", str(cage.scratch), "--tmpfs", "/dev/shm"]  # noqa: S108 - the cage's own
+        arguments += ["--remount-ro", "/dev", "--proc", "/proc"]
+        arguments += ["--size", str(cage.scratch), "--tmpfs", "/tmp"]  # noqa: S108 - the cage's own
         arguments += ["--dir", HOME]
         if (processors := Path("/sys/devices/system/cpu")).is_dir():
             arguments += self._shown(processors)
@@ -241,7 +242,8 @@ def _sweep() -> None:
 @cache
 def _can_disable() -> bool:
     """Whether it can forbid namespaces within the cage; the filter of system calls forbids most of them anyway."""
-    done = subprocess.run([bubblewrap(), "--help"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+    asked = [bubblewrap(), "--help"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603 - ours
     return "--disable-userns" in done.stdout + done.stderr
 
 
@@ -252,7 +254,7 @@ def _variables(cage: Cage) -> dict[str, str]:
         **{name: os.environ[name] for name in _KEPT if name in os.environ},
         "HOME": HOME,
         "USER": "cage",
-        "TMPDIR": "/tmp",  # noqa: S108
+        "TMPDIR": "/tmp",  # noqa: S108 - the cage's own
         "PYTHONDONTWRITEBYTECODE": "1",
         "BRAINSCORE_MAX_MEMORY": str(int(0.8 * cage.memory)),
         "BRAINSCORE_ACTIVATIONS": "off",

@@ -103,7 +103,7 @@ def _enter(plan: dict[str, Any], command: list[str], groups: _groups.Groups, tel
         arguments = [places[one] if isinstance(one, int) else one for one in plan["arguments"]]
         arguments += _seccomp.arguments()
         os.environ.clear()
-        os.execve(plan["bwrap"], [plan["bwrap"], *arguments, "--", *command], plan["environment"])  # noqa: S606
+        os.execve(plan["bwrap"], [plan["bwrap"], *arguments, "--", *command], plan["environment"])  # noqa: S606 - no shell
     except (OSError, ValueError) as error:
         os.write(telling, str(error).encode("utf-8", "replace")[:4000])
     finally:

@@ -62,7 +62,7 @@ def _try(program: str, user: int) -> None:
         [*command, "/bin/true"], capture_output=True, text=True, timeout=60, check=False, cwd="/", **nobody
     )
     if done.returncode == 0 and user == 0:  # root brings things to where an unprivileged user may reach them
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(  # noqa: S603 - as above
             [sys.executable, "-I", "-S", "-c", _UNSHARE], capture_output=True, text=True, timeout=60, check=False
         )
     if done.returncode == 0:

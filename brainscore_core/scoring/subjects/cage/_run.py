@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import readable
-from brainscore_core.scoring.subjects import _guard
+from brainscore_core.scoring.subjects._guarded import end, ender, guarded
 from brainscore_core.scoring.subjects._output import Output
 from brainscore_core.scoring.subjects._words import ended
 from brainscore_core.scoring.subjects.cage._cage import Cage, Verdict
@@ -24,7 +21,6 @@ __all__ = ["Ended", "run_in_cage"]
 Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "output", "stopped"]
 
 _TICK = 0.1
-_PATIENCE = 15.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,30 +87,14 @@ def run_in_cage(
     """
     begun = time.monotonic()
     with cage.opened() as opened:
-        # the guard ends the cage when its standard input ends: also when this process is killed
-        guard = [sys.executable, "-I", "-S", str(Path(_guard.__file__)), str(os.getpid()), "-1"]
-        process = subprocess.Popen(  # noqa: S603 - what it is for
-            [*guard, *opened.prefix, *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            bufsize=0,
-        )
+        process = guarded([*opened.prefix, *command])
         assert process.stdout is not None
-        output = Output(
-            os.dup(process.stdout.fileno()), limit=max_output, on_flood=lambda: _end(process), on_text=on_output
-        )
+        output = Output(os.dup(process.stdout.fileno()), limit=max_output, on_flood=ender(process), on_text=on_output)
         process.stdout.close()
         try:
             why = _wait(process, begun + timeout, stopped)
         finally:
-            _end(process)
-            try:
-                status = process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                status = process.wait()
+            status = end(process, os.getpid())
             output.finish(2.0)
         seconds = time.monotonic() - begun
         verdict = opened.verdict
@@ -140,12 +120,6 @@ def _wait(process: subprocess.Popen[bytes], until: float, stopped: Callable[[], 
                 return "timeout"
             if stopped is not None and stopped():
                 return "stopped"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
-    with suppress(OSError):
-        process.stdin.close()
 
 
 def _told(status: int, verdict: Verdict | None) -> tuple[Cause, str]:

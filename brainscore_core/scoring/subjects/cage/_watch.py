@@ -57,7 +57,7 @@ def tasks_of(user: int) -> int:
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 if entry.stat().st_uid == user:
-                    count += int(_field(f"/proc/{entry.name}/status", "Threads:"))
+                    count += _fields(f"/proc/{entry.name}/status").get("Threads:", 0)
     return count
 
 
@@ -140,7 +140,3 @@ def _fields(file: str) -> dict[str, int]:
         if len(parts) > 1 and parts[1].isdigit():
             found[parts[0]] = int(parts[1])
     return found
-
-
-def _field(file: str, name: str) -> int:
-    return _fields(file).get(name, 0)
