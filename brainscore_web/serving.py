@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import socket
@@ -33,6 +34,7 @@ __all__ = [
 
 Say = Callable[[str], None]
 _TOLD_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+_log = logging.getLogger(__name__)
 
 
 def use_demonstration() -> None:
@@ -127,6 +129,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
     """Answer requests until interrupted; does not return. With `worker` one runs beside, and ends with this process."""
+    from django.db import connections
     from gunicorn.app.base import BaseApplication
 
     from brainscore_web.operations.server import counted_together, server_settings, told_to_end_at_once
@@ -160,6 +163,7 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
                 _warm()
             return application
 
+    connections.close_all()  # processes that answer must not share one
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
     with counted_together(), _worker_beside() if worker else nullcontext():
         Server().run()
@@ -226,16 +230,20 @@ def make_worker(**how: Any) -> Worker:
 
 
 def _warm() -> None:
-    """Read what everybody may see, so that the first reader does not wait for it."""
+    """Read what everybody may see, so that the first reader does not wait for it; without a database, answer anyway."""
     from django.contrib.auth.models import AnonymousUser
-    from django.db import connections
+    from django.db import Error, connections
 
     from brainscore_web.leaderboard.board import board_for
     from brainscore_web.leaderboard.snapshot import snapshot_for
     from brainscore_web.leaderboard.state import BoardState
 
-    board_for(snapshot_for(AnonymousUser()), BoardState())
-    connections.close_all()  # this thread answers no requests
+    try:
+        board_for(snapshot_for(AnonymousUser()), BoardState())
+    except Error as error:  # a process that does not start would end the whole server
+        _log.warning("The leaderboard could not be read beforehand: %s", type(error).__name__)
+    finally:
+        connections.close_all()  # this thread answers no requests
 
 
 def set_up() -> None:

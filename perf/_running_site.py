@@ -40,7 +40,7 @@ class Process:
     def __init__(self, name, command, environment, log):
         self.name, self.command, self.environment = name, command, environment
         self.log = log.open("ab")
-        self.kills = 0
+        self.kills = self.ended = 0
         self.start()
 
     def start(self):
@@ -53,6 +53,13 @@ class Process:
         self.process.wait()
         self.kills += 1
         self.start()
+
+    def mend(self):
+        """Start it again where it ended by itself, as a service manager does."""
+        if self.process.poll() is not None:
+            self.ended += 1
+            print(f"{self.name} ended by itself with {self.process.returncode}", flush=True)
+            self.start()
 
     def end(self):
         self.process.terminate()

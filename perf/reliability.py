@@ -27,27 +27,29 @@ VICTIMS = ("worker", "server", "database")
 
 
 def observe():
-    """What goes on now, by kind of step."""
+    """What goes on now: steps by kind, submissions by state, letters that wait."""
     from django.db import Error, connections
 
     from brainscore_web.scoring.models import Job
-    from brainscore_web.submissions.models import Step, Submission
+    from brainscore_web.submissions.models import Letter, Step, Submission
 
     try:
         steps = Counter(Step.objects.filter(state="running").values_list("kind", flat=True))
         steps["pair"] = Job.objects.filter(state="running").count()
         states = Counter(Submission.objects.values_list("state", flat=True))
-        return steps, states
+        return steps, states, Letter.objects.filter(sent=None).count()
     except Error:
         connections.close_all()
-        return Counter(), Counter()
+        return Counter(), Counter(), 0
 
 
 def chaos(victims, hits, kills, stop, seconds):
     """Kill each victim during each step, while there are any; what was hit least comes first."""
     done = 0
     while not stop.is_set():
-        steps, _ = observe()
+        for one in (*victims["worker"], *victims["server"]):
+            one.mend()
+        steps, *_ = observe()
         running = [kind for kind in STEPS if steps[kind]]
         wanted = [(hits[step, name], random.random(), name) for step in running for name in victims]
         if wanted and done < kills:
@@ -174,14 +176,15 @@ def watch(options, server, environment, mail, results, log):
         "requests": sum(tries for _, tries in sent), **counts(results, mail),
         "kills": {f"{name} during {step}": number for (step, name), number in sorted(hits.items())},
         "killed": {name: sum(one.kills for one in those) for name, those in victims.items()},
+        "ended by themselves": sum(one.ended for one in (*workers, web)),
     }  # fmt: skip
 
 
 def wait_until_done(options, began):
-    """Whether everything came to an end in time."""
+    """Whether everything came to an end in time, and all letters have left."""
     shown = 0.0
     while time.monotonic() - began < options.limit:
-        steps, states = observe()
+        steps, states, letters = observe()
         if time.monotonic() - shown > 30:
             print(f"{time.monotonic() - began:.0f} s: {dict(states)}, running: {dict(steps)}", flush=True)
             shown = time.monotonic()
@@ -189,6 +192,7 @@ def wait_until_done(options, began):
             states
             and sum(states.values()) >= options.submissions
             and not set(states) & {"queued", "publishing", "scoring"}
+            and not letters
         ):
             return True
         time.sleep(1)

@@ -1,119 +1,147 @@
-"""The files of revisions, and what differs between two."""
+"""What differs between the files of two revisions, and where a line of the one is in the other."""
 
 from __future__ import annotations
 
 import difflib
-import io
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from brainscore_web.submissions.models import Revision
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision
+from brainscore_web.submissions.texts import FileText, texts_of
 
-__all__ = ["FileDifference", "Row", "differences", "files_of", "lines_of"]
+__all__ = ["Change", "Row", "before", "changes", "live_files", "same_place"]
 
-_CONTEXT = 3
-_LONGEST = 5_000  # lines of a file that are compared
-_ALTOGETHER = 30_000  # and of all files
+_LONGEST = 3_000
+_AROUND = 3
+_SHOWN = 1_500
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a comparison: numbers in both files, whether it came or went, its text."""
+    """A line of a comparison, with its numbers in both files: ``kind`` is same, added, removed, or gap."""
 
-    kind: Literal["same", "added", "removed", "gap"]
-    before: int | None
-    after: int | None
+    kind: str
+    old: int | None
+    new: int | None
     text: str
 
 
 @dataclass(frozen=True)
-class FileDifference:
-    """What differs in one file.
+class Change:
+    """What became of a file: ``state`` is added, removed, or changed.
 
     Attributes
     ----------
-    path : str
-        Of the file.
-    change : str
-        ``'added'``, ``'removed'`` or ``'changed'``.
     rows : tuple of Row
         Its lines, with a few around those that differ.
-    words : str
-        Said instead, where they cannot be shown.
+    note : str
+        Why lines are missing; empty if none are.
     added, removed : int
-        How many lines.
+        How many lines, also those that are not shown.
     """
 
     path: str
-    change: Literal["added", "removed", "changed"]
-    rows: tuple[Row, ...]
-    words: str
-    added: int
-    removed: int
+    state: str
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+    added: int = 0
+    removed: int = 0
 
 
-def files_of(revision: Revision) -> dict[str, bytes]:
-    """Path → content of a revision's files."""
-    with zipfile.ZipFile(io.BytesIO(bytes(revision.archive))) as archive:
-        return {member.filename: archive.read(member) for member in archive.infolist()}
+def before(revision: Revision) -> Revision | None:
+    """The revision before this one."""
+    return revision.submission.revisions.filter(number__lt=revision.number).order_by("-number").first()
 
 
-def lines_of(content: bytes) -> list[str] | None:
-    """A file's lines; None if it is no text."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
-    return None if "\0" in text else text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+def live_files(revision: Revision) -> dict[str, FileText]:
+    """Files of those of its plugins that are live already, from another submission."""
+    named = {(one["kind"], one["name"]) for one in revision.plugins}
+    rows = Plugin.objects.filter(kind__in={kind for kind, _ in named}, name__in={name for _, name in named})
+    rows = rows.exclude(revision__submission=revision.submission_id).select_related("revision").order_by("kind", "name")
+    found: dict[str, FileText] = {}
+    for plugin in rows:
+        foreign = plugin.kind == PluginKind.MODELS and plugin.owner_id != revision.submission.owner_id  # maybe private
+        if (plugin.kind, plugin.name) in named and not foreign:
+            folder = f"{plugin.kind}/{plugin.name}/"
+            found |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
+    return found
 
 
-def differences(before: Revision, after: Revision) -> tuple[FileDifference, ...]:
-    """Compare two revisions, file by file.
+def changes(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[Change]:
+    """Compare files by path; those that are alike are left out."""
+    found = []
+    for path in sorted({*old, *new}):
+        one, other = old.get(path), new.get(path)
+        if one is None or other is None:
+            file = one or other
+            kind = "removed" if other is None else "added"
+            assert file is not None  # it is in one of them
+            rows = [_row(kind, number, line) for number, line in enumerate(file.lines, 1)]
+            found.append(_change(path, kind, rows, file.note if rows or file.note else "empty"))
+        elif (one.lines, one.size, one.checksum) != (other.lines, other.size, other.checksum):
+            found.append(_compared(path, one, other))
+    return found
+
+
+def same_place(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
+    """Find a line again: where the text around it went, else the nearest line of the same text.
 
     Parameters
     ----------
-    before, after : Revision
-        The older and the newer one.
+    old, new : sequence of str
+        Lines of a file then, and now.
+    line : int
+        Which of the old ones, from 1.
+
+    Returns
+    -------
+    int or None
+        Its number now; None if its text is gone.
+
+    Examples
+    --------
+    >>> same_place(["a", "b"], ["new", "a", "b"], 2)
+    3
     """
-    old, new = files_of(before), files_of(after)
-    left = _ALTOGETHER
-    found = []
-    for path in sorted({*old, *new}):
-        if old.get(path) == new.get(path):
-            continue
-        change: Literal["added", "removed", "changed"] = (
-            "added" if path not in old else "removed" if path not in new else "changed"
-        )
-        one, other = lines_of(old.get(path, b"")), lines_of(new.get(path, b""))
-        if one is None or other is None:
-            found.append(FileDifference(path, change, (), "is no text", 0, 0))
-            continue
-        one, other = (one if path in old else []), (other if path in new else [])
-        left -= len(one) + len(other)
-        if left < 0 or max(len(one), len(other)) > _LONGEST:
-            found.append(FileDifference(path, change, (), "is too long to be compared here", 0, 0))
-            continue
-        rows = tuple(_rows(one, other))
-        counts = [sum(row.kind == kind for row in rows) for kind in ("added", "removed")]
-        words = "" if counts[0] or counts[1] else "differs in line ends only" if change == "changed" else "is empty"
-        found.append(FileDifference(path, change, rows, words, *counts))
-    return tuple(found)
+    if not 1 <= line <= len(old):
+        return None
+    text = old[line - 1]
+    if max(len(old), len(new)) <= _LONGEST:
+        for start, there, length in difflib.SequenceMatcher(None, old, new).get_matching_blocks():
+            if start <= line - 1 < start + length:
+                return there + line - start
+    if not text.strip():
+        return None  # empty lines are everywhere
+    places = [number for number, one in enumerate(new, 1) if one == text]
+    return min(places, key=lambda number: abs(number - line), default=None)
 
 
-def _rows(old: list[str], new: list[str]) -> Iterator[Row]:
-    first = True
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT):
-        if not first:
-            yield Row("gap", None, None, "")
-        first = False
-        for tag, start, end, begin, stop in group:
-            if tag == "equal":
-                for number in range(end - start):
-                    yield Row("same", start + number + 1, begin + number + 1, old[start + number])
+def _compared(path: str, old: FileText, new: FileText) -> Change:
+    if old.lines == new.lines:
+        return Change(path, "changed", note=new.note or "only ends of lines or what is not shown differ")
+    if max(len(old.lines), len(new.lines)) > _LONGEST:
+        return Change(path, "changed", note=f"more than {_LONGEST:,} lines: too long to be compared here")
+    rows: list[Row] = []
+    matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
+    for group in matcher.get_grouped_opcodes(_AROUND):
+        if rows or group[0][1] > 0:
+            rows.append(Row("gap", None, None, ""))
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                rows += [Row("same", i1 + k + 1, j1 + k + 1, old.lines[i1 + k]) for k in range(i2 - i1)]
                 continue
-            for number in range(start, end):
-                yield Row("removed", number + 1, None, old[number])
-            for number in range(begin, stop):
-                yield Row("added", None, number + 1, new[number])
+            rows += [_row("removed", i + 1, old.lines[i]) for i in range(i1, i2)]
+            rows += [_row("added", j + 1, new.lines[j]) for j in range(j1, j2)]
+    return _change(path, "changed", rows, new.note)
+
+
+def _change(path: str, state: str, rows: Sequence[Row], note: str) -> Change:
+    """All that is told of a file, of whose lines not too many are shown."""
+    if len(rows) > _SHOWN:
+        note = f"{len(rows) - _SHOWN:,} more lines are not shown"
+    added, removed = (sum(row.kind == kind for row in rows) for kind in ("added", "removed"))
+    return Change(path, state, tuple(rows[:_SHOWN]), note, added, removed)
+
+
+def _row(kind: str, number: int, text: str) -> Row:
+    return Row(kind, number if kind == "removed" else None, number if kind == "added" else None, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from brainscore_web.submissions.differing import differences, files_of, lines_of
+from brainscore_web.submissions.differing import changes as changes_between
 from brainscore_web.submissions.entrance import confirmed, me, revision_of, visible
 from brainscore_web.submissions.highlighting import highlighted
 from brainscore_web.submissions.limits import limits
@@ -22,6 +23,7 @@ from brainscore_web.submissions.models import PluginKind, Revision, Step, Submis
 from brainscore_web.submissions.quota import use_of
 from brainscore_web.submissions.receiving import takes_revisions
 from brainscore_web.submissions.review.shown import anchor_of, discussion
+from brainscore_web.submissions.texts import FileText, texts_of
 from brainscore_web.submissions.words import standing_of
 
 __all__ = ["archive", "changes", "code", "file_name", "home", "page_of", "progress", "room", "show"]
@@ -111,7 +113,7 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         "submission": submission,
         "before": before,
         "after": after,
-        "differences": differences(before, after),
+        "changes": changes_between(texts_of(before), texts_of(after)),
         "earlier": range(1, number),
     }
     return render(request, "submissions/changes.html", context)
@@ -132,10 +134,10 @@ def page_of(
 ) -> HttpResponse:
     """The page of a submission; `problem` is why something that was asked for was not done."""
     revision = revision_of(submission, number, files=True)
-    files = files_of(revision)
+    files = texts_of(revision)
     context = {
         **_progress(request, submission, revision),
-        "files": [{"path": path, "size": len(content), "anchor": anchor_of(path)} for path, content in files.items()],
+        "files": [{"path": path, "size": file.size, "anchor": anchor_of(path)} for path, file in files.items()],
         "found": _found(revision, files),
         "left_out": max(len(revision.findings) - _FINDINGS, 0),
         "counts": _counts(revision),
@@ -189,7 +191,7 @@ def _seen(submission: Submission, steps: list[Step]) -> str:
     return hashlib.sha256(repr((submission.state, submission.visibility, told)).encode()).hexdigest()[:16]
 
 
-def _found(revision: Revision, files: dict[str, bytes]) -> list[_Found]:
+def _found(revision: Revision, files: Mapping[str, FileText]) -> list[_Found]:
     marked: dict[str, list[SafeString]] = {}
     found = []
     for finding in revision.findings[:_FINDINGS]:
@@ -197,7 +199,7 @@ def _found(revision: Revision, files: dict[str, bytes]) -> list[_Found]:
         source: SafeString | str = ""
         if line and path in files:
             if path not in marked:
-                marked[path] = highlighted(path, lines_of(files[path]) or [])
+                marked[path] = highlighted(path, list(files[path].lines))
             source = marked[path][line - 1] if line <= len(marked[path]) else ""
         found.append(_Found(finding, source, anchor_of(path, line) if path in files else ""))
     return found

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from brainscore_web.submissions.review.texts import FileText
+from brainscore_web.submissions.texts import FileText
 
 __all__ = ["Call", "PluginCode", "Test", "hashes_of", "read_plugin"]
 

@@ -16,7 +16,7 @@ from brainscore_web.submissions.review._code import PluginCode, read_plugin
 from brainscore_web.submissions.review._found import Found, judged, no, yes
 from brainscore_web.submissions.review.data import DataSet, data_of
 from brainscore_web.submissions.review.shown import anchor_of
-from brainscore_web.submissions.review.texts import FileText, texts_of
+from brainscore_web.submissions.texts import FileText, texts_of
 
 __all__ = ["Item", "Material", "checklist_of", "compute", "material_of"]
 

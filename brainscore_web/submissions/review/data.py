@@ -12,7 +12,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Revision
 from brainscore_web.submissions.review._code import hashes_of
-from brainscore_web.submissions.review.texts import FileText
+from brainscore_web.submissions.texts import FileText
 from brainscore_web.uploads.models import Upload, UploadedFile
 
 __all__ = ["DataSet", "data_of"]

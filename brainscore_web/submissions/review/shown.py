@@ -11,8 +11,8 @@ from typing import Any
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.highlighting import highlighted
 from brainscore_web.submissions.models import Comment, Revision, reviews_submissions
-from brainscore_web.submissions.review.texts import FileText, texts_of, visible
 from brainscore_web.submissions.review.threads import Thread, may_resolve, threads_of
+from brainscore_web.submissions.texts import FileText, texts_of, visible
 
 __all__ = ["Line", "ShownFile", "about", "anchor_of", "discussion"]
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.submissions.differing import same_place
 from brainscore_web.submissions.models import Comment, Revision, Submission, reviews_submissions
-from brainscore_web.submissions.review.differences import same_place
-from brainscore_web.submissions.review.texts import FileText, texts_of
+from brainscore_web.submissions.texts import FileText, texts_of
 
 __all__ = ["LONGEST", "Thread", "may_resolve", "open_threads", "resolve", "say", "threads_of"]
 

@@ -14,17 +14,17 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.submissions.differing import before, live_files
+from brainscore_web.submissions.differing import changes as changes_between
 from brainscore_web.submissions.models import ASPECTS, Review, Revision, Step, Submission
 from brainscore_web.submissions.review.checklist import compute, material_of
 from brainscore_web.submissions.review.claims import reviewer_key, since
-from brainscore_web.submissions.review.differences import before, live_files
-from brainscore_web.submissions.review.differences import changes as changes_between
 from brainscore_web.submissions.review.entrance import me, reviewers_only, revision_of, submission_of
 from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
 from brainscore_web.submissions.review.judging import case_of
 from brainscore_web.submissions.review.queue import waiting
 from brainscore_web.submissions.review.shown import discussion
-from brainscore_web.submissions.review.texts import texts_of
+from brainscore_web.submissions.texts import texts_of
 
 __all__ = ["changes", "file", "newest", "queue", "review_page", "show"]
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from brainscore_web.submissions.differing import changes, same_place
 from brainscore_web.submissions.models import Plugin, Submission
-from brainscore_web.submissions.review.differences import changes, same_place
 from brainscore_web.submissions.review.shown import anchor_of, discussion
-from brainscore_web.submissions.review.texts import CONTENT, decoded, texts_of
+from brainscore_web.submissions.texts import CONTENT, decoded, texts_of
 
 from ._made import add_revision, benchmark_files, make, model_files
 

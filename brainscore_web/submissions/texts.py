@@ -7,7 +7,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from brainscore_web.submissions.models import Revision
 
@@ -17,6 +17,7 @@ _LARGEST = 2_000_000
 _LONGEST_LINE = 1_000
 CONTENT = 200_000
 """Bytes of a file that are read for people and for the checklist; the archive has all of it."""
+_LEFT_OUT = "not shown: the archive has it"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class FileText:
         Why lines are missing; empty if none are.
     source : str
         Its text as it is, for parsers; empty where it was cut.
+    checksum : int
+        CRC-32 of all of it; 0 where it does not come from an archive.
     """
 
     path: str
@@ -42,6 +45,7 @@ class FileText:
     lines: tuple[str, ...] = ()
     note: str = ""
     source: str = field(default="", repr=False)
+    checksum: int = 0
 
 
 def texts_of(revision: Revision) -> Mapping[str, FileText]:
@@ -54,12 +58,12 @@ def texts_of(revision: Revision) -> Mapping[str, FileText]:
                 if info.is_dir():
                     continue
                 if budget <= 0:
-                    found[info.filename] = FileText(info.filename, info.file_size, note="not shown: the archive has it")
+                    found[info.filename] = FileText(info.filename, info.file_size, note=_LEFT_OUT, checksum=info.CRC)
                     continue
                 with packed.open(info) as file:
                     content = file.read(CONTENT + 4)
                 budget -= len(content)
-                found[info.filename] = decoded(info.filename, content, info.file_size)
+                found[info.filename] = replace(decoded(info.filename, content, info.file_size), checksum=info.CRC)
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError):
         return found  # nothing that this site wrote; what could be read is shown
     return found
