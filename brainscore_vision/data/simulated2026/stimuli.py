@@ -124,7 +124,8 @@ def _texture(
     angles = np.deg2rad(orientation + random.uniform(-spread, spread, waves))
     frequencies = 2 * np.pi * frequency * np.exp(random.uniform(-0.4, 0.4, waves))
     phases = random.uniform(0, 2 * np.pi, waves)
-    total = np.zeros(np.broadcast_shapes(x.shape, y.shape))
-    for angle, wave, phase in zip(angles, frequencies, phases, strict=True):
-        total += np.cos(wave * (x * np.sin(angle) + y * np.cos(angle)) + phase)
+    # cos(a + b) = cos a cos b − sin a sin b, with a of columns and b of rows: two products of matrices
+    columns = x.T * (frequencies * np.sin(angles))
+    rows = y * (frequencies * np.cos(angles)) + phases
+    total = np.cos(rows) @ np.cos(columns).T - np.sin(rows) @ np.sin(columns).T
     return total / np.sqrt(waves)
