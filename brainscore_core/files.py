@@ -19,12 +19,25 @@ _known_digests: dict[tuple[str, int, int, int, str], str] = {}
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Write a file beside `target` and move it there when the block ends without an error; otherwise remove it."""
+def replacing(target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """Write a file beside `target` and move it there when the block ends without an error; otherwise remove it.
+
+    Parameters
+    ----------
+    target : Path
+        Is replaced; its folder is made where there is none.
+    mode : int, optional
+        Permissions, less those that the process's mask takes away.
+
+    Yields
+    ------
+    file
+        Open for writing bytes.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
-        with part.open("xb") as stream:
+        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

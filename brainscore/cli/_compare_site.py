@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 
 from brainscore.cli._output import clean, echo_columns, echo_json
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.plugins import nearest
 
 if TYPE_CHECKING:
     from brainscore.web import Compared
@@ -49,7 +49,7 @@ def _only(found: list[Compared], benchmarks: Sequence[str]) -> list[Compared]:
     names = [one.benchmark for one in found]
     for name in benchmarks:
         if name not in names:
-            near = difflib.get_close_matches(name, names, 3, 0.5)
+            near = nearest(name, names, limit=3)
             raise UnknownIdentifier(
                 f"the site compares nothing on {name!r}",
                 remedy=f"did you mean {' or '.join(map(repr, near))}?" if near else "leave out --benchmark to see all",

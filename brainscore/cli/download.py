@@ -7,13 +7,11 @@ from typing import Any
 
 import click
 
+from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
 
-_SITE = click.option(
-    "--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in."
-)
 _OUTPUT = click.option(
     "--output", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: a name of the site's, here."
 )
@@ -35,7 +33,7 @@ def command() -> None:
 )
 @click.option("--history", is_flag=True, help="All scores, not only those that count.")
 @_OUTPUT
-@_SITE
+@site_option
 def scores(
     form: str, model: tuple[str, ...], benchmark: tuple[str, ...], history: bool, output: Path | None, site: str | None
 ) -> None:
@@ -49,7 +47,7 @@ def scores(
 @click.option("--long", "long_", is_flag=True, help="A row a model and node, rather than a row a model.")
 @click.option("--at", metavar="DATE", help="As of the end of this day (UTC).")
 @_OUTPUT
-@_SITE
+@site_option
 def leaderboard(form: str, long_: bool, at: str | None, output: Path | None, site: str | None) -> None:
     """Download the leaderboard as a table, or what to cite for it."""
     if long_ and form == "bib":
@@ -61,7 +59,7 @@ def leaderboard(form: str, long_: bool, at: str | None, output: Path | None, sit
 @command.command("receipt")
 @click.argument("identifier")
 @_OUTPUT
-@_SITE
+@site_option
 def receipt(identifier: str, output: Path | None, site: str | None) -> None:
     """Download a receipt: how a score came about, as JSON."""
     _fetch(f"receipts/{identifier}", output or Path(f"{_plain(identifier)}.json"), site, {})
@@ -71,7 +69,7 @@ def receipt(identifier: str, output: Path | None, site: str | None) -> None:
 @click.argument("identifier", metavar="ID")
 @click.option("--revision", type=click.IntRange(min=1), help="Default: the newest.")
 @_OUTPUT
-@_SITE
+@site_option
 def submission(identifier: str, revision: int | None, output: Path | None, site: str | None) -> None:
     """Download the files of a submission as a ZIP file."""
     from brainscore.cli._submission_watch import find

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._output import clean, echo_json
+from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a 
 
 
 @click.command("leaderboard")
-@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else this machine's.")
+@site_option
 @click.option("--search", metavar="TEXT", help="Only these models: words, with AND, OR, NOT and parentheses.")
 @click.option(
     "--benchmark", "-b", "nodes", multiple=True, metavar="NODE", help="Show this benchmark or mean. Repeat it."

@@ -6,13 +6,14 @@ import sys
 
 import click
 
+from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
 
 
 @click.command("login")
-@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@site_option
 @click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
 def command(site: str | None, token_stdin: bool) -> None:
     """Keep a token of a site, for all commands that talk to it.

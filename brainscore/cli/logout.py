@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
+from brainscore.cli._site_option import site_option
+
 __all__ = ["command"]
 
 
 @click.command("logout")
-@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@site_option
 def command(site: str | None) -> None:
     """Forget the token that brainscore login keeps of a site.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from brainscore.cli._output import clean, echo_json, echo_table
+from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -12,7 +13,7 @@ __all__ = ["command"]
 
 @click.command("status")
 @click.argument("submission", required=False, metavar="[ID]")
-@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@site_option
 @click.option("--watch", "watches", is_flag=True, help="Go on until nothing more comes by itself.")
 @click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between looks.")
 @click.option("--log", is_flag=True, help="Print what the steps printed.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from brainscore.cli._output import echo_json
+from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["command"]
 @click.option("--commit", default="", metavar="COMMIT", help="Of a repository: a hash, a branch or a tag.")
 @click.option("--private", is_flag=True, help="Only you see the models and their scores.")
 @click.option("--note", default="", metavar="TEXT", help="For reviewers.")
-@click.option("--site", metavar="URL", help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in.")
+@site_option
 @click.option("--dry-run", is_flag=True, help="Examine it here, and send nothing.")
 @click.option("--submission", metavar="ID", help="Send a new revision of this submission.")
 @click.option("--wait", is_flag=True, help="Wait until it is done, or waits for somebody.")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +18,7 @@ from brainscore.web._posting import Posted, post
 from brainscore.web._records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read
 from brainscore.web._submitting import Submission, SubmissionCard, submit
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.files import replacing
 
 __all__ = ["Client"]
 
@@ -198,17 +197,9 @@ class Client:
         if not path.parent.is_dir():
             raise UserError(f"there is no folder {path.parent}", remedy="create it, or name another file")
         query = _query(asked)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for content in self._connection.parts(f"exports/{what}.{quote(format, safe='')}", query):
-                    file.write(content)
-            _as_new_files_are(part)
-            os.replace(part, path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(part)
-            raise
+        with replacing(path) as file:
+            for content in self._connection.parts(f"exports/{what}.{quote(format, safe='')}", query):
+                file.write(content)
         return path
 
     def post_receipts(
@@ -322,10 +313,3 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return ("true" if value else "false") if name != "runnable" else str(int(value))
     return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _as_new_files_are(path: str) -> None:
-    """Give a file the permissions that the process's files have."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(path, 0o666 & ~mask)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import replacing
 
 __all__ = ["Saved", "forget", "keep", "saved", "saved_file"]
 
@@ -83,18 +83,11 @@ def forget(site: str) -> bool:
 
 def _write(content: Saved) -> Path:
     file = saved_file()
-    part = file.with_name(f".{uuid.uuid4().hex}.part")
     text = json.dumps({"site": content.site, "tokens": dict(content.tokens)}, indent=2)
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(part, file)
-        finally:
-            part.unlink(missing_ok=True)
+        with replacing(file, mode=0o600) as stream:
+            stream.write(text.encode())
     except OSError as error:
         raise UserError(f"{file} cannot be written: {error.strerror}", remedy="set BRAINSCORE_TOKEN instead") from error
     return file

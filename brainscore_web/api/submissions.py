@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, NoReturn
 
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Query, Router, Schema, Status
@@ -265,8 +266,9 @@ def _zip(archive: UploadedFile) -> Zip:
 
 def _newest(rows: list[Submission]) -> dict[Any, tuple[Revision, list[Step]]]:
     """The newest revision of each, with its steps, in two queries."""
-    revisions = Revision.objects.filter(submission__in=rows).defer("archive").order_by("submission", "number")
-    return {one.submission_id: (one, list(one.steps.all())) for one in revisions.prefetch_related("steps")}
+    numbers = Revision.objects.filter(submission=OuterRef("submission")).order_by("-number").values("number")
+    newest = Revision.objects.filter(submission__in=rows, number=Subquery(numbers[:1])).defer("archive")
+    return {one.submission_id: (one, list(one.steps.all())) for one in newest.prefetch_related("steps")}
 
 
 def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[Step]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ __all__ = ["do_next_step", "do_next_upload", "forget_old_tasks", "wake", "wake_f
 
 @task()
 def do_next_step() -> bool:
-    """Do the step of a submission that has waited for longest."""
+    """Do the step of a submission that is next."""
     from brainscore_web.submissions.pipeline._running import run_next
 
     return run_next()

@@ -30,7 +30,7 @@ _GAVE_UP = "the site could not do this; its keepers were told. You can try it ag
 
 
 def run_next(only: int | None = None) -> bool:
-    """Do the step that has waited for longest, or this very one.
+    """Do the step that is next, or this very one.
 
     Parameters
     ----------

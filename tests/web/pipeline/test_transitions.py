@@ -80,6 +80,23 @@ def test_a_step_has_one_worker(submit):
     assert claims[1] is None
 
 
+def test_quick_steps_come_before_tests(submit, pass_step):
+    """Whoever comes later hears at once what the check found, and what has passed is published."""
+    from brainscore_web.submissions.pipeline._claims import claim_next
+
+    first, second = submit(model_files()), submit(model_files("tiles-9", size=9))
+    pass_step(first, "check")
+    third = submit(model_files("tiles-10", size=10))
+    pass_step(second, "check", "test")
+    claims = [claim_next() for _ in range(4)]
+    assert [(one.step.revision, one.step.kind) for one in claims[:3]] == [
+        (third, "check"),
+        (second, "publish"),
+        (first, "test"),
+    ]
+    assert claims[3] is None
+
+
 def test_approval_publishes_and_comes_once(reviewed, states):
     """The second reviewer is told that it is too late."""
     revision, review = reviewed
