@@ -24,18 +24,26 @@ from _tables import table, write_section
 BENCHMARKS = "Simulated2026.V1-rdm"
 STEPS = ("check", "test", "publish", "score", "pair")
 VICTIMS = ("worker", "server", "database")
+SOON = 8.0  # seconds after the kill before, for a victim and step of which there was none
 
 
 def observe():
-    """What goes on now: steps by kind, submissions by state, letters that wait."""
+    """What goes on now: steps by kind, submissions by state, letters that wait.
+
+    A step counts where somebody has lately said that it is worked on, that of scoring while one of its pairs is.
+    """
+    from datetime import timedelta
+
     from django.db import Error, connections
+    from django.utils import timezone
 
     from brainscore_web.scoring.models import Job
     from brainscore_web.submissions.models import Letter, Step, Submission
 
     try:
-        steps = Counter(Step.objects.filter(state="running").values_list("kind", flat=True))
-        steps["pair"] = Job.objects.filter(state="running").count()
+        lately = timezone.now() - timedelta(seconds=11)  # those who work say so every ten seconds, or two
+        steps = Counter(Step.objects.filter(state="running", claimed__gt=lately).values_list("kind", flat=True))
+        steps["score"] = steps["pair"] = Job.objects.filter(state="running", claimed__gt=lately).count()
         states = Counter(Submission.objects.values_list("state", flat=True))
         return steps, states, Letter.objects.filter(sent=None).count()
     except Error:
@@ -44,22 +52,21 @@ def observe():
 
 
 def chaos(victims, hits, kills, stop, seconds):
-    """Kill each victim during each step, while there are any; what was hit least comes first."""
-    done = 0
+    """Kill each victim during each step, while there are any; what was never hit comes first, and soon."""
+    done, last = 0, -seconds
     while not stop.is_set():
         for one in (*victims["worker"], *victims["server"]):
             one.mend()
         steps, *_ = observe()
         running = [kind for kind in STEPS if steps[kind]]
         wanted = [(hits[step, name], random.random(), name) for step in running for name in victims]
-        if wanted and done < kills:
-            name = min(wanted)[-1]
-            done += 1
+        least, _, name = min(wanted, default=(0, 0, ""))
+        if name and done < kills and time.monotonic() - last > (seconds if least else min(seconds, SOON)):
+            done, last = done + 1, time.monotonic()
             for kind in running:
                 hits[kind, name] += 1
             random.choice(victims[name]).kill()
             print(f"killed {name} during {', '.join(running)}", flush=True)
-            stop.wait(seconds)
         stop.wait(0.1)
 
 
