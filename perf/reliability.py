@@ -22,7 +22,7 @@ from _running_site import HERE, Postgres, Process, clean_environment, free_port,
 from _tables import table, write_section
 
 BENCHMARKS = "Simulated2026.V1-rdm"
-STEPS = ("check", "test", "publish", "score", "pair")
+STEPS = ("check", "test", "publish", "score")
 VICTIMS = ("worker", "server", "database")
 SOON = 8.0  # seconds after the kill before, for a victim and step of which there was none
 
@@ -43,7 +43,7 @@ def observe():
     try:
         lately = timezone.now() - timedelta(seconds=11)  # those who work say so every ten seconds, or two
         steps = Counter(Step.objects.filter(state="running", claimed__gt=lately).values_list("kind", flat=True))
-        steps["score"] = steps["pair"] = Job.objects.filter(state="running", claimed__gt=lately).count()
+        steps["score"] = Job.objects.filter(state="running", claimed__gt=lately).count()
         states = Counter(Submission.objects.values_list("state", flat=True))
         return steps, states, Letter.objects.filter(sent=None).count()
     except Error:
