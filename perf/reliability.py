@@ -1,8 +1,8 @@
 """What becomes of many submissions at once while workers, server and database are killed again and again.
 
-Run with ``python perf/reliability.py [--submissions 200] [--database postgresql] [--write]``. Needs bubblewrap, and
-with PostgreSQL its server programs (on Debian: ``apt install bubblewrap postgresql``). Everything happens in a
-temporary folder and on loopback.
+Run with ``python perf/reliability.py [--submissions 200] [--database postgresql] [--write SECTION]``. Needs
+bubblewrap, and with PostgreSQL its server programs (on Debian: ``apt install bubblewrap postgresql``). Everything
+happens in a temporary folder and on loopback.
 """
 
 import argparse
@@ -111,7 +111,7 @@ def main():
     parser.add_argument("--pause", type=float, default=15, help="seconds between two kills")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="postgresql")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which it is given up")
-    parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
+    parser.add_argument("--write", metavar="SECTION", help="write this section of docs/reliability.md")
     options = parser.parse_args()
     if shutil.which("bwrap") is None:
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
@@ -226,7 +226,7 @@ def write(options, report):
         "",
         table(["step", *(name for name in VICTIMS if name in report["killed"])], kills),
     ]
-    write_section(f"kills-{options.database}", "\n".join(lines), HERE.parent / "docs" / "reliability.md")
+    write_section(options.write, "\n".join(lines), HERE.parent / "docs" / "reliability.md")
 
 
 if __name__ == "__main__":
