@@ -24,7 +24,7 @@ from _tables import table, write_section
 BENCHMARKS = "Simulated2026.V1-rdm"
 STEPS = ("check", "test", "publish", "score")
 VICTIMS = ("worker", "server", "database")
-SOON = 8.0  # seconds after the kill before, for a victim and step of which there was none
+SOON = 2.0  # seconds after the kill before, for a victim and step of which there was none
 
 
 def observe():
