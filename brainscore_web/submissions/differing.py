@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision
@@ -11,7 +11,9 @@ from brainscore_web.submissions.texts import FileText, texts_of
 
 __all__ = ["Change", "Row", "before", "changes", "live_files", "same_place"]
 
-_LONGEST = 3_000
+_LONGEST = 2_000  # lines of a file that are compared: what is made for it takes a second
+_ALTOGETHER = 10_000  # and of all files, before and after
+_SEARCHED = 400  # lines that differ, among which a line is looked for: there may be a comment on each file
 _AROUND = 3
 _SHOWN = 1_500
 
@@ -68,8 +70,8 @@ def live_files(revision: Revision) -> dict[str, FileText]:
 
 
 def changes(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[Change]:
-    """Compare files by path; those that are alike are left out."""
-    found = []
+    """Compare files by path; those that are alike are left out, and of very many lines only that they differ is said."""
+    found, left = [], _ALTOGETHER
     for path in sorted({*old, *new}):
         one, other = old.get(path), new.get(path)
         if one is None or other is None:
@@ -79,7 +81,9 @@ def changes(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[Ch
             rows = [_row(kind, number, line) for number, line in enumerate(file.lines, 1)]
             found.append(_change(path, kind, rows, file.note if rows or file.note else "empty"))
         elif (one.lines, one.size, one.checksum) != (other.lines, other.size, other.checksum):
-            found.append(_compared(path, one, other))
+            change = _compared(path, one, other, left)
+            left -= len(one.lines) + len(other.lines) if change.rows else 0
+            found.append(change)
     return found
 
 
@@ -107,7 +111,7 @@ def same_place(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
         return None
     text = old[line - 1]
     if max(len(old), len(new)) <= _LONGEST:
-        for start, there, length in difflib.SequenceMatcher(None, old, new).get_matching_blocks():
+        for start, there, length in _blocks(old, new):
             if start <= line - 1 < start + length:
                 return there + line - start
     if not text.strip():
@@ -116,11 +120,26 @@ def same_place(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
     return min(places, key=lambda number: abs(number - line), default=None)
 
 
-def _compared(path: str, old: FileText, new: FileText) -> Change:
+def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Where lines are alike: from which line on in the one and in the other, and how many."""
+    shorter = min(len(old), len(new))
+    begin = next((k for k in range(shorter) if old[k] != new[k]), shorter)
+    end = next((k for k in range(shorter - begin) if old[-1 - k] != new[-1 - k]), shorter - begin)
+    yield 0, 0, begin
+    yield len(old) - end, len(new) - end, end
+    one, other = old[begin : len(old) - end], new[begin : len(new) - end]
+    if max(len(one), len(other)) <= _SEARCHED:
+        for start, there, length in difflib.SequenceMatcher(None, one, other).get_matching_blocks():
+            yield begin + start, begin + there, length
+
+
+def _compared(path: str, old: FileText, new: FileText, left: int) -> Change:
     if old.lines == new.lines:
         return Change(path, "changed", note=new.note or "only ends of lines or what is not shown differ")
     if max(len(old.lines), len(new.lines)) > _LONGEST:
         return Change(path, "changed", note=f"more than {_LONGEST:,} lines: too long to be compared here")
+    if len(old.lines) + len(new.lines) > left:
+        return Change(path, "changed", note="not compared here: too much has changed")
     rows: list[Row] = []
     matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
     for group in matcher.get_grouped_opcodes(_AROUND):

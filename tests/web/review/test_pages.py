@@ -314,3 +314,25 @@ def test_what_changed():
     ]
     assert found["c.bin"].note == "not a text"
     assert changes(old, old) == []
+
+
+def test_very_many_changes_are_not_compared():
+    """Lines can be written so that comparing them takes minutes: after some files it is only said that they differ."""
+    old, new = (
+        {
+            path: decoded(path, "".join(f"{k % 100}\n{sign}{k}\n" for k in range(900)).encode())
+            for path in (f"{number:03d}.py" for number in range(100))
+        }
+        for sign in "ab"
+    )
+    found = changes(old, new)
+    assert [bool(one.rows) for one in found] == [True, True] + [False] * 98
+    assert {one.note for one in found[2:]} == {"not compared here: too much has changed"}
+
+
+@pytest.mark.parametrize(("inside", "wanted"), [(200, 102), (900, 102)])
+def test_a_line_between_very_many_changes_is_found_by_its_text(inside, wanted):
+    old, new = (["begin", *(f"{k % 50} {sign if k % 2 else ''}" for k in range(inside)), "end"] for sign in "ab")
+    assert same_place(old, new, 102) == wanted
+    assert same_place(old, ["more", *new], len(old)) == len(old) + 1
+    assert same_place(old, new, 1) == 1
