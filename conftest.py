@@ -1,11 +1,15 @@
 """Fixtures for every test of the project, the plugins' own included."""
 
 import importlib.util
+import json
 import logging
 import os
 import re
 import shutil
+import sys
 import tempfile
+import time
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -15,9 +19,10 @@ import pytest
 collect_ignore = ["brainscore_web/wsgi.py", "brainscore_web/__main__.py"]  # they set the process up for serving
 pytest_plugins = ["brainscore.pytest_plugin"]  # the entry point loads it, too, once the project is installed
 
-# a loaded machine is slow; that is no failure
-hypothesis.settings.register_profile("steady", deadline=None)
-hypothesis.settings.load_profile("steady")
+# no deadline: on a loaded machine an example may take long
+hypothesis.settings.register_profile("local", deadline=None, max_examples=20)
+hypothesis.settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 def _set_up_site():
@@ -135,6 +140,76 @@ def s3_server(_s3_server, monkeypatch, tmp_path):
     return _s3_server
 
 
+def pytest_addoption(parser):
+    parser.addoption("--durations-file", metavar="FILE", help="write the duration of each phase of each test as JSON")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "browser: drives a browser (set by the fixture of that name)")
+    config.addinivalue_line("markers", "sampled(n): of its cases one in n runs by default, the others are marked slow")
+    path = config.getoption("--durations-file")
+    if path:
+        config.pluginmanager.register(_Durations(None if hasattr(config, "workerinput") else path))
+
+
+class _Durations:
+    """Writes what ``tests/durations.py`` reads."""
+
+    _EVENTS = {
+        "subprocess.Popen": "process",
+        "os.fork": "process",
+        "os.posix_spawn": "process",
+        "socket.bind": "server",
+    }
+
+    def __init__(self, path):
+        self._file = open(path, "w", encoding="utf-8") if path else None
+        self._fixtures, self._events = [], set()
+        sys.addaudithook(lambda event, _: self._events.add(event) if event in self._EVENTS else None)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef):
+        start = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            self._fixtures.append((fixturedef.argname, round(time.perf_counter() - start, 4)))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        report.kind, report.fixtures_set_up = self._kind(item), self._fixtures
+        self._fixtures = []
+        if call.when == "teardown":
+            self._events.clear()
+        return report
+
+    def pytest_runtest_logreport(self, report):
+        if self._file is not None:
+            row = {"test": report.nodeid, "when": report.when, "outcome": report.outcome}
+            row |= {"seconds": round(report.duration, 4), "kind": report.kind, "fixtures": report.fixtures_set_up}
+            self._file.write(json.dumps(row) + "\n")
+
+    def pytest_unconfigure(self):
+        if self._file is not None:
+            self._file.close()
+
+    def _kind(self, item):
+        names = set(getattr(item, "fixturenames", ()))
+        kinds = {self._EVENTS[event] for event in self._events}
+        if isinstance(item, pytest.DoctestItem):
+            return "doctest"
+        if item.path.suffix == ".md":
+            return "documentation"
+        if "browser" in names:
+            return "browser"
+        if "process" in kinds:
+            return "process"
+        if "server" in kinds or names & {"live_server", "s3_server"}:
+            return "server"
+        return "database" if "db" in names or item.get_closest_marker("django_db") else "computation"
+
+
 _HAS_TORCH = importlib.util.find_spec("torch") is not None
 _NEEDS_TORCH = re.compile(r"^(import torch|from torch)|^\s*>>> (import|from) .*\btorch\b", re.MULTILINE)
 
@@ -143,11 +218,36 @@ def pytest_report_header():
     return [] if _HAS_TORCH else ["PyTorch is not installed: files that need it are left out"]
 
 
-def pytest_ignore_collect(collection_path):
-    """Where PyTorch is not installed, leave out the files that cannot be imported, or whose examples cannot run."""
-    if _HAS_TORCH or collection_path.suffix != ".py" or not _NEEDS_TORCH.search(collection_path.read_text()):
+_PACKAGES = {"brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web"}
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out modules without examples, and without PyTorch the files that cannot be imported."""
+    if collection_path.suffix != ".py" or collection_path.name == "conftest.py":
         return None
-    return True
+    text = collection_path.read_text(encoding="utf-8")
+    if not _HAS_TORCH and _NEEDS_TORCH.search(text):
+        return True
+    parts = (
+        collection_path.relative_to(config.rootpath).parts if collection_path.is_relative_to(config.rootpath) else ()
+    )
+    if parts and parts[0] in _PACKAGES and parts[-1] != "test.py" and ">>>" not in text:
+        return True
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what ``make test`` leaves to ``make test-all``, as docs/testing.md explains."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None and zlib.crc32(item.name.encode()) % sampled.args[0]:
+            item.add_marker(pytest.mark.slow(reason=f"a case outside the sample of one in {sampled.args[0]}"))
+        slow = item.get_closest_marker("slow")
+        if slow is not None and "reason" not in slow.kwargs and item.path.name != "test.py":
+            raise pytest.UsageError(f"{item.nodeid} is marked slow without a reason: slow(reason=…)")
 
 
 def pytest_terminal_summary(terminalreporter):

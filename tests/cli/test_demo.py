@@ -110,7 +110,7 @@ def test_a_failure_ends_with_an_exit_code(fakes, monkeypatch, tmp_path):
     assert list(told["skipped"]) == ["Far2026-rdm"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="scores three models")
 def test_a_real_pair(tmp_path):
     outcome = score_pair(Pair("gabor", "Simulated2026.V1-rdm"), tmp_path)
     assert outcome.receipt.state == "scored"

@@ -28,8 +28,14 @@ def passes(shell, *folders):
     ("name", "parent"),
     [
         ("Smith2026-accuracy", "behavior"),
-        pytest.param("Smith2026.V4-pls", "V4", marks=pytest.mark.slow),
-        pytest.param("Smith2026-error_consistency", "behavior", marks=pytest.mark.slow),
+        pytest.param(
+            "Smith2026.V4-pls", "V4", marks=pytest.mark.slow(reason="runs the tests of a new plugin in a process")
+        ),
+        pytest.param(
+            "Smith2026-error_consistency",
+            "behavior",
+            marks=pytest.mark.slow(reason="runs the tests of a new plugin in a process"),
+        ),
     ],
 )
 def test_a_benchmark_with_data(cli, shell, here, name, parent):

@@ -241,7 +241,7 @@ def test_a_run_in_a_file_with_a_model_in_a_file(run, tmp_path, folder):
     assert {one.model.plugin.name for one in receipts(folder) if one.model.identifier == "own"} == {"mine"}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts a cluster of processes")
 def test_a_control_gives_the_score_that_it_gives_alone(run, folder):
     code, _, errors = run("--models", "pixels", "--benchmarks", "Simulated2026.V1-rdm", "--workers", "1")
     assert code == 0, errors
@@ -266,7 +266,10 @@ def _until(condition, process, seconds=60):
 PAIRS = ("--models", "lab-able", "lab-better", "--benchmarks", "Lab2026.one-x", "Lab2026.slow-x", "Lab2026.half-x")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow(reason="starts a cluster of processes"))],
+)
 def test_ctrl_c_leaves_nothing_half_written_and_no_claim(start, cli, tmp_path, folder, number):
     process = start(*PAIRS, "--workers", "1", WAIT=str(tmp_path / "waiting"))
     _until((tmp_path / "waiting").exists, process)
@@ -359,7 +362,7 @@ def test_with_gpus_of_this_machine_there_are_no_more_workers_than_these(monkeypa
     assert cluster_options(gpus=2, slurm="cluster.yaml", **options).workers == 8
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts a cluster of processes")
 def test_the_function(folder):
     code = (
         "import brainscore, sys\n"

@@ -15,7 +15,7 @@ from brainscore_core.scoring import ResultsStore
 
 pytest.importorskip("torch")
 pytest.importorskip("distributed", reason="needs Dask: pip install 'brainscore[cluster]'")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(reason="scores hundreds of pairs in processes that are killed")
 
 PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"
 MODELS = ("pixels", "gabor", "simulated-truth", "scale-network-*")

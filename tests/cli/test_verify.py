@@ -256,7 +256,7 @@ def test_a_model_in_a_process_of_its_own(cli, lab, tmp_path):
     assert "isolated yes → no" in here["difference"]["explanation"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="scores twice in processes")
 def test_a_receipt_verifies_in_a_fresh_environment(cli, tmp_path):
     """Scored here, verified with an interpreter into which nothing but this project was installed."""
     result = cli("score", "gabor", "Simulated2026.V1-rdm", "--results", str(tmp_path / "out"), "--json")

@@ -8,7 +8,7 @@ from scipy import stats
 
 from brainscore.report import report_of, write_report
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(reason="starts a browser for each test")
 
 CELLS = "[...document.querySelectorAll('#board tbody tr')].map((row) => row.cells[{}].firstChild.textContent)"
 MODELS = "[...document.querySelectorAll('#board tbody th')].map((cell) => cell.textContent)"

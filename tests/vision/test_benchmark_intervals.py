@@ -97,7 +97,14 @@ def test_every_registered_benchmark_is_looked_at():
 
 @pytest.mark.parametrize(
     "run",
-    [pytest.param(run, id=run.identifier, marks=[pytest.mark.slow] if run.slow else []) for run in RUNS],
+    [
+        pytest.param(
+            run,
+            id=run.identifier,
+            marks=[pytest.mark.slow(reason="estimates coverage from many simulations")] if run.slow else [],
+        )
+        for run in RUNS
+    ],
 )
 def test_intervals_and_comparison(run, request, tmp_path, monkeypatch):
     models = models_of(run)

@@ -269,7 +269,9 @@ def scores(model, benchmark, monkeypatch, tmp_path, **options):
 @pytest.mark.parametrize(
     ("model", "benchmark"),
     [
-        pytest.param("simulated-truth", "Simulated2026.IT-rdm", marks=pytest.mark.slow),
+        pytest.param(
+            "simulated-truth", "Simulated2026.IT-rdm", marks=pytest.mark.slow(reason="scores in a process of its own")
+        ),
         ("gabor", "Drawn2026.V1-mean"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.supported_data_standards.brainio import assemblies
@@ -400,7 +400,6 @@ class TestSel:
         assert empty.sortby("stimulus_id").shape == (0, 4, 2)
         assert DataAssembly(np.zeros((0, 2)), coords={"s": ("p", [])}, dims=["p", "q"]).sizes["p"] == 0
 
-    @settings(max_examples=60, deadline=None)
     @given(st.data())
     def test_as_pandas_does(self, data):
         size = data.draw(st.integers(1, 12))
@@ -534,7 +533,6 @@ class TestReductions:
         assert time.perf_counter() - start < 1  # some ms; seconds would mean a loop over groups
         np.testing.assert_allclose(averaged.values, assembly.values.reshape(5, 1000, 168).mean(axis=0))
 
-    @settings(max_examples=60, deadline=None)
     @given(st.data())
     def test_as_pandas_does(self, data):
         size = data.draw(st.integers(1, 15))

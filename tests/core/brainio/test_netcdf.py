@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.errors import UserError
@@ -195,7 +195,6 @@ class TestRoundTrip:
         assert assembly.attrs["stimulus_set_identifier"] == "Letters"
         assert assembly.stimulus_set is stimuli
 
-    @settings(max_examples=40, deadline=None)
     @given(st.data())
     def test_any(self, tmp_path_factory, data):
         size = data.draw(st.integers(0, 6))

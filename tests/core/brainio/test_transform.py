@@ -2,7 +2,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
@@ -73,7 +73,6 @@ def test_missing_values_match_each_other():
     assert subset(source, target)["stimulus_id"].values.tolist() == ["a"]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from("abcd"), max_size=10), st.lists(st.sampled_from("abcde"), max_size=10))
 def test_as_a_loop_would(have, wanted):
     source, target = responses(have, neuroids=[1]), responses(wanted, neuroids=[1])

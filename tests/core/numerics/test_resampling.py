@@ -126,7 +126,7 @@ def test_influence_interval_stays_inside_a_correlations_range():
     assert influence_interval(np.nan, np.zeros(5)).reason
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="estimates coverage from many simulations")
 @pytest.mark.parametrize(("n", "statistic"), [(10, "mean"), (10, "median"), (50, "mean"), (100, "median")])
 def test_coverage(n, statistic):
     rng = np.random.default_rng(0)

@@ -164,7 +164,7 @@ def test_noise_ceiling_needs_two():
         noise_ceiling(np.ones((1, 3)))
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="estimates coverage from many simulations")
 def test_intervals_cover_the_value_of_all_stimuli():
     """Stimuli drawn from a population: how often does the interval hold the population's value?"""
     rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.metrics import Score
@@ -42,7 +42,6 @@ def test_the_schema_is_a_schema():
 
 
 @given(value=FINITE, low=FINITE, text=st.text(), version=st.integers() | st.text())
-@settings(max_examples=50, deadline=None)
 def test_round_trip_is_exact(value, low, text, version):
     original = receipt(
         score=Estimate(value=value, ci=(low, value), ci_estimates=text),

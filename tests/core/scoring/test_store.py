@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.errors import UserError
@@ -56,7 +56,6 @@ def test_any_identifier_is_stored_and_found(fakes, address, identifier):
 
 
 @given(st.text(min_size=1, max_size=20))
-@settings(max_examples=200)
 def test_folder_names_are_reversible_and_safe(identifier):
     name = to_folder_name(identifier)
     assert from_folder_name(name) == identifier

@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -34,7 +34,6 @@ def placements(draw):
     return levels, tuple(np.add(np.add(shape, before), after).tolist()), before
 
 
-@settings(deadline=None, max_examples=100)
 @given(placements())
 def test_pillow_reads_what_was_placed(placement):
     levels, size, (top, left) = placement

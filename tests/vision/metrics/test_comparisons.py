@@ -23,11 +23,15 @@ def _identifiers(scripts):
         ("accuracy", 100),
         ("error_consistency", 60),
         ("threshold", 100),
-        pytest.param("ridge, ceiled", 60, marks=pytest.mark.slow),
-        pytest.param("cka", 100, marks=pytest.mark.slow),
-        pytest.param("i2n", 60, marks=pytest.mark.slow),
-        pytest.param("shape_bias", 60, marks=pytest.mark.slow),
-        pytest.param("ks_similarity", 100, marks=pytest.mark.slow),
+        pytest.param(
+            "ridge, ceiled", 60, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")
+        ),
+        pytest.param("cka", 100, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")),
+        pytest.param("i2n", 60, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")),
+        pytest.param("shape_bias", 60, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")),
+        pytest.param(
+            "ks_similarity", 100, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")
+        ),
     ],
 )
 def test_coverage_and_false_positives(scripts, name, repeats):

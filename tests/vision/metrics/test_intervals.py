@@ -141,7 +141,7 @@ def test_published_coverage_is_as_required(simulated):
             assert 0.92 - allowance < counts["held"] / counts["intervals"] < 0.98 + allowance / 2, (case.names, n)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="estimates coverage from many simulations")
 @pytest.mark.parametrize("name", ["rdm", "cka", "ncsnr", "accuracy", "error_consistency", "inter_subject"])
 def test_coverage(simulated, name):
     _, cases = simulated

@@ -236,7 +236,6 @@ ROW = st.lists(st.one_of(st.floats(0, 1), st.sampled_from(sorted(STATES))), min_
 
 
 @hypothesis.given(st.dictionaries(st.sampled_from("abcdefgh"), ROW), st.sampled_from(["lowest", "highest"]))
-@hypothesis.settings(max_examples=60, deadline=None)
 def test_whatever_the_scores(table, wins):
     text = {name: " ".join(map(str, row)) for name, row in table.items()}
     rows = run(text, listed=("p", "q", "r"), wins=wins, prizes=(Decimal(3000), Decimal(2000)))

@@ -123,7 +123,7 @@ def looking(private):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="tests a plugin twice in the sandbox")
 def test_private_data_are_met_after_approval_alone(caged, private, submit, states, staff, folders):  # noqa: F811 # the fixture
     """Not by tests and checks, whatever they try; scoring finds them once a reviewer has approved."""
     revision = submit(looking(private))

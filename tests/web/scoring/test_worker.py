@@ -78,22 +78,22 @@ def test_what_is_submitted_is_scored_and_shown(tell):
     tell("scored")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
 def test_a_killed_worker_leaves_its_pair_to_another(tell):
     tell("killed")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
 def test_a_receipt_that_was_written_is_not_made_again(tell):
     tell("killed_before_it_could_say")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
 def test_a_running_pair_is_given_back_or_cancelled(tell):
     tell("stopped")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
 def test_pairs_are_scored_on_a_cluster(tell):
     pytest.importorskip("distributed")
     tell("on_a_cluster")

@@ -66,7 +66,7 @@ def test_a_scheduler_that_runs_already(runner, scheduler):
     assert process.poll() is None  # it is not ours to close
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_models_that_need_a_gpu_go_where_one_is(runner, scheduler):
     address, _ = scheduler(1)
     with another_worker(runner, address, "memory=1000,GPU=1"):
@@ -104,7 +104,7 @@ def another_worker(runner, address, resources):
         process.wait(timeout=20)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_a_pair_that_needs_more_goes_to_a_larger_worker_of_the_scheduler(runner, scheduler):
     address, _ = scheduler(1, "400MB", {"memory": 400})
     with another_worker(runner, address, "memory=1000"):
@@ -115,7 +115,7 @@ def test_a_pair_that_needs_more_goes_to_a_larger_worker_of_the_scheduler(runner,
     assert all("more than 1.0 GB" in event.reason for event in report.failed)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_ctrl_c_stops_workers_that_are_not_ours(runner, scheduler):
     address, _ = scheduler(1)
 
@@ -131,7 +131,7 @@ def test_ctrl_c_stops_workers_that_are_not_ours(runner, scheduler):
     until(lambda: not any(psutil.pid_exists(one.pid) for one in runner.begun()), seconds=5)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_a_scheduler_that_goes_away(runner, scheduler):
     address, process = scheduler(1)
 
@@ -145,7 +145,7 @@ def test_a_scheduler_that_goes_away(runner, scheduler):
     assert set(runner.scores()) == {("a", "plain-1")}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_workers_stop_when_the_run_they_work_for_is_killed(runner, scheduler):
     address, _ = scheduler(1)
     process = runner.popen(1, "a", "plain-1,slow-300", address)
@@ -285,7 +285,7 @@ def test_a_task_that_asks_for_all_of_a_job_fits():
     assert float(resources.removeprefix("memory=")) >= cluster_resources(profile.memory, 0)["resources"]["memory"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_a_run_on_slurm(runner, slurm):
     if shutil.which("setsid") is None:
         pytest.skip("needs the program setsid")

@@ -186,7 +186,7 @@ def test_a_hang_is_ended_and_told_in_order(runner):
     assert [event.attempt for event in runner.events if isinstance(event, PairStarted)] == [1, 2, 1, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_where_there_is_no_bigger_worker_a_pair_is_not_repeated(runner, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_MAX_MEMORY", "400MB")
     report = runner(["a"], ["eat-600"], memory=None)
@@ -196,7 +196,7 @@ def test_where_there_is_no_bigger_worker_a_pair_is_not_repeated(runner, monkeypa
     assert list(runner.counts().values()) == [1]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_what_is_expected_to_need_more_starts_on_a_bigger_worker(runner):
     plan = make_plan(["a", "b"], ["eat-600"], runner.store)
     from dataclasses import replace
@@ -233,7 +233,7 @@ class TestCtrlC:
         again = {pair for pair, count in runner.counts().items() if count > 1}
         assert again <= set(before).difference(done)
 
-    @pytest.mark.slow
+    @pytest.mark.slow(reason="starts clusters of processes")
     def test_a_run_that_is_killed_leaves_no_process(self, runner):
         process = runner.popen(1, "a", "plain-1,slow-30")
         until(lambda: any(one.pair[1] == "slow-30" for one in runner.begun()))
@@ -244,7 +244,7 @@ class TestCtrlC:
         assert set(runner.scores()) == {("a", "plain-1")}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_two_runs_at_once_share_the_work(runner):
     models, benchmarks = "a,b,c,d", "plain-1,slow-0.4,plain-2,slow-0.5"
     both = [runner.popen(2, models, benchmarks) for _ in range(2)]
@@ -279,7 +279,7 @@ def test_what_others_do_is_left_to_them(runner):
     assert [type(event) for event in events] == [ClusterReady, PairSkipped, PairStarted, PairFinished, PairSkipped]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_results_in_a_bucket(s3_server, tmp_path):
     import boto3
 
@@ -311,7 +311,7 @@ def test_impossible_arguments_are_refused_before_anything_starts(runner):
         run_plan(plan, store_address=runner.address, scorer_options={"model": object()})
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts clusters of processes")
 def test_a_listener_that_fails_ends_the_run_in_order(runner):
     def fail(event):
         if isinstance(event, PairStarted):

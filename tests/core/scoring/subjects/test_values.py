@@ -426,7 +426,7 @@ _honest = [
 ]
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_changed_messages_are_read_or_refused(data):
     """Any part of an honest message replaced by anything: either it still means something, or it is a `WireError`."""

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.scoring.subjects._files import WireError, _copy, anonymous_file, seal
@@ -262,7 +262,6 @@ def test_nobody_takes_what_is_sent(pair):
 _PIECES = [b"{", b"}", b'"', b"[", b"\n", b"ab", b'"body":', b"1e999", b"F", b"NaN", line(), line([["inline", 2]])]
 
 
-@settings(max_examples=300)
 @given(st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join)))
 def test_any_bytes_are_a_message_or_refused(noise):
     raw, other = socket.socketpair()

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 SCRIPT = Path(__file__).resolve().parents[4] / "perf" / "memory.py"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="measures the memory of a process over much data")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 @pytest.mark.parametrize("metric", ["ridge", "pls"])
 def test_layers_larger_than_the_limit_are_scored_within_it(metric, tmp_path):

@@ -167,7 +167,7 @@ def test_how_stimuli_are_read_does_not_matter(options, network, preprocessing, w
     np.testing.assert_allclose(other(stimuli, ["conv"]).values, wrapper(stimuli, ["conv"]).values, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="starts processes that read images")
 def test_processes_read_too(network, preprocessing, wrapper, stimuli):
     other = PytorchWrapper(network, preprocessing, identifier="net", store=None, workers=2, loader="processes")
     np.testing.assert_allclose(other(stimuli, ["conv"]).values, wrapper(stimuli, ["conv"]).values, rtol=1e-5, atol=1e-6)
@@ -232,7 +232,7 @@ def test_several_devices_share_each_batch(network, preprocessing, wrapper, stimu
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="compiles a network")
 def test_compiled(network, preprocessing, wrapper, stimuli):
     compiled = PytorchWrapper(network, preprocessing, store=None, compile="eager", batch_size=3)
     found = compiled(stimuli, layers=["conv", "block-t1", "logits"])
