@@ -7,9 +7,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := requirements/constraints.txt
 INSTALL := $(PIP) install --quiet --constraint $(LOCK)
 WORKERS ?= 2
+OPTIONS ?=
+DURATIONS := .durations
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+# the tests start many processes: without byte code each of them compiles the package
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-slow test-postgres test-lowest lint audit format docs perf lock clean
+.PHONY: help demo serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format docs perf lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,19 +27,37 @@ demo: $(VENV)/.installed ## score three models, print the table, write an HTML r
 serve: $(VENV)/.web ## start the website with the results of `make demo`, or simulated ones
 	$(BIN)/brainscore serve $(if $(wildcard demo/results),--results demo/results)
 
-test: $(VENV)/.test ## run all tests but the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile
+# docs/testing.md says which tests each of these commands runs, and why
 
-test-slow: $(VENV)/.test ## run the slow tests
-	$(BIN)/python -m pytest -m slow
+test: $(VENV)/.test | $(DURATIONS) ## run the tests that a commit needs
+	$(PYTEST) -m "not slow and not browser" --durations-file=$(DURATIONS)/test.jsonl $(OPTIONS)
 
-test-postgres: $(VENV)/.test ## run the site's tests on PostgreSQL, but those in a browser
-	OMP_NUM_THREADS=1 $(BIN)/python tests/web/on_postgres.py \
-		$(BIN)/python -m pytest -m "not slow" -k "not browser and not picture" --numprocesses $(WORKERS) --dist loadfile tests/web
+test-journeys: $(VENV)/.test | $(DURATIONS) ## run the other tests: slow ones, and those in a browser
+	$(PYTEST) -m "slow or browser" --durations-file=$(DURATIONS)/journeys.jsonl $(OPTIONS)
 
-test-lowest: ## run the core tests on the lowest declared versions
-	$(MAKE) --no-print-directory VENV=.venv-lowest LOCK=requirements/lowest.txt .venv-lowest/.lowest
-	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile tests brainscore_core brainscore_vision
+test-all: $(VENV)/.test | $(DURATIONS) ## run all tests
+	$(PYTEST) --durations-file=$(DURATIONS)/all.jsonl $(OPTIONS)
+
+test-postgres: $(VENV)/.test | $(DURATIONS) ## run the tests of the site's database on PostgreSQL
+	$(BIN)/python tests/web/on_postgres.py $(SHELL) -c '$(PYTEST) -m "database and not slow and not browser" \
+		--durations-file=$(DURATIONS)/postgres.jsonl $(OPTIONS) tests/web'
+
+LOWEST := tests/core/benchmarks tests/core/brainio tests/core/metrics tests/core/numerics tests/brainio \
+	tests/vision/benchmark_helpers tests/vision/metric_helpers tests/vision/metrics tests/vision/data tests/references \
+	tests/report brainscore_core brainscore_vision
+test-lowest: install-lowest | $(DURATIONS) ## run the tests of numbers, data and plots on the lowest declared versions
+	$(subst $(BIN),.venv-lowest/bin,$(PYTEST)) -m "not slow and not browser" --durations-file=$(DURATIONS)/lowest.jsonl $(OPTIONS) $(LOWEST)
+
+ci: ## run what continuous integration runs: all tests and checks
+	rm -rf $(DURATIONS)
+	$(MAKE) --no-print-directory --jobs 2 install-all install-lowest
+	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory test-journeys test-postgres test-lowest
+	$(MAKE) --no-print-directory docs audit lint
+	$(BIN)/python tests/durations.py $(DURATIONS)/*.jsonl --check
+
+coverage: $(VENV)/.test ## run all tests and print the coverage of lines and branches by package
+	$(PYTEST) --cov --cov-report= $(OPTIONS); code=$$?; $(BIN)/python tests/coverage_table.py; exit $$code
 
 lint: $(VENV)/.lint ## check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -44,7 +68,7 @@ lint: $(VENV)/.lint ## check style, types and the direction of imports
 audit: $(VENV)/.lint ## ask whether a vulnerability of the locked versions is known
 	$(BIN)/python .ci/audit.py
 
-format: $(VENV)/.lint ## mend what can be mended
+format: $(VENV)/.lint ## correct the style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -68,7 +92,16 @@ lock: ## write requirements/constraints.txt anew from current versions
 	rm -rf .venv-lock
 
 clean: ## remove environments and what was built
-	rm -rf .venv .venv-lowest site demo build dist
+	rm -rf .venv .venv-lowest site demo build dist $(DURATIONS)
+
+install-all: $(VENV)/.lint
+	@$(MAKE) --no-print-directory $(VENV)/.docs
+
+install-lowest:
+	@$(MAKE) --no-print-directory VENV=.venv-lowest LOCK=requirements/lowest.txt .venv-lowest/.lowest
+
+$(DURATIONS):
+	@mkdir -p $@
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -101,5 +134,5 @@ $(VENV)/.docs: $(VENV)/.installed
 
 # the core tests need no torch, and torch's lowest version does not go with every Python
 $(VENV)/.lowest: $(VENV)/.installed
-	@$(INSTALL) hypothesis pytest pytest-xdist sybil
+	@$(INSTALL) hypothesis pytest pytest-random-order pytest-xdist sybil
 	@touch $@

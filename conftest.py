@@ -6,8 +6,10 @@ import logging
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from collections import Counter
@@ -145,6 +147,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # of a shell that started the tests in the background
     config.addinivalue_line("markers", "browser: drives a browser (set by the fixture of that name)")
     config.addinivalue_line("markers", "sampled(n): of its cases one in n runs by default, the others are marked slow")
     path = config.getoption("--durations-file")
@@ -155,17 +159,10 @@ def pytest_configure(config):
 class _Durations:
     """Writes what ``tests/durations.py`` reads."""
 
-    _EVENTS = {
-        "subprocess.Popen": "process",
-        "os.fork": "process",
-        "os.posix_spawn": "process",
-        "socket.bind": "server",
-    }
-
     def __init__(self, path):
-        self._file = open(path, "w", encoding="utf-8") if path else None
-        self._fixtures, self._events = [], set()
-        sys.addaudithook(lambda event, _: self._events.add(event) if event in self._EVENTS else None)
+        self._file = Path(path).open("w", encoding="utf-8") if path else None  # noqa: SIM115 (until the end)
+        self._fixtures, self._events, self._start = [], set(), time.monotonic()
+        sys.addaudithook(lambda event, _: self._events.add(event) if event in _EVENTS else None)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef):
@@ -178,36 +175,53 @@ class _Durations:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
-        report.kind, report.fixtures_set_up = self._kind(item), self._fixtures
+        report.kind, report.fixtures_set_up = _kind(item, self._events), self._fixtures
+        report.slow = item.get_closest_marker("slow") is not None
         self._fixtures = []
         if call.when == "teardown":
             self._events.clear()
         return report
 
     def pytest_runtest_logreport(self, report):
-        if self._file is not None:
-            row = {"test": report.nodeid, "when": report.when, "outcome": report.outcome}
-            row |= {"seconds": round(report.duration, 4), "kind": report.kind, "fixtures": report.fixtures_set_up}
-            self._file.write(json.dumps(row) + "\n")
+        if hasattr(report, "kind"):  # else its process died
+            self._write(
+                test=report.nodeid,
+                when=report.when,
+                outcome=report.outcome,
+                seconds=round(report.duration, 4),
+                kind=report.kind,
+                slow=report.slow,
+                fixtures=report.fixtures_set_up,
+            )
 
     def pytest_unconfigure(self):
         if self._file is not None:
+            self._write(elapsed=round(time.monotonic() - self._start, 1), finished=time.strftime("%Y-%m-%d %H:%M"))
             self._file.close()
 
-    def _kind(self, item):
-        names = set(getattr(item, "fixturenames", ()))
-        kinds = {self._EVENTS[event] for event in self._events}
-        if isinstance(item, pytest.DoctestItem):
-            return "doctest"
-        if item.path.suffix == ".md":
-            return "documentation"
-        if "browser" in names:
-            return "browser"
-        if "process" in kinds:
-            return "process"
-        if "server" in kinds or names & {"live_server", "s3_server"}:
-            return "server"
-        return "database" if "db" in names or item.get_closest_marker("django_db") else "computation"
+    def _write(self, **row):
+        if self._file is not None:
+            self._file.write(json.dumps(row) + "\n")
+
+
+_EVENTS = {"subprocess.Popen": "process", "os.fork": "process", "os.posix_spawn": "process", "socket.bind": "server"}
+
+
+def _kind(item, events):
+    """What makes a test cost what it costs: what it was seen to start, or the fixtures that it uses."""
+    names = set(getattr(item, "fixturenames", ()))
+    kinds = {_EVENTS[event] for event in events}
+    if isinstance(item, pytest.DoctestItem):
+        return "doctest"
+    if item.path.suffix == ".md":
+        return "documentation"
+    if "browser" in names:
+        return "browser"
+    if "process" in kinds:
+        return "process"
+    if "server" in kinds or names & {"live_server", "s3_server"}:
+        return "server"
+    return "database" if "db" in names or item.get_closest_marker("django_db") else "computation"
 
 
 _HAS_TORCH = importlib.util.find_spec("torch") is not None

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line.
+
+    Ctrl-C ends a command however it was started: a shell lets what it starts in the background ignore SIGINT.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         from brainscore.cli import app
 

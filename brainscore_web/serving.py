@@ -174,12 +174,8 @@ def _worker_beside() -> Iterator[None]:
     """Run a worker for as long as this lasts."""
     mine = os.getpid()
     command = [sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)]
-    # Ctrl-C reaches it too: until it can end in order, it must not be ended by that in the midst of its start
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        beside = subprocess.Popen(command)  # noqa: S603 # this distribution's own
-    finally:
-        signal.signal(signal.SIGINT, before)
+    # in a process group of its own: a terminal sends Ctrl-C to this process alone, which then ends the worker in order
+    beside = subprocess.Popen(command, process_group=0)  # noqa: S603 # this distribution's own
     try:
         yield
     finally:

@@ -7,31 +7,42 @@ the fixtures that were set up. ``python tests/durations.py FILE …`` prints tab
 
 import argparse
 import json
+import os
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 BEGIN, END = "<!-- durations: begin -->", "<!-- durations: end -->"
+BUDGETS = {"test": 480, "journeys": 480, "postgres": 180, "lowest": 180}  # part → seconds that it may take on two cores
+LONGEST = 5.0  # seconds of a test that is not marked slow
 
 
 @dataclass
 class Durations:
-    """Seconds of one file."""
+    """Seconds of one part: of a run of pytest."""
 
     name: str
     tests: dict = field(default_factory=lambda: defaultdict(float))  # node id → seconds
     kinds: dict = field(default_factory=dict)  # node id → kind
+    slow: set = field(default_factory=set)  # node ids that are marked slow
     outcomes: dict = field(default_factory=lambda: defaultdict(int))
     fixtures: dict = field(default_factory=lambda: defaultdict(lambda: [0, 0.0]))  # name → how often, seconds
+    elapsed: float = float("nan")  # from the start of pytest to its end
+    finished: str = "not finished"
 
     @classmethod
     def read(cls, path):
         durations = cls(Path(path).stem)
         for line in Path(path).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
+            if "elapsed" in row:
+                durations.elapsed, durations.finished = row["elapsed"], row["finished"]
+                continue
             durations.tests[row["test"]] += row["seconds"]
             durations.kinds[row["test"]] = row["kind"]
+            if row.get("slow"):
+                durations.slow.add(row["test"])
             if row["when"] == "call" or row["outcome"] != "passed":
                 durations.outcomes[row["outcome"]] += 1
             for name, seconds in row["fixtures"]:
@@ -51,6 +62,14 @@ class Durations:
             sums[group(test)][1] += seconds
         return sorted(sums.items(), key=lambda item: -item[1][1])
 
+    def warnings(self):
+        budget = BUDGETS.get(self.name)
+        if budget is not None and not self.elapsed <= budget:
+            yield f"{self.name} took {self.elapsed:,.0f} s; its budget is {budget} s (tests/durations.py)"
+        for test, seconds in sorted(self.tests.items(), key=lambda item: -item[1]):
+            if seconds > LONGEST and test not in self.slow and self.kinds[test] != "browser":
+                yield f"{test} took {seconds:.1f} s: make it faster, or mark it slow(reason=…)"
+
 
 def module_of(test):
     return test.partition("::")[0]
@@ -68,7 +87,7 @@ def table(header, rows):
 
 
 def summary(files):
-    """For the documentation: parts and kinds."""
+    """For the documentation: seconds by part and kind."""
     kinds = sorted({kind for file in files for kind in file.kinds.values()})
     rows = []
     for file in files:
@@ -76,16 +95,18 @@ def summary(files):
         rows.append(
             [
                 f"`{file.name}`",
-                len(file.tests),
+                f"{file.elapsed:,.0f}",
+                BUDGETS.get(file.name, ""),
+                f"{len(file.tests):,}",
                 f"{file.total:,.0f}",
                 *(f"{sums[kind][1]:,.0f} ({sums[kind][0]:,})" if kind in sums else "" for kind in kinds),
             ]
         )
-    return table(["part", "tests", "seconds", *kinds], rows)
+    return table(["part", "elapsed", "budget", "tests", "sum", *kinds], rows)
 
 
 def details(file, count):
-    """For whoever makes them faster: everything else of a file."""
+    """Everything else of a file, for making tests faster."""
 
     def sums(pairs):
         return [[f"{seconds:.1f}", number, name] for name, (number, seconds) in pairs[:count]]
@@ -114,6 +135,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--count", type=int, default=30, help="rows of each table")
+    parser.add_argument("--check", action="store_true", help="print the ten slowest tests and what exceeds its budget")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="write the summary into this page")
     arguments = parser.parse_args()
     missing = [str(path) for path in arguments.files if not path.is_file()]
@@ -123,9 +145,14 @@ def main():
     print(summary(files))
     if arguments.write:
         write(arguments.write, summary(files))
-        return
-    for file in files:
-        print(f"\n{details(file, arguments.count)}")
+    elif arguments.check:
+        slowest = sorted(((seconds, test) for file in files for test, seconds in file.tests.items()), reverse=True)[:10]
+        print("\n" + table(["seconds", "slowest tests"], [[f"{seconds:.1f}", test] for seconds, test in slowest]))
+        for warning in (warning for file in files for warning in file.warnings()):
+            print(f"::warning::{warning}" if "GITHUB_ACTIONS" in os.environ else f"Warning: {warning}")
+    else:
+        for file in files:
+            print(f"\n{details(file, arguments.count)}")
 
 
 if __name__ == "__main__":
