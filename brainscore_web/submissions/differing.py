@@ -70,7 +70,7 @@ def live_files(revision: Revision) -> dict[str, FileText]:
 
 
 def changes(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[Change]:
-    """Compare files by path; those that are alike are left out, and of very many lines only that they differ is said."""
+    """Compare files by path, without those that are alike. Beyond very many lines files are only said to differ."""
     found, left = [], _ALTOGETHER
     for path in sorted({*old, *new}):
         one, other = old.get(path), new.get(path)
