@@ -125,7 +125,7 @@ def _s3_server():
 
 
 @pytest.fixture
-def s3_server(_s3_server, monkeypatch, tmp_path):
+def s3_server(_s3_server, monkeypatch):
     """Address of an empty S3 server, which loaders and uploads use during the test, with credentials for it.
 
     Buckets keep versions where they are made so; objects are private unless uploaded with the ACL ``public-read``.
@@ -137,8 +137,8 @@ def s3_server(_s3_server, monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no_config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no_credentials"))
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, os.devnull)  # the same in each test, which then may share a client
     return _s3_server
 
 

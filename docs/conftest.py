@@ -1,8 +1,14 @@
-"""Runs the code blocks of the documentation: each page's in order, in one namespace, in a folder of its own."""
+"""Runs the code blocks of the documentation: each page's in order, in one namespace, in a folder of its own.
+
+The comment ``<!--- slow: REASON --->`` before a block marks it as slow.
+"""
 
 import os
+import re
 import sys
 import tempfile
+import unittest
+from contextlib import suppress
 
 import pytest
 
@@ -38,3 +44,28 @@ def _withdraw_registrations():
 pytest_collect_file = sybil.Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md", setup=_enter, teardown=_leave
 ).pytest()
+
+_SLOW = re.compile(r"<!--- slow: (.*) --->\s*\Z")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if hasattr(item, "example"):
+            text = item.example.document.text[: item.example.region.start]
+            if slow := _SLOW.search(text):
+                item.add_marker(pytest.mark.slow(reason=slow[1]))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    """Run what stands before a block on its page and has not run in this process: the block builds on it."""
+    if not hasattr(item, "example"):
+        return
+    ran = item.example.namespace.setdefault("_ran", set())
+    for block in item.example.document.examples():
+        if block.line < item.example.line and block.line not in ran:
+            ran.add(block.line)
+            with suppress(unittest.SkipTest):
+                block.evaluate()
+    ran.add(item.example.line)

@@ -108,6 +108,7 @@ def test_every_line_of_code_is_in_a_block(stray_code):
     assert stray_code == ({}, [])
 
 
+@pytest.mark.slow(reason="packages, loads and scores 179,660 trials")
 def test_package_and_score(document, packaged, plugin, register, pictures, model, bucket, tmp_path):
     """From pictures to a score: packaging with upload, both of the tutorial's tests, the benchmark as a plugin."""
     bucket("brainio-brainscore")

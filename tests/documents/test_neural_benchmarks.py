@@ -177,6 +177,7 @@ def test_quick_start(document, plugin, packaged, recordings, model):
     assert float(score) > 0.3  # the recordings follow the pictures
 
 
+@pytest.mark.slow(reason="scores whole benchmarks")
 def test_majajhong2015(document, model, s3_server, tmp_path):
     names = document.names
     names |= {"load_dataset": load_dataset, "load_metric": load_metric, "NeuralBenchmark": NeuralBenchmark}
@@ -244,6 +245,7 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
+@pytest.mark.slow(reason="scores whole benchmarks")
 def test_kar2019(document, model, s3_server, one_thread):
     names = document.names
     names |= {"BIBTEX": BIBTEX, "np": np, "temporally_varying": temporally_varying, "candidate": model()}
@@ -392,6 +394,7 @@ def test_freemanziemba2013(document, recordings):
     np.testing.assert_allclose(index, np.mean([(one - other) / (one + other) for one, other in pairs], axis=0))
 
 
+@pytest.mark.slow(reason="scores whole benchmarks")
 def test_marques2020(document, s3_server):
     from brainscore_vision.benchmarks.marques2020.benchmark import STUDIES
     from brainscore_vision.metrics.distribution_similarity import NeuronalPropertyCeiling

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from brainscore_vision import load_benchmark, load_model
 
@@ -136,6 +137,7 @@ model_registry['coarse'] = lambda: FeatureModel('coarse', layers={'features': fe
 """
 
 
+@pytest.mark.slow(reason="runs the tests of a plugin in a process of its own")
 def test_submission(document, plugin, pictures, bucket, capsys, tmp_path):
     """Package, upload, register, write the benchmark, test it."""
     ids = [f"img_{number:03d}" for number in range(1, 21)]

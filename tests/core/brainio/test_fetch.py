@@ -4,11 +4,8 @@ import io
 import logging
 import os
 import pickle
-import signal
 import socket
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -47,23 +44,6 @@ def sha256(body):
 
 def files_in(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def start(code):
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-FETCH_IN_PROCESS = """
-    from brainscore_core.supported_data_standards.brainio.fetch import fetch
-    print(fetch({url!r}, sha1={sha1!r}, progress=False))
-"""
 
 
 class TestWhereItLies:
@@ -381,23 +361,20 @@ class TestStorage:
         with pytest.raises(StorageError, match="Permission denied\nMake it writable"):
             fetch(web.url("/rates.csv"), sha1=sha1(BODY))
 
-    def test_no_room_for_the_file(self, web, cache):
+    def test_no_room_for_the_file(self, web, cache, fork):
+        resource = pytest.importorskip("resource")
         body = bytes(300_000)
         web.files["/big.nc"] = body
-        code = f"""
-            import resource
-            from brainscore_core.supported_data_standards.brainio.fetch import StorageError, fetch
+
+        def fetch_it():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-            try:
-                fetch({web.url("/big.nc")!r}, sha1={sha1(body)!r}, progress=False)
-            except StorageError as error:
-                print(error)
-        """
-        process = start(code)
-        output, errors = process.communicate(timeout=60)
-        assert process.returncode == 0, errors
-        assert "Free some space" in output
-        assert web.url("/big.nc") in output
+            with pytest.raises(StorageError, match="Free some space") as caught:
+                fetch(web.url("/big.nc"), sha1=sha1(body), progress=False)
+            assert web.url("/big.nc") in str(caught.value)
+
+        process = fork(fetch_it)
+        process.join(60)
+        assert process.exitcode == 0
         assert files_in(cache) == []
 
     def test_disk_is_full_at_the_last_moment(self, web, cache, monkeypatch):
@@ -474,14 +451,19 @@ class TestAtOnce:
 
         return answer
 
-    def test_two_processes(self, web, cache):
+    def test_two_processes(self, web, cache, fork):
         body = os.urandom(1_000_000)
         web.answers["/big.nc"] = self.slow(web, body)
-        code = FETCH_IN_PROCESS.format(url=web.url("/big.nc"), sha1=sha1(body))
-        processes = [start(code) for _ in range(2)]
-        outputs = [process.communicate(timeout=60) for process in processes]
-        assert [process.returncode for process in processes] == [0, 0], outputs
-        assert {output.strip() for output, _ in outputs} == {str(cache / sha1(body) / "big.nc")}
+
+        def fetch_it():
+            path = fetch(web.url("/big.nc"), sha1=sha1(body), progress=False)
+            assert path == cache / sha1(body) / "big.nc"
+
+        processes = [fork(fetch_it) for _ in range(2)]
+        for process in processes:
+            process.join(60)
+        assert [process.exitcode for process in processes] == [0, 0]
+        assert len(web.requested) == 1
         assert (cache / sha1(body) / "big.nc").read_bytes() == body
         assert files_in(cache) == [f"{sha1(body)}/big.nc"]
 
@@ -526,7 +508,7 @@ class TestAtOnce:
             errors = [future.exception() for future in futures]
         assert sorted(type(error) for error in errors if error) == [NotFound]
 
-    def test_kill_in_the_middle(self, web, cache):
+    def test_kill_in_the_middle(self, web, cache, fork):
         body = os.urandom(1_200_000)
         halfway, release = threading.Event(), threading.Event()
 
@@ -539,15 +521,15 @@ class TestAtOnce:
             release.wait(30)
 
         web.answers["/big.nc"] = stall_once
-        process = start(FETCH_IN_PROCESS.format(url=web.url("/big.nc"), sha1=sha1(body)))
+        process = fork(lambda: fetch(web.url("/big.nc"), sha1=sha1(body), progress=False))
         try:
             assert halfway.wait(60)
             deadline = time.monotonic() + 20
             while not any(path.stat().st_size for path in cache.rglob("*.part")):
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=20)
+            process.kill()
+            process.join(20)
         finally:
             process.kill()
             release.set()

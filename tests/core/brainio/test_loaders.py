@@ -2,9 +2,6 @@ import errno
 import hashlib
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -92,21 +89,20 @@ class TestUnzip:
         assert {path.name: path.read_bytes() for path in unzip(archive).iterdir()} == FILES
         assert visible(tmp_path) == ["a", "a.zip"]
 
-    def test_kill_in_the_middle(self, tmp_path):
+    def test_kill_in_the_middle(self, tmp_path, fork):
         archive = make_zip(tmp_path / "a.zip")
-        code = f"""
-            import os, signal, zipfile
-            from brainscore_core.supported_data_standards.brainio.fetch import unzip
-            def half(self, path, members):
-                self.extract(members[0], path)
-                os.kill(os.getpid(), signal.SIGKILL)
+
+        def half(self, path, members):
+            self.extract(members[0], path)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        def unzip_half():
             zipfile.ZipFile.extractall = half
-            unzip({str(archive)!r})
-        """
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-        command = [sys.executable, "-c", textwrap.dedent(code)]
-        done = subprocess.run(command, cwd=ROOT, env=environment, timeout=60, check=False)
-        assert done.returncode == -signal.SIGKILL
+            unzip(archive)
+
+        process = fork(unzip_half)
+        process.join(60)
+        assert process.exitcode == -signal.SIGKILL
         (left,) = (path for path in tmp_path.iterdir() if path.name.endswith(".part"))
         assert not (tmp_path / "a").exists()
         os.utime(left, (1_000, 1_000))
@@ -287,13 +283,13 @@ class TestStimulusSetLoader:
         with pytest.raises(UserError, match="no folder"):
             StimulusSetLoader(stored / "set.csv", stored / "nothing").load()
 
-    def test_ten_thousand_stimuli(self, tmp_path):
-        names = [f"{number}.png" for number in range(10_000)]
+    def test_thousands_of_stimuli(self, tmp_path):
+        names = [f"{number}.png" for number in range(3_000)]
         (tmp_path / "set.csv").write_text(
             "stimulus_id,filename\n" + "".join(f"{number},{name}\n" for number, name in enumerate(names))
         )
         folder = unzip(make_zip(tmp_path / "set.zip", dict.fromkeys(names, b"")))
-        assert len(StimulusSetLoader(tmp_path / "set.csv", folder).load().stimulus_paths) == 10_000
+        assert len(StimulusSetLoader(tmp_path / "set.csv", folder).load().stimulus_paths) == 3_000
 
 
 def neural(ids=("002", "001", "001", "NA"), cls=NeuroidAssembly, **coords):

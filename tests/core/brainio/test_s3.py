@@ -1,7 +1,5 @@
 import hashlib
 import os
-import subprocess
-import sys
 import threading
 import time
 import zipfile
@@ -355,7 +353,7 @@ class TestSigned:
         assert len(signed) == 1
         assert [path for path in cache.rglob("*") if path.is_file()] == []
 
-    def test_another_process_waits(self, bucket, private, cache):
+    def test_another_process_waits(self, bucket, private, cache, fork):
         """Two processes want the same private object: it is asked for once with a signature."""
 
         def slowly(handler):
@@ -365,15 +363,16 @@ class TestSigned:
 
         started = threading.Event()
         signed = private("/store/a.bin", slowly)
-        script = (
-            "from brainscore_core.supported_data_standards.brainio.s3 import load_file_from_s3\n"
-            f"print(load_file_from_s3('store', 'a.bin', sha1={sha1(b'body')!r}))"
-        )
-        first = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+
+        def load():
+            path = load_file_from_s3("store", "a.bin", sha1=sha1(b"body"))
+            assert path == cache / sha1(b"body") / "a.bin"
+
+        first = fork(load)
         assert started.wait(60)
         assert load_file_from_s3("store", "a.bin", sha1=sha1(b"body")).read_bytes() == b"body"
-        output, _ = first.communicate(timeout=60)
-        assert output.strip() == str(cache / sha1(b"body") / "a.bin")
+        first.join(60)
+        assert first.exitcode == 0
         assert len(signed) == 1
 
     def test_listing(self, bucket, private, tmp_path):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import sys
 import threading
 import warnings
@@ -47,8 +46,6 @@ def store(cache, s3_server, monkeypatch):
     """A client of the server, which has one bucket with versions."""
     boto3 = pytest.importorskip("boto3")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, os.devnull)  # the same in each test, which then may share a client
     client = boto3.client("s3", endpoint_url=s3_server)
     client.create_bucket(Bucket="store")
     client.put_bucket_versioning(Bucket="store", VersioningConfiguration={"Status": "Enabled"})

@@ -590,11 +590,11 @@ class TestAllAtOnce:
 def test_speed_of_many_ids():
     import time
 
-    count = 100_000
+    count = 30_000
     stimuli = StimulusSet({"stimulus_id": [f"s{n}" for n in range(count)], "x": np.arange(count)})
     stimuli.name = NAME
     coords = {"stimulus_id": ("presentation", [f"s{n}" for n in range(count)])}
     assembly = BehavioralAssembly(np.zeros(count), coords=coords, dims=["presentation"])
-    start = time.perf_counter()
+    start = time.process_time()
     assert errors_among(validate_pair(stimuli, assembly)) == []
-    assert time.perf_counter() - start < 10  # a quadratic check would take hours
+    assert time.process_time() - start < 10  # a quadratic check would take minutes

@@ -110,7 +110,7 @@ def test_ridge_cv_equals_scikit_learn(shape, per_target):
 
 
 @pytest.mark.parametrize("p", [20, 60])
-@pytest.mark.parametrize("alphas", [[0.5], [1e-3, 1.0, 1e3], ALPHAS])
+@pytest.mark.parametrize("alphas", [[0.5], [1e-3, 1.0, 1e3], ALPHAS[::14]])
 def test_leave_one_out_errors_are_those_of_refitting(p, alphas, monkeypatch):
     """All of them, not only the smallest."""
     from sklearn.linear_model import Ridge

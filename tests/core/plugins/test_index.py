@@ -138,8 +138,8 @@ class TestCache:
             index_cache_file().unlink(missing_ok=True)
             return list(domain.models)
 
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            results = list(pool.map(list_all, range(40)))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(list_all, range(12)))
         assert all(result == sorted(f"m{number}" for number in range(20)) for result in results)
         assert [file.name for file in index_cache_file().parent.iterdir()] in (["plugin-index.json"], [])
 
@@ -311,9 +311,9 @@ class TestEntryPoints:
             domain.models["a"]
 
 
-def test_a_thousand_plugins_are_listed_without_importing_one(tmp_path):
+def test_many_plugins_are_listed_without_importing_one(tmp_path):
     """In a process of its own, so that sys.modules says what was imported."""
-    for number in range(1000):
+    for number in range(300):
         folder = tmp_path / "models" / f"plugin_{number}"
         folder.mkdir(parents=True)
         (folder / "__init__.py").write_text(
@@ -333,4 +333,4 @@ def test_a_thousand_plugins_are_listed_without_importing_one(tmp_path):
         run = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, check=True
         )
-        assert run.stdout.split("\n")[0] == "1000 True [] []"
+        assert run.stdout.split("\n")[0] == "300 True [] []"

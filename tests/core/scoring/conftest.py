@@ -79,12 +79,19 @@ def receipt(model="model", benchmark="benchmark", value=0.5, **fields):
     )
 
 
+@pytest.fixture(scope="session")
+def _s3_client(_s3_server):
+    """Making one takes longer than most tests that use it."""
+    boto3 = pytest.importorskip("boto3")
+    keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing", "region_name": "us-east-1"}
+    return boto3.client("s3", endpoint_url=_s3_server, **keys)
+
+
 @pytest.fixture
-def bucket(s3_server):
+def bucket(s3_server, _s3_client):
     """Client of a server with an empty bucket named lab."""
-    client = pytest.importorskip("boto3").client("s3", endpoint_url=s3_server)
-    client.create_bucket(Bucket="lab")
-    return client
+    _s3_client.create_bucket(Bucket="lab")
+    return _s3_client
 
 
 @pytest.fixture(params=["folder", "bucket"])

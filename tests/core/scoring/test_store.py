@@ -2,10 +2,6 @@
 
 import multiprocessing
 import pickle
-import signal
-import subprocess
-import sys
-import textwrap
 import time
 import uuid
 from pathlib import Path
@@ -26,33 +22,33 @@ def arrays(fakes):
     return {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
 
 
-@pytest.mark.parametrize(
-    "identifier",
-    [
-        "a/b",
-        "..",
-        ".",
-        "...",
-        ".hidden",
-        "a\\b",
-        "übermodell 模型",
-        "con",
-        "NUL.txt",
-        "a:b|c?*",
-        "%2F",
-        "a%",
-        "a+b=c,d@e",
-    ],
-)
-def test_any_identifier_is_stored_and_found(fakes, address, identifier):
+IDENTIFIERS = [
+    "a/b",
+    "..",
+    ".",
+    "...",
+    ".hidden",
+    "a\\b",
+    "übermodell 模型",
+    "con",
+    "NUL.txt",
+    "a:b|c?*",
+    "%2F",
+    "a%",
+    "a+b=c,d@e",
+]
+
+
+def test_any_identifier_is_stored_and_found(fakes, address):
     store = ResultsStore(address)
-    written = store.write(fakes.receipt(identifier, identifier))
-    assert store.latest(identifier, identifier) == written
-    assert list(store.pairs()) == [(identifier, identifier)]
-    assert store.address_of(written).startswith(f"{address}/")
-    inside = store.address_of(written).removeprefix(f"{address}/")
-    assert inside.split("/")[:2] == [to_folder_name(identifier)] * 2
-    assert store.address_of_pair(identifier, identifier) == store.address_of(written).rpartition("/")[0]
+    written = {identifier: store.write(fakes.receipt(identifier, identifier)) for identifier in IDENTIFIERS}
+    assert set(store.pairs()) == {(identifier, identifier) for identifier in IDENTIFIERS}
+    for identifier, receipt in written.items():
+        assert store.latest(identifier, identifier) == receipt
+        assert store.address_of(receipt).startswith(f"{address}/")
+        inside = store.address_of(receipt).removeprefix(f"{address}/")
+        assert inside.split("/")[:2] == [to_folder_name(identifier)] * 2
+        assert store.address_of_pair(identifier, identifier) == store.address_of(receipt).rpartition("/")[0]
 
 
 @given(st.text(min_size=1, max_size=20))
@@ -233,38 +229,28 @@ def test_two_processes_write_the_same_pair_at_once(fakes, address):
     assert {found.score.value for found in store.listing().receipts} == set(range(2 * each))
 
 
-KILLED = """
-    import sys
-    import numpy as np
-    from brainscore_core.scoring import *
-    from brainscore_core.scoring._attachments import Arrays
-    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-    store = ResultsStore(sys.argv[1])
-    array = Arrays(DataAssembly(np.random.default_rng(0).random((50, 20)), dims=["presentation", "neuroid"]))
-    receipt = Receipt(model=ModelInfo(identifier="model"), benchmark=BenchmarkInfo(identifier="benchmark"),
-                      state="scored", score=Estimate(value=0.5))
-    assert store.claim("model", "benchmark", owner="the killed one")
-    store.write(receipt, {"raw": array, "predictions": array})
-    print("ready", flush=True)
-    while True:
-        store.write(receipt, {"raw": array, "predictions": array, "log": "printed"})
-"""
-
-
-def test_a_killed_writer_leaves_only_whole_receipts_and_no_claim_that_blocks(address):
+def write_on_and_on(address, make, array, ready):
     store = ResultsStore(address)
+    assert store.claim("model", "benchmark", owner="the killed one")
+    store.write(make(), {"raw": array, "predictions": array})
+    ready.set()
+    while True:
+        store.write(make(), {"raw": array, "predictions": array, "log": "printed"})
+
+
+def test_a_killed_writer_leaves_only_whole_receipts_and_no_claim_that_blocks(fakes, fork, address):
+    store = ResultsStore(address)
+    array = Arrays(fakes.assembly(np.random.default_rng(0).random((50, 20))))
     rounds = 1 if address.startswith("s3:") else 3
     for number in range(rounds):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(KILLED), address], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout.readline() == "ready\n"
+        ready = multiprocessing.get_context("fork").Event()
+        writer = fork(write_on_and_on, address, fakes.receipt, array, ready)
+        assert ready.wait(60)
         assert [claim.owner for claim in store.claims()] == ["the killed one"]
         assert store.claim("model", "benchmark", owner="a living one") is None
         time.sleep(0.1 + 0.037 * number)
-        writer.send_signal(signal.SIGKILL)
-        writer.wait(20)
-        writer.stdout.close()
+        writer.kill()
+        writer.join(20)
         assert store.claims() == ()
     listing = store.listing()
     assert listing.problems == ()

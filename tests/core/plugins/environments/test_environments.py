@@ -38,6 +38,7 @@ def test_the_running_interpreter_is_the_default(run, plugin):
     environment.release()
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_wheels_are_installed_in_front_of_the_base(make, run, wheels, base, plugin):
     base.install(wheels.add("tiny", "1.0"))
     base.install(wheels.add("steady", "1.0"))
@@ -57,6 +58,7 @@ def test_wheels_are_installed_in_front_of_the_base(make, run, wheels, base, plug
     assert not list(base.site.glob("other*"))
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_the_base_stays_where_versions_allow_it(make, wheels, base, plugin):
     """The newest of `picky` wants another version of what the base has; an older one does not."""
     base.install(wheels.add("steady", "1.0"))
@@ -67,6 +69,7 @@ def test_the_base_stays_where_versions_allow_it(make, wheels, base, plugin):
     assert make(plugin("picky>=2\n")).installed == {"picky": "2.0", "steady": "2.0"}
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_packages_of_the_base_that_no_longer_work_are_noted(make, wheels, base, plugin):
     base.install(wheels.add("tiny", "1.0"))
     base.install(wheels.add("needy", "1.0", requires=["tiny<2", "numpy"]))
@@ -85,6 +88,7 @@ def test_nothing_to_install_needs_neither_pip_nor_network(make, plugin, monkeypa
     assert len(environment.notes) == 2
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_what_the_platform_runs_on_stays(make, wheels, plugin):
     wheels.add("tiny")
     wheels.add("numpy", "1.26.4")
@@ -116,6 +120,7 @@ def test_requirements_that_do_not_go_together(make, wheels, plugin, home):
     assert not [name for name in os.listdir(home) if name != ".locks"]
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_what_is_nowhere(make, wheels, plugin):
     wheels.add("tiny", "1.0")
     wheels.add("needy", "1.0", requires=["nowhere"])
@@ -186,6 +191,7 @@ def test_settings_that_would_put_it_elsewhere_do_not_count(make, wheels, plugin,
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_a_wheel_in_the_plugins_folder(make, wheels, plugin, run, monkeypatch):
     folder = plugin("").parent
     monkeypatch.delenv("PIP_FIND_LINKS")
@@ -198,6 +204,7 @@ def test_a_wheel_in_the_plugins_folder(make, wheels, plugin, run, monkeypatch):
     assert run(second, "import tiny; print(tiny.version)") == "other"
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_hashes_are_checked(make, wheels, plugin):
     import hashlib
 
@@ -207,6 +214,7 @@ def test_hashes_are_checked(make, wheels, plugin):
         make(plugin(f"tiny==1.0 \\\n  --hash=sha256:{digest[::-1]}\n"))
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_constraints_of_a_plugin(make, wheels, base, plugin):
     base.install(wheels.add("tiny", "2.0"))
     wheels.add("tiny", "1.0")
@@ -221,6 +229,7 @@ def test_another_platform_is_not_brought_along(make, wheels, plugin):
     assert [number for _, number in raised.value.places] == [1]
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_nothing_of_a_wheel_runs_when_it_is_installed(make, wheels, plugin, run, tmp_path):
     trace = tmp_path / "trace"
     wheels.add("tiny", files={"tiny.py": "", "tiny.pth": f"import os; open({str(trace)!r}, 'a').write('ran ')\n"})
@@ -292,6 +301,7 @@ def test_another_base_is_another_environment(make, plugin):
     assert over_base.key != over_this.key
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_a_changed_base_makes_a_new_one(make, wheels, base, plugin, run):
     base.install(wheels.add("tiny", "1.0"))
     wheels.add("needy", "1.0", requires=["tiny"])

@@ -51,6 +51,7 @@ def unfinished(home):
     return [name for name in os.listdir(home) if name.endswith(".part")]
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_two_processes_make_it_once(start, wheels, plugin, home, tmp_path):
     wheels.add("tiny")
     path = plugin("tiny\n")
@@ -65,6 +66,7 @@ def test_two_processes_make_it_once(start, wheels, plugin, home, tmp_path):
     assert not unfinished(home)
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_what_a_killed_process_left_is_removed_and_made_anew(start, make, wheels, plugin, home, run):
     wheels.add("tiny")
     path = plugin("tiny\n")
@@ -81,6 +83,7 @@ def test_what_a_killed_process_left_is_removed_and_made_anew(start, make, wheels
     assert not unfinished(home)
 
 
+@pytest.mark.slow(reason="installs several times")
 def test_without_patience_what_others_build_stays(start, make, wheels, plugin, home, monkeypatch, tmp_path):
     wheels.add("tiny")
     path = plugin("tiny\n")

@@ -15,7 +15,7 @@ from brainscore_core.scoring.plan import make_plan
 HERE = Path(__file__).resolve().parent
 
 
-def until(found, seconds=30):
+def until(found, seconds=60):
     """Wait until something is found."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -35,14 +35,17 @@ class Runner:
         self.events = []
         self.marker = f"BRAINSCORE_ENGINE_TEST={self.folder}"
 
-    def __call__(self, models, benchmarks, on_event=None, scorer="engine_toys:score", **options):
+    def __call__(self, models, benchmarks, **options):
+        return self.run(make_plan(models, benchmarks, self.store), **options)
+
+    def run(self, plan, on_event=None, scorer="engine_toys:score", **options):
         def tell(event):
             self.events.append(event)
             if on_event is not None:
                 on_event(event)
 
         return run_plan(
-            make_plan(models, benchmarks, self.store),
+            plan,
             store_address=self.address,
             scorer=scorer,
             cluster=ClusterOptions(**{"memory": 1_000_000_000, **options}),

@@ -1,6 +1,7 @@
 """Subjects that misbehave, in a module of their own, as a plugin has them."""
 
 import os
+import sys
 import textwrap
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from brainscore_core.scoring.subjects import start_subject
 
 MODULE = """
-import ctypes, os, signal, subprocess, sys, time, warnings
+import os, subprocess, sys, time, warnings
 import numpy as np
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.provenance import note
@@ -35,45 +36,25 @@ class Subject:
 
     # what goes wrong
 
-    def segmentation_fault(self):
-        ctypes.string_at(0)
-
-    def be_killed(self):
-        os.kill(os.getpid(), signal.SIGKILL)
-
     def leave(self, status):
         print("leaving now")
         sys.exit(status)
 
     def hang(self):
-        subprocess.Popen(["sleep", "600"])
-        print("hanging")
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(600)
 
     def run_out_of_memory(self):
         import resource
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, resource.RLIM_INFINITY))
-        return np.ones(1 << 34)
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, before[1]))
+        try:
+            return np.ones(1 << 34)
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
 
     def print_much(self, count):
         for _ in range(count):
             print("x" * 9999)
-
-    def print_for_ever(self):
-        while True:
-            os.write(1, b"y" * 65536)
-
-    def noise(self, text):
-        os.write(int(sys.argv[1]), text.encode())
-        return 1
-
-    def answer_twice(self):
-        os.write(int(sys.argv[1]), b'{"body":{"id":99,"answer":1},"payloads":[]}\\n')
-
-    def close_the_connection(self):
-        os.close(int(sys.argv[1]))
-        time.sleep(600)
 
     def raise_it(self, kind):
         if kind == "not applicable":
@@ -112,6 +93,79 @@ def load_and_die(name):
     print("reading the weights")
     os.abort()
 """
+
+LIGHT = """#!{interpreter} -IS
+import ctypes, json, os, signal, subprocess, sys, time
+
+connection = int(sys.argv[-1])
+
+
+def say(body, *payloads):
+    sizes = [["inline", len(one)] for one in payloads]
+    message = json.dumps({{"body": body, "payloads": sizes}}).encode()
+    os.write(connection, message + b"\\n" + b"".join(payloads))
+
+
+def pid():
+    return os.getpid()
+
+
+def children():
+    quiet = dict(stdin=subprocess.DEVNULL)
+    first = subprocess.Popen(["sleep", "600"], **quiet)
+    second = subprocess.Popen(["sleep", "600"], start_new_session=True, **quiet)
+    return [os.getpid(), first.pid, second.pid]
+
+
+def segmentation_fault():
+    ctypes.string_at(0)
+
+
+def be_killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang():
+    subprocess.Popen(["sleep", "600"])
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("hanging", flush=True)
+    time.sleep(600)
+
+
+def print_for_ever():
+    while True:
+        os.write(1, b"y" * 65536)
+
+
+def noise(text):
+    os.write(connection, text.encode())
+
+
+def answer_another_question():
+    say({{"id": 99, "answer": 1}})
+
+
+def close_the_connection():
+    os.close(connection)
+    time.sleep(600)
+
+
+say({{"protocol": 1, "python": "3"}})
+for line in os.fdopen(connection, closefd=False):
+    request = json.loads(line)["body"]
+    answer = {{"methods": {{}}}} if request["ask"] == "load" else globals()[request["method"]](*request["args"])
+    about = json.dumps({{"notes": [], "warnings": [], "peak_bytes": 1}}).encode()
+    say({{"id": request["id"], "answer": answer, "about": 0}}, about)
+"""
+
+
+@pytest.fixture(scope="session")
+def light(tmp_path_factory):
+    """An interpreter that speaks the protocol and imports nothing: it is ready at once, and goes wrong as asked."""
+    python = tmp_path_factory.mktemp("light") / "python"
+    python.write_text(LIGHT.format(interpreter=sys.executable))
+    python.chmod(0o755)
+    return python
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,11 @@
 """Subjects in processes of their own: what they answer, and how they fail."""
 
 import math
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
-import textwrap
+import tempfile
 import time
 import warnings
 
@@ -14,7 +14,14 @@ import pytest
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.provenance import recording
-from brainscore_core.scoring.subjects import CannotTravel, SubjectFailed, SubjectOutOfMemory, _replies, start_subject
+from brainscore_core.scoring.subjects import (
+    CannotTravel,
+    SubjectFailed,
+    SubjectOutOfMemory,
+    _process,
+    _replies,
+    start_subject,
+)
 from brainscore_core.scoring.subjects._files import WireError
 from brainscore_core.scoring.subjects._replies import raise_error, take_over
 
@@ -110,17 +117,24 @@ class TestAnswers:
         with pytest.raises(SubjectFailed, match="AttributeError"):
             subject.call("absent")
 
-    def test_command_before_the_interpreter(self, start):
-        subject = start(prefix=["env", "WANTED=yes"])
-        assert subject.call("environment", "WANTED") == "yes"
-
-    def test_what_it_prints_is_kept_and_passed_on(self, start):
+    def test_one_life(self, start):
+        """A command before the interpreter, what it prints, and its end."""
         heard = []
-        subject = start(on_output=heard.append)
+        subject = start(prefix=["env", "WANTED=yes"], on_output=heard.append)
+        assert subject.call("environment", "WANTED") == "yes"
         subject.call("print_much", 1)
+        until = time.monotonic() + 20
+        while "".join(heard).count("x") < 9999 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert "".join(heard) == subject.log == "x" * 9999 + "\n"
+        subject.call("print_much", 300)
+        pids = [subject.pid, *subject.call("children")]
+        assert all(map(lives, pids))
         subject.close()
-        assert subject.log.count("x") == 9999
-        assert "".join(heard) == subject.log
+        wait_for_the_end(pids)
+        assert "".join(heard).count("x") == 9999 * 301
+        assert len(subject.log) < 1_100_000
+        assert "bytes are left out here" in subject.log
         subject.close()  # again does nothing
         with pytest.raises(SubjectFailed, match="it was closed"):
             subject.call("identifier")
@@ -131,46 +145,40 @@ class TestFailures:
         ("method", "args", "cause", "message"),
         [
             ("segmentation_fault", [], "crash", r"ended by signal 11 \(segmentation fault\) \(in segmentation_fault\)"),
-            ("leave", [3], "exit", "ended with exit status 3.*leaving now"),
+            ("be_killed", [], "crash", r"ended by signal 9 \(killed\).*memory ran out"),
             ("noise", ["hello\n"], "protocol", "an answer that cannot be read .*no JSON"),
-            ("answer_twice", [], "protocol", "an answer to another question"),
+            ("answer_another_question", [], "protocol", "an answer to another question"),
             ("print_for_ever", [], "output", "printed more than 20.0 MB"),
+            ("close_the_connection", [], "protocol", "closed its connection"),
         ],
     )
-    def test_what_ends_it_is_said(self, start, method, args, cause, message):
-        subject = start(max_output=20_000_000)
+    def test_what_ends_it_is_said(self, start, light, monkeypatch, method, args, cause, message):
+        if method == "close_the_connection":  # it does not end by itself, however long one waits
+            monkeypatch.setattr(_process, "_GRACE", 0.2)
+        subject = start(python=light, max_output=20_000_000)
         with pytest.raises(SubjectFailed, match=f"(?s)the subject 'mine' .*{message}") as caught:
             subject.call(method, *args)
         assert caught.value.cause == cause
+        assert isinstance(caught.value, SubjectOutOfMemory) == (method == "be_killed")
         assert not lives(subject.pid)
         with pytest.raises(SubjectFailed, match="cannot be asked any more"):
             subject.call("identifier")
 
-    def test_killed(self, start):
-        with pytest.raises(SubjectOutOfMemory, match=r"signal 9 \(killed\).*memory ran out"):
-            start().call("be_killed")
+    def test_leaving(self, start):
+        with pytest.raises(SubjectFailed, match=r"(?s)ended with exit status 3.*leaving now") as caught:
+            start().call("leave", 3)
+        assert caught.value.cause == "exit"
 
-    def test_out_of_memory(self, start):
+    def test_out_of_memory(self, subject):
         with pytest.raises(SubjectOutOfMemory, match="MemoryError"):
-            start().call("run_out_of_memory")
+            subject.call("run_out_of_memory")
 
-    def test_hanging(self, start):
-        subject = start(timeout=1.5)
+    def test_hanging(self, start, light):
+        subject = start(python=light, timeout=1.5)
         with pytest.raises(SubjectFailed, match=r"no answer within 1.5 s \(in hang\)(?s:.*)  \| hanging") as caught:
             subject.call("hang")
         assert caught.value.cause == "timeout"
         assert not lives(subject.pid)
-
-    def test_connection_closed_by_it(self, start):
-        with pytest.raises(SubjectFailed, match="closed its connection"):
-            start().call("close_the_connection")
-
-    def test_much_output_is_bounded(self, start):
-        subject = start()
-        subject.call("print_much", 300)
-        subject.close()
-        assert len(subject.log) < 1_100_000
-        assert "bytes are left out here" in subject.log
 
     @pytest.mark.parametrize(
         ("about", "message"),
@@ -295,22 +303,18 @@ class TestFailures:
 
 
 class TestNothingIsLeft:
-    def test_after_closing(self, start):
-        subject = start()
+    """After closing: ``TestAnswers.test_one_life``."""
+
+    def test_after_it_was_dropped(self, variables, light):
+        subject = start_subject("misbehaving:load", "mine", python=light, environment=variables, timeout=60)
         pids = [subject.pid, *subject.call("children")]
         assert all(map(lives, pids))
-        subject.close()
-        wait_for_the_end(pids)
-
-    def test_after_it_was_dropped(self, variables):
-        subject = start_subject("misbehaving:load", "mine", environment=variables, timeout=60)
-        pids = [subject.pid, *subject.call("children")]
         del subject
         wait_for_the_end(pids)
 
     @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, children may stay for half a second")
-    def test_after_its_guard_was_killed(self, start):
-        subject = start()
+    def test_after_its_guard_was_killed(self, start, light):
+        subject = start(python=light)
         pid = subject.call("pid")
         os.kill(subject.pid, signal.SIGKILL)
         wait_for_the_end([pid])
@@ -318,44 +322,41 @@ class TestNothingIsLeft:
             subject.call("identifier")
 
     def test_after_the_scoring_process_was_killed(self, variables, tmp_path):
-        code = """
-        import os, sys
-        from brainscore_core.scoring.subjects import start_subject
-        subject = start_subject("misbehaving:load", "mine")
-        array = subject.call("large", 1000, 0)
-        print(subject.pid, *subject.call("children"), flush=True)
-        subject.call("hang")
-        """
-        parent = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(code)],
-            env={**variables, "TMPDIR": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        pids = [int(pid) for pid in parent.stdout.readline().split()]
-        assert len(pids) == 4
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        parent = context.Process(target=_score, args=({**variables, "TMPDIR": str(tmp_path)}, theirs), daemon=True)
+        parent.start()
+        assert ours.poll(60)
+        pids = ours.recv()
         assert all(map(lives, pids))
         parent.kill()
-        parent.wait()
-        parent.stdout.close()
+        parent.join()
         wait_for_the_end(pids)
         assert list(tmp_path.iterdir()) == []
 
-    def test_interrupted(self, variables):
-        code = """
-        import _thread, threading
-        from brainscore_core.scoring.subjects import start_subject
-        subject = start_subject("misbehaving:load", "mine")
-        print(subject.pid, subject.call("pid"), flush=True)
-        threading.Timer(0.3, _thread.interrupt_main).start()
-        subject.call("hang")
-        """
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code)], env=variables, capture_output=True, text=True, timeout=60
-        )
-        assert "KeyboardInterrupt" in done.stderr
-        wait_for_the_end([int(pid) for pid in done.stdout.split()])
+    def test_interrupted(self, start, light, monkeypatch):
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            # it prints once it was asked
+            subject = start(python=light, on_output=lambda text: os.kill(os.getpid(), signal.SIGINT))
+            pids = [subject.pid, *subject.call("children")]
+            monkeypatch.setattr(_process, "_GRACE", 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                subject.call("hang")
+        finally:
+            signal.signal(signal.SIGINT, before)
+        wait_for_the_end(pids)
+
+
+def _score(variables, connection):
+    os.environ.clear()
+    os.environ.update(variables)
+    tempfile.tempdir = None  # the folder of the variables
+    subject = start_subject("misbehaving:load", "mine", timeout=60)
+    array = subject.call("large", 1000, 0)
+    connection.send([subject.pid, *subject.call("children")])
+    subject.call("hang")
+    del array
 
 
 def test_warnings_can_be_made_errors(subject):
