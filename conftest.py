@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -92,6 +93,44 @@ def torchvision():
                 f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
             )
     return pytest.importorskip("torchvision")
+
+
+@pytest.fixture(scope="session")
+def make_stand_in(tmp_path_factory):
+    """``make(identifier, kind)`` copies a stand-in, which is made once a process."""
+    from brainscore_vision.testing import _stand_ins, stand_in
+
+    made, home = {}, tmp_path_factory.mktemp("stand_ins")
+    makers = {"assemblies": stand_in, "stimulus_sets": _stand_ins.make_stimulus_set}
+
+    def make(identifier, kind):
+        if (identifier, kind) not in made:
+            with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
+                patched.setenv("BRAINSCORE_HOME", str(home))  # a test may have one of its own, which ends with it
+                warnings.filterwarnings("ignore", "Duplicate dimension names")
+                made[identifier, kind] = makers[kind](identifier)
+        return made[identifier, kind].copy()
+
+    return make
+
+
+@pytest.fixture
+def stand_ins(make_stand_in, monkeypatch):
+    """Data are stand-ins where there are any, without a server: ``serve_stand_ins`` is for tests of their loaders."""
+    from brainscore_core.plugins import Registry
+    from brainscore_vision import data_registry, stimulus_set_registry
+    from brainscore_vision.testing import list_stand_ins
+
+    known, make = list_stand_ins(), Registry.make
+    kinds = ((data_registry, "assemblies"), (stimulus_set_registry, "stimulus_sets"))
+
+    def made_or_loaded(self, key, *args, **kwargs):
+        for registry, kind in kinds:
+            if self is registry and key in known[kind]:
+                return make_stand_in(key, kind)
+        return make(self, key, *args, **kwargs)
+
+    monkeypatch.setattr(Registry, "make", made_or_loaded)
 
 
 @pytest.fixture
