@@ -1,5 +1,6 @@
 """Fixtures for every test of the project, the plugins' own included."""
 
+import hashlib
 import importlib.util
 import json
 import logging
@@ -50,9 +51,13 @@ _set_up_site()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _home_of_the_tests(tmp_path_factory):
+def _home_of_the_tests(tmp_path_factory, pytestconfig):
     """Nothing a test does reaches the user's own caches, results or plugins."""
     home = tmp_path_factory.mktemp("home")
+    drawn = _drawn_stimuli(pytestconfig)
+    if drawn is not None:
+        (home / "brainscore_home").mkdir()
+        (home / "brainscore_home" / "simulated2026").symlink_to(drawn)
     tempfile.tempdir = str(tmp_path_factory.mktemp("temporary"))  # what examples leave behind goes with the tests' own
     unset = ("RESULTS", "PLUGINS", "ACTIVATIONS", "ACTIVATIONS_LIMIT", "MAX_MEMORY")
     kept = {f"BRAINSCORE_{name}": os.environ.pop(f"BRAINSCORE_{name}", None) for name in unset}
@@ -69,6 +74,16 @@ def _home_of_the_tests(tmp_path_factory):
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+def _drawn_stimuli(config):
+    """Folder of the stimuli of Simulated2026, which any test may complete: kept while the code that draws them is."""
+    if not config.pluginmanager.has_plugin("cacheprovider") or os.name == "nt":  # no folder, or no links
+        return None
+    code = config.rootpath / "brainscore_vision" / "data" / "simulated2026" / "stimuli.py"
+    if not code.is_file():
+        return None
+    return config.cache.mkdir(f"simulated2026-{hashlib.sha256(code.read_bytes()).hexdigest()[:16]}")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from brainscore_vision.benchmarks.papale2025.benchmark import Papale2025, load_a
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.testing import serve_stand_ins
 
 REGIONS, SUBJECTS = ("V1", "V4", "IT"), ("monkeyF", "monkeyN")
 IDENTIFIERS = [f"Papale2025.{region}-{metric}" for region in REGIONS for metric in ("ridge", "ridgecv")]
@@ -29,12 +28,6 @@ def coarse(degrees=18):
 
 
 MODELS = {"cropped": lambda: coarse(8), "coarse": coarse}
-
-
-@pytest.fixture
-def stand_ins(s3_server):
-    with serve_stand_ins("Papale2025_train", "Papale2025_test"):
-        yield
 
 
 def _recorded(model, region, stimuli):
@@ -97,6 +90,7 @@ def test_is_as_published(identifier):
     assert "10.1016/j.neuron.2024.12.003" in benchmark.bibtex
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("identifier", ["Papale2025.V1-ridgecv", "Papale2025.IT-ridge"])
 def test_equals_the_published_definition(stand_ins, identifier, model):
