@@ -119,12 +119,12 @@ def make_stand_in(tmp_path_factory):
     makers = {"assemblies": stand_in, "stimulus_sets": _stand_ins.make_stimulus_set}
 
     def make(identifier, kind):
-        if (identifier, kind) not in made:
-            with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
-                patched.setenv("BRAINSCORE_HOME", str(home))  # a test may have one of its own, which ends with it
-                warnings.filterwarnings("ignore", "Duplicate dimension names")
+        with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
+            patched.setenv("BRAINSCORE_HOME", str(home))  # a test may have one of its own, which ends with it
+            warnings.filterwarnings("ignore", "Duplicate dimension names")
+            if (identifier, kind) not in made:
                 made[identifier, kind] = makers[kind](identifier)
-        return made[identifier, kind].copy()
+            return made[identifier, kind].copy()
 
     return make
 

@@ -10,7 +10,7 @@ from brainscore_vision import benchmark_registry, load_benchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks.bmd2024.benchmark import CONDITIONS, BMD2024AccuracyDistance
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.testing import small_labeller
+from brainscore_vision.testing import serve_stand_ins, small_labeller
 
 CEILINGS = {"texture_1": 0.98283, "texture_2": 0.97337, "dotted_1": 0.97837, "dotted_2": 0.93071}
 
@@ -62,13 +62,14 @@ def test_registered():
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("model", ["brightness", "small-labeller"])
-def test_equals_the_published_definition(stand_ins, condition, model):
+def test_equals_the_published_definition(s3_server, condition, model):
     if model == "small-labeller":
         pytest.importorskip("torch")
     candidate = Brightness() if model == "brightness" else small_labeller()
-    benchmark = load_benchmark(_identifier(condition))
-    score = benchmark(candidate)
-    assembly = benchmark._assembly.content
+    with serve_stand_ins(f"BMD2024.{condition}"):
+        benchmark = load_benchmark(_identifier(condition))
+        score = benchmark(candidate)
+        assembly = benchmark._assembly.content
     assert (benchmark.identifier, benchmark.version, benchmark.parent) == (_identifier(condition), 1, "BMD2024")
     stimuli = assembly.attrs["stimulus_set"]
     assert stimuli.identifier == f"BMD_2024_{condition}"

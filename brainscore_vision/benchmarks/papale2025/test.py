@@ -12,6 +12,7 @@ from brainscore_vision.benchmarks.papale2025.benchmark import Papale2025, load_a
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
+from brainscore_vision.testing import serve_stand_ins
 
 REGIONS, SUBJECTS = ("V1", "V4", "IT"), ("monkeyF", "monkeyN")
 IDENTIFIERS = [f"Papale2025.{region}-{metric}" for region in REGIONS for metric in ("ridge", "ridgecv")]
@@ -143,7 +144,13 @@ def test_assembly_by_region_and_reliability(stand_ins):
     assert assembly.shape == (80, 7)
     assert load_assembly("V1", "test", True).shape == (20, 7)
     assert load_assembly("V1", "train", True, reliability_threshold=0.05).shape == (60, 9)
-    with pytest.raises(UserError, match=r"THINGS_TVSD_test_Assembly.*'region' is 'V2'(.|\n)*IT, V1, V4"):
+
+
+def test_a_region_that_was_not_recorded_from(s3_server):
+    with (
+        serve_stand_ins("Papale2025_test"),
+        pytest.raises(UserError, match=r"THINGS_TVSD_test_Assembly.*'region' is 'V2'(.|\n)*IT, V1, V4"),
+    ):
         load_assembly("V2", split="test", average_repetitions=True)
 
 
