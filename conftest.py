@@ -1,5 +1,6 @@
 """Fixtures for every test of the project, the plugins' own included."""
 
+import hashlib
 import importlib.util
 import json
 import logging
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -51,9 +53,13 @@ _set_up_site()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _home_of_the_tests(tmp_path_factory):
+def _home_of_the_tests(tmp_path_factory, pytestconfig):
     """Nothing a test does reaches the user's own caches, results or plugins."""
     home = tmp_path_factory.mktemp("home")
+    drawn = _drawn_stimuli(pytestconfig)
+    if drawn is not None:
+        (home / "brainscore_home").mkdir()
+        (home / "brainscore_home" / "simulated2026").symlink_to(drawn)
     tempfile.tempdir = str(tmp_path_factory.mktemp("temporary"))  # what examples leave behind goes with the tests' own
     unset = ("RESULTS", "PLUGINS", "ACTIVATIONS", "ACTIVATIONS_LIMIT", "MAX_MEMORY")
     kept = {f"BRAINSCORE_{name}": os.environ.pop(f"BRAINSCORE_{name}", None) for name in unset}
@@ -70,6 +76,16 @@ def _home_of_the_tests(tmp_path_factory):
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+def _drawn_stimuli(config):
+    """Folder of the stimuli of Simulated2026, which any test may complete: kept while the code that draws them is."""
+    if not config.pluginmanager.has_plugin("cacheprovider") or os.name == "nt":  # no folder, or no links
+        return None
+    code = config.rootpath / "brainscore_vision" / "data" / "simulated2026" / "stimuli.py"
+    if not code.is_file():
+        return None
+    return config.cache.mkdir(f"simulated2026-{hashlib.sha256(code.read_bytes()).hexdigest()[:16]}")
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +110,44 @@ def torchvision():
                 f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
             )
     return pytest.importorskip("torchvision")
+
+
+@pytest.fixture(scope="session")
+def make_stand_in(tmp_path_factory):
+    """``make(identifier, kind)`` copies a stand-in, which is made once a process."""
+    from brainscore_vision.testing import _stand_ins, stand_in
+
+    made, home = {}, tmp_path_factory.mktemp("stand_ins")
+    makers = {"assemblies": stand_in, "stimulus_sets": _stand_ins.make_stimulus_set}
+
+    def make(identifier, kind):
+        with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
+            patched.setenv("BRAINSCORE_HOME", str(home))  # a test may have one of its own, which ends with it
+            warnings.filterwarnings("ignore", "Duplicate dimension names")
+            if (identifier, kind) not in made:
+                made[identifier, kind] = makers[kind](identifier)
+            return made[identifier, kind].copy()
+
+    return make
+
+
+@pytest.fixture
+def stand_ins(make_stand_in, monkeypatch):
+    """Data are stand-ins where there are any, without a server: ``serve_stand_ins`` is for tests of their loaders."""
+    from brainscore_core.plugins import Registry
+    from brainscore_vision import data_registry, stimulus_set_registry
+    from brainscore_vision.testing import list_stand_ins
+
+    known, make = list_stand_ins(), Registry.make
+    kinds = ((data_registry, "assemblies"), (stimulus_set_registry, "stimulus_sets"))
+
+    def made_or_loaded(self, key, *args, **kwargs):
+        for registry, kind in kinds:
+            if self is registry and key in known[kind]:
+                return make_stand_in(key, kind)
+        return make(self, key, *args, **kwargs)
+
+    monkeypatch.setattr(Registry, "make", made_or_loaded)
 
 
 @pytest.fixture

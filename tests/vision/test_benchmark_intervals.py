@@ -1,7 +1,6 @@
 """Scores and ceilings of registered benchmarks say how sure they are, and two models can be compared on each."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +8,13 @@ import pytest
 
 from brainscore_core.scoring.comparison import compare_scores
 from brainscore_vision import benchmark_registry, load_benchmark, load_model
-from brainscore_vision.testing import list_stand_ins, serve_stand_ins, small_labeller, small_models
+from brainscore_vision.testing import small_labeller, small_models
 
 
 class Run(NamedTuple):
     """A benchmark that stands for those of its plugin that share its code."""
 
     identifier: str
-    data: Sequence[str] = ()
     models: str = "small"
     degrees: int = 8
     ceiling: bool = True
@@ -27,28 +25,24 @@ class Run(NamedTuple):
 
 
 RUNS = [
-    Run("MajajHong2015public.IT-pls", ["MajajHong2015.public"]),
-    Run("MajajHong2015public.V4-temporal-pls", ["MajajHong2015.temporal.public"], slow=True),
-    Run("FreemanZiemba2013public.V1-pls", ["FreemanZiemba2013.public"], degrees=4, slow=True),
-    Run("Papale2025.IT-ridge", ["Papale2025_train", "Papale2025_test"], slow=True),
-    Run("Bracci2019.anteriorVTC-rdm", ["Bracci2019"]),
-    Run("tong.Coggan2024_fMRI.IT-rdm", ["Coggan2024_fMRI"], degrees=9),
+    Run("MajajHong2015public.IT-pls"),
+    Run("MajajHong2015public.V4-temporal-pls", slow=True),
+    Run("FreemanZiemba2013public.V1-pls", degrees=4, slow=True),
+    Run("Papale2025.IT-ridge", slow=True),
+    Run("Bracci2019.anteriorVTC-rdm"),
+    Run("tong.Coggan2024_fMRI.IT-rdm", degrees=9),
     Run(
         "tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity",
-        ["Coggan2024_behavior", "Coggan2024_behavior_fitting"],
         slow=True,
     ),
-    Run("Rajalingham2018public-i2n", ["Rajalingham2018.public"]),
-    Run("Hebart2023-match", ["Hebart2023"], ceiling=False),
-    Run(
-        "Baker2022fragmented-accuracy_delta", ["Baker2022_fragmented_distortion"], "labellers", ceiling=False, slow=True
-    ),
-    Run("BMD2024.texture_1Behavioral-accuracy_distance", ["BMD2024.texture_1"], "labellers", slow=True),
-    Run("Geirhos2021colour-error_consistency", ["Geirhos2021_colour"], "labellers", slow=True),
-    Run("Geirhos2021colour-top1", ["Geirhos2021_colour"], "labellers", ceiling=False, slow=True),
+    Run("Rajalingham2018public-i2n"),
+    Run("Hebart2023-match", ceiling=False),
+    Run("Baker2022fragmented-accuracy_delta", "labellers", ceiling=False, slow=True),
+    Run("BMD2024.texture_1Behavioral-accuracy_distance", "labellers", slow=True),
+    Run("Geirhos2021colour-error_consistency", "labellers", slow=True),
+    Run("Geirhos2021colour-top1", "labellers", ceiling=False, slow=True),
     Run(
         "Malania2007.short2-threshold_elevation",
-        ["Malania2007.short2", "Malania2007.short2_fit", "Malania2007.vernier_only"],
         score=False,  # the small models do not learn the task
         slow=True,
     ),
@@ -101,25 +95,16 @@ def test_every_registered_benchmark_is_looked_at():
         pytest.param(
             run,
             id=run.identifier,
-            marks=[pytest.mark.slow(reason="estimates coverage from many simulations")] if run.slow else [],
+            marks=[pytest.mark.slow(reason="resamples a score and its ceiling many times")] if run.slow else [],
         )
         for run in RUNS
     ],
 )
-def test_intervals_and_comparison(run, request, tmp_path, monkeypatch):
+def test_intervals_and_comparison(run, stand_ins, monkeypatch):
     models = models_of(run)
-    if run.data:
-        request.getfixturevalue("s3_server")
-        monkeypatch.delenv("BRAINSCORE_MIRROR", raising=False)
-        monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
-        monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
-        known = list_stand_ins()
-        with serve_stand_ins(*(name for name in run.data if any(name in names for names in known.values()))):
-            benchmark = load_benchmark(run.identifier)
-            ceiling, scores = benchmark.ceiling, [benchmark(model) for model in models]
-    else:
-        benchmark = load_benchmark(run.identifier)
-        ceiling, scores = benchmark.ceiling, [benchmark(model) for model in models]
+    monkeypatch.delenv("BRAINSCORE_MIRROR", raising=False)
+    benchmark = load_benchmark(run.identifier)
+    ceiling, scores = benchmark.ceiling, [benchmark(model) for model in models]
     require_interval(ceiling, there=run.ceiling)
     for score in scores:
         require_interval(score, there=run.score)

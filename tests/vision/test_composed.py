@@ -28,18 +28,18 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     average_repetition,
 )
-from brainscore_vision.testing import serve_stand_ins, small_models
+from brainscore_vision.testing import small_models
 from brainscore_vision.testing._pictures import write_pictures
 from brainscore_vision.utils import LazyLoad
 
 STIMULI, NEUROIDS, REPETITIONS = 40, 9, 4
 
 
-@pytest.fixture
-def stimuli(tmp_path):
+@pytest.fixture(scope="module")
+def stimuli(tmp_path_factory):
     names = [f"s{i:02d}" for i in range(STIMULI)]
     stimuli = StimulusSet({"stimulus_id": names, "kind": ["a", "b"] * (STIMULI // 2)})
-    stimuli.stimulus_paths = write_pictures(tmp_path, names, seed=7)
+    stimuli.stimulus_paths = write_pictures(tmp_path_factory.mktemp("pictures"), names, seed=7)
     stimuli.identifier = "Tiny2026"
     return stimuli
 
@@ -49,10 +49,10 @@ def model():
     return small_models()[0]
 
 
-@pytest.fixture
-def recorded(stimuli, model):
+@pytest.fixture(scope="module")
+def _recorded(stimuli):
     """Responses that the model predicts in part, with repetitions, of two subjects."""
-    rng = np.random.default_rng(3)
+    rng, model = np.random.default_rng(3), small_models()[0]
     model.start_recording("IT", time_bins=[(70, 170)])
     features = model.look_at(stimuli).values.reshape(STIMULI, -1)
     features = (features - features.mean(axis=0)) / features.std(axis=0)
@@ -72,6 +72,12 @@ def recorded(stimuli, model):
     )
     assembly.attrs.update(stimulus_set=stimuli, stimulus_set_identifier="Tiny2026", identifier="Tiny2026")
     return assembly
+
+
+@pytest.fixture
+def recorded(_recorded):
+    """The test's own."""
+    return _recorded.copy()
 
 
 @pytest.fixture
@@ -439,13 +445,12 @@ def test_command_line(tiny, tmp_path):
     assert "reliability, a share of variance" in f"{refused.output}{refused.exception}"
 
 
-def test_names_of_the_published_data_sets(s3_server):
+def test_names_of_the_published_data_sets(stand_ins):
     model = small_models()[1]
-    with serve_stand_ins("MajajHong2015.public"):
-        benchmark = load_benchmark("MajajHong2015public.IT:cka_cv")
-        found = benchmark(model)
-        same = load_benchmark("MajajHong2015public.IT:pls")(model)
-        registered = load_benchmark("MajajHong2015public.IT-pls")(model)
+    benchmark = load_benchmark("MajajHong2015public.IT:cka_cv")
+    found = benchmark(model)
+    same = load_benchmark("MajajHong2015public.IT:pls")(model)
+    registered = load_benchmark("MajajHong2015public.IT-pls")(model)
     assert (benchmark.identifier, benchmark.parent) == ("MajajHong2015public.IT:cka_cv", "IT")
     assert found.attrs["scale"] == "unceiled"
     assert np.isfinite(float(found.attrs["raw"]))
@@ -454,19 +459,18 @@ def test_names_of_the_published_data_sets(s3_server):
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "scale"),
+    ("name", "scale"),
     [
-        (["FreemanZiemba2013.public"], "FreemanZiemba2013public.V1:cka_cv", "unceiled"),
-        (["FreemanZiemba2013.public"], "FreemanZiemba2013public.V2:ridge", "ceiled"),
-        (["Papale2025_train", "Papale2025_test"], "Papale2025.V4:ridge_split", "ceiled"),
-        (["Papale2025_train", "Papale2025_test"], "Papale2025.IT:cka", "unceiled"),
-        (["Papale2025_train", "Papale2025_test"], "Papale2025.V1:ridge_split@none", "unceiled"),
+        ("FreemanZiemba2013public.V1:cka_cv", "unceiled"),
+        ("FreemanZiemba2013public.V2:ridge", "ceiled"),
+        ("Papale2025.V4:ridge_split", "ceiled"),
+        ("Papale2025.IT:cka", "unceiled"),
+        ("Papale2025.V1:ridge_split@none", "unceiled"),
     ],
 )
-def test_other_published_data_sets(s3_server, data, name, scale):
-    with serve_stand_ins(*data):
-        benchmark = load_benchmark(name)
-        found = benchmark(small_models()[0])
+def test_other_published_data_sets(stand_ins, name, scale):
+    benchmark = load_benchmark(name)
+    found = benchmark(small_models()[0])
     assert found.attrs["scale"] == scale
     assert 0 < float(found) < 1
     assert benchmark.region == name.partition(":")[0].rpartition(".")[2]

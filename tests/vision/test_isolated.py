@@ -25,7 +25,6 @@ from brainscore_vision._isolated import Isolation, isolated_model
 from brainscore_vision._subjects import load_subject_file, to_subject
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.testing import serve_stand_ins
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS")
 
@@ -287,18 +286,20 @@ def test_neural_scores_are_equal(model, benchmark, drawn, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("model", "benchmark", "data"),
+    ("model", "benchmark"),
     [
-        ("pixels", "Hebart2023-match", "Hebart2023"),
-        ("{file}:network", "Rajalingham2018public-i2n", "Rajalingham2018.public"),
-        ("{file}:labeller", "BMD2024.texture_1Behavioral-accuracy_distance", "BMD2024.texture_1"),
-        ("{file}:Settling", "MajajHong2015public.IT-temporal-pls", "MajajHong2015.temporal.public"),
+        ("pixels", "Hebart2023-match"),
+        ("{file}:network", "Rajalingham2018public-i2n"),
+        ("{file}:labeller", "BMD2024.texture_1Behavioral-accuracy_distance"),
+        pytest.param(
+            *("{file}:Settling", "MajajHong2015public.IT-temporal-pls"),
+            marks=pytest.mark.slow(reason="ten splits of eleven time bins, twice"),
+        ),
     ],
 )
-def test_scores_on_stand_ins_are_equal(model, benchmark, data, models, s3_server, monkeypatch, tmp_path):
+def test_scores_on_stand_ins_are_equal(model, benchmark, models, stand_ins, monkeypatch, tmp_path):
     pytest.importorskip("torch")
-    with serve_stand_ins(data):
-        there, here = scores(model.format(file=models), benchmark, monkeypatch, tmp_path)
+    there, here = scores(model.format(file=models), benchmark, monkeypatch, tmp_path)
     assert there.state == here.state == "scored", (there.reason, here.reason)
     assert (there.score, there.raw, there.ceiling) == (here.score, here.raw, here.ceiling)
 

@@ -46,6 +46,7 @@ def test_tests_of_data_and_metrics(folder, kind):
     assert kind in tests.loads
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("key", [key for key in metric_registry if metric_registry.location(key).source == "built in"])
 def test_metrics(key):
     try:
@@ -58,6 +59,7 @@ def test_metrics(key):
     assert [str(check) for check in checks if check.result == "failed"] == []
 
 
+@pytest.mark.slow(reason="every check of a benchmark and of its data")
 def test_a_published_benchmark_and_its_data(s3_server):
     with serve_stand_ins("MajajHong2015.public"):
         checked = list(check_references(find_references("benchmark", "MajajHong2015public.IT-pls")))

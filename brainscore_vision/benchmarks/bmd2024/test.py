@@ -59,6 +59,7 @@ def test_registered():
         BMD2024AccuracyDistance("texture_3")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("model", ["brightness", "small-labeller"])
 def test_equals_the_published_definition(s3_server, condition, model):

@@ -5,7 +5,7 @@ from scipy.stats import spearmanr
 from brainscore_core.errors import UserError
 from brainscore_vision import load_benchmark, load_dataset, load_stimulus_set
 from brainscore_vision.benchmarks.bracci2019.benchmark import Bracci2019RSA
-from brainscore_vision.testing import serve_stand_ins, small_models, stand_in
+from brainscore_vision.testing import small_models, stand_in
 
 IDENTIFIER = "Bracci2019.anteriorVTC-rdm"
 
@@ -30,33 +30,31 @@ def straight_line(features, assembly):
     return raw, np.mean(agreement)
 
 
-def test_equals_the_definition(s3_server):
-    with serve_stand_ins("Bracci2019"):
-        benchmark = load_benchmark(IDENTIFIER)
-        stimuli, assembly = load_stimulus_set("Bracci2019"), load_dataset("Bracci2019")
-        values = []
-        for model in small_models():
-            score = benchmark(model)
-            model.start_recording("IT", [(70, 170)])
-            features = model.look_at(stimuli).transpose("presentation", ...).values.reshape(27, -1).astype(float)
-            raw, ceiling = straight_line(features, assembly)
-            assert float(score.attrs["raw"]) == pytest.approx(raw, abs=1e-9)
-            assert float(benchmark.ceiling) == float(score.attrs["ceiling"]) == pytest.approx(ceiling, abs=1e-9)
-            assert 0.2 < ceiling < 1
-            assert score.attrs["unclamped"] == pytest.approx(raw / ceiling, abs=1e-9)
-            assert 0 < score.attrs["error"] < 0.5
-            low, high = score.attrs["unclamped_ci"]
-            assert low < raw / ceiling < high
-            values.append(raw)
+def test_equals_the_definition(stand_ins):
+    benchmark = load_benchmark(IDENTIFIER)
+    stimuli, assembly = load_stimulus_set("Bracci2019"), load_dataset("Bracci2019")
+    values = []
+    for model in small_models():
+        score = benchmark(model)
+        model.start_recording("IT", [(70, 170)])
+        features = model.look_at(stimuli).transpose("presentation", ...).values.reshape(27, -1).astype(float)
+        raw, ceiling = straight_line(features, assembly)
+        assert float(score.attrs["raw"]) == pytest.approx(raw, abs=1e-9)
+        assert float(benchmark.ceiling) == float(score.attrs["ceiling"]) == pytest.approx(ceiling, abs=1e-9)
+        assert 0.2 < ceiling < 1
+        assert score.attrs["unclamped"] == pytest.approx(raw / ceiling, abs=1e-9)
+        assert 0 < score.attrs["error"] < 0.5
+        low, high = score.attrs["unclamped_ci"]
+        assert low < raw / ceiling < high
+        values.append(raw)
     assert values[0] > values[1] + 0.05  # the simulated voxels see grey levels
     assert len(benchmark.ceiling.attrs["raw"]) == 6
 
 
-def test_other_regions_of_the_data(s3_server):
-    with serve_stand_ins("Bracci2019"):
-        benchmark = Bracci2019RSA("V1")
-        assert (benchmark.identifier, benchmark.region) == ("Bracci2019.V1-rdm", "V1")
-        assert 0 < float(benchmark(small_models()[0])) <= 1
+def test_other_regions_of_the_data(stand_ins):
+    benchmark = Bracci2019RSA("V1")
+    assert (benchmark.identifier, benchmark.region) == ("Bracci2019.V1-rdm", "V1")
+    assert 0 < float(benchmark(small_models()[0])) <= 1
     with pytest.raises(UserError, match="no region 'IT'"):
         Bracci2019RSA("IT")
 

@@ -12,17 +12,13 @@ from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.coggan2024_behavior.accuracies import consistency, mean_by_condition, similarity
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.testing import serve_stand_ins
 
 IDENTIFIER = "tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity"
 
 
 @pytest.fixture
-def served(s3_server, tmp_path, monkeypatch):
-    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
+def simulated(stand_ins, tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
-    with serve_stand_ins("Coggan2024_behavior", "Coggan2024_behavior_fitting"):
-        yield
 
 
 def grid(images, cells):
@@ -75,7 +71,7 @@ def test_registered():
     assert "Tong.Coggan2024.behavior" in benchmark.bibtex
 
 
-def test_two_models_score_as_computed_by_hand(served):
+def test_two_models_score_as_computed_by_hand(simulated):
     benchmark = load_benchmark(IDENTIFIER)
     assembly, fitting = load_dataset("Coggan2024_behavior"), load_stimulus_set("Coggan2024_behavior_fitting")
     scores = []
@@ -96,7 +92,7 @@ def test_two_models_score_as_computed_by_hand(served):
     assert 0.05 < min(scores) < max(scores) <= 1
 
 
-def test_a_negative_correlation_is_not_rewarded(served):
+def test_a_negative_correlation_is_not_rewarded(simulated):
     class Contrary(FeatureModel):
         """Wrong where people are right."""
 
@@ -116,7 +112,7 @@ def test_a_negative_correlation_is_not_rewarded(served):
     assert contrary.trials == 1
 
 
-def test_a_model_that_is_always_right_has_no_score(served):
+def test_a_model_that_is_always_right_has_no_score(simulated):
     class Knowing(FeatureModel):
         def look_at(self, stimuli, number_of_trials=1, require_variance=False):
             answers = super().look_at(stimuli).copy()
@@ -132,7 +128,7 @@ def test_a_model_that_is_always_right_has_no_score(served):
     assert "equally often" in score.attrs["raw"].attrs["error_reason"]
 
 
-def test_images_are_placed_at_the_angle_of_the_experiment(served):
+def test_images_are_placed_at_the_angle_of_the_experiment(simulated):
     sizes = set()
     wide = FeatureModel(
         "wide",
@@ -144,7 +140,7 @@ def test_images_are_placed_at_the_angle_of_the_experiment(served):
     assert sizes == {(64, 64)}
 
 
-def test_forgotten_images_are_refused(served):
+def test_forgotten_images_are_refused(simulated):
     class Forgetful(FeatureModel):
         def look_at(self, stimuli, number_of_trials=1, require_variance=False):
             return super().look_at(stimuli).isel(presentation=slice(1, None))
@@ -154,7 +150,7 @@ def test_forgotten_images_are_refused(served):
         load_benchmark(IDENTIFIER)(forgetful)
 
 
-def test_a_model_without_probabilities_is_not_applicable(served):
+def test_a_model_without_probabilities_is_not_applicable(simulated):
     with pytest.raises(NotApplicable):
         load_benchmark(IDENTIFIER)(RecordedDecisions("labels", {"a": "b"}, visual_degrees=10))
 

@@ -6,7 +6,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_vision import load_benchmark, load_dataset, load_model, load_stimulus_set
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures
 from brainscore_vision.benchmarks.coggan2024_fMRI.benchmark import similarities
-from brainscore_vision.testing import serve_stand_ins, small_models, stand_in
+from brainscore_vision.testing import small_models, stand_in
 
 REGIONS = ["V1", "V2", "V4", "IT"]
 
@@ -24,29 +24,29 @@ def straight_line(features, matrices):
     return raw, ceiling, np.sign(raw) * (raw / ceiling) ** 2
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("region", REGIONS)
 @pytest.mark.filterwarnings("error:Duplicate dimension names")
-def test_equals_the_definition(s3_server, region):
-    with serve_stand_ins("Coggan2024_fMRI"):
-        benchmark = load_benchmark(f"tong.Coggan2024_fMRI.{region}-rdm")
-        assembly = load_dataset("Coggan2024_fMRI")
-        matrices = assembly.values[:, :, assembly["region"].values == region]
-        stimuli = load_stimulus_set("Coggan2024_fMRI")
-        values = []
-        for model in small_models(visual_degrees=9):
-            score = benchmark(model)
-            model.start_recording(region, [(0, 250)])
-            features = model.look_at(stimuli).transpose("presentation", ...).values.reshape(24, -1).astype(float)
-            raw, ceiling, expected = straight_line(features, matrices)
-            assert float(score.attrs["raw"]) == pytest.approx(raw, abs=1e-9)
-            assert float(benchmark.ceiling) == float(score.attrs["ceiling"]) == pytest.approx(ceiling, abs=1e-9)
-            values.append(raw)
-            assert score.attrs["unclamped"] == pytest.approx(expected, abs=1e-9)
-            assert len(score.attrs["raw"].attrs["raw"]) == len(benchmark.ceiling.attrs["raw"]) == 9
-            assert 0 < score.attrs["error"] < 0.3
-            low, high = score.attrs["unclamped_ci"]
-            assert low < expected < high
-        assert values[0] > 0.2 > values[1]  # the simulated voxels see grey levels
+def test_equals_the_definition(stand_ins, region):
+    benchmark = load_benchmark(f"tong.Coggan2024_fMRI.{region}-rdm")
+    assembly = load_dataset("Coggan2024_fMRI")
+    matrices = assembly.values[:, :, assembly["region"].values == region]
+    stimuli = load_stimulus_set("Coggan2024_fMRI")
+    values = []
+    for model in small_models(visual_degrees=9):
+        score = benchmark(model)
+        model.start_recording(region, [(0, 250)])
+        features = model.look_at(stimuli).transpose("presentation", ...).values.reshape(24, -1).astype(float)
+        raw, ceiling, expected = straight_line(features, matrices)
+        assert float(score.attrs["raw"]) == pytest.approx(raw, abs=1e-9)
+        assert float(benchmark.ceiling) == float(score.attrs["ceiling"]) == pytest.approx(ceiling, abs=1e-9)
+        values.append(raw)
+        assert score.attrs["unclamped"] == pytest.approx(expected, abs=1e-9)
+        assert len(score.attrs["raw"].attrs["raw"]) == len(benchmark.ceiling.attrs["raw"]) == 9
+        assert 0 < score.attrs["error"] < 0.3
+        low, high = score.attrs["unclamped_ci"]
+        assert low < expected < high
+    assert values[0] > 0.2 > values[1]  # the simulated voxels see grey levels
 
 
 def recordings(order, features):
@@ -54,32 +54,30 @@ def recordings(order, features):
     return NeuroidAssembly(features, coords=coords, dims=["presentation", "neuroid"])
 
 
-def test_stimuli_are_matched_by_id(s3_server):
-    with serve_stand_ins("Coggan2024_fMRI"):
-        benchmark = load_benchmark("tong.Coggan2024_fMRI.V4-rdm")
-        order = list(load_stimulus_set("Coggan2024_fMRI")["stimulus_id"])
-        features = 5 + np.random.default_rng(0).standard_normal((24, 30))
+def test_stimuli_are_matched_by_id(stand_ins):
+    benchmark = load_benchmark("tong.Coggan2024_fMRI.V4-rdm")
+    order = list(load_stimulus_set("Coggan2024_fMRI")["stimulus_id"])
+    features = 5 + np.random.default_rng(0).standard_normal((24, 30))
 
-        class Reversed(PrecomputedFeatures):
-            def look_at(self, stimuli, number_of_trials=1, require_variance=False):
-                return super().look_at(stimuli).isel(presentation=slice(None, None, -1))
+    class Reversed(PrecomputedFeatures):
+        def look_at(self, stimuli, number_of_trials=1, require_variance=False):
+            return super().look_at(stimuli).isel(presentation=slice(None, None, -1))
 
-        straight, turned = (
-            benchmark(model(recordings(order, features), visual_degrees=9)) for model in (PrecomputedFeatures, Reversed)
-        )
+    straight, turned = (
+        benchmark(model(recordings(order, features), visual_degrees=9)) for model in (PrecomputedFeatures, Reversed)
+    )
     assert straight.attrs["unclamped"] == turned.attrs["unclamped"]
 
 
-def test_a_negative_correlation_is_not_rewarded(s3_server):
-    with serve_stand_ins("Coggan2024_fMRI"):
-        benchmark = load_benchmark("tong.Coggan2024_fMRI.IT-rdm")
-        assembly = load_dataset("Coggan2024_fMRI")
-        mean = assembly.values[:, :, assembly["region"].values == "IT"].mean(axis=2)
-        # patterns whose similarities are the opposite: eigenvectors that people weigh least weigh most
-        values, vectors = np.linalg.eigh(mean)
-        features = vectors * np.sqrt(values.max() - values)
-        features = 100 + features @ np.random.default_rng(0).standard_normal((24, 400))
-        score = benchmark(PrecomputedFeatures(recordings(list(assembly["stimulus_id"].values), features), 9))
+def test_a_negative_correlation_is_not_rewarded(stand_ins):
+    benchmark = load_benchmark("tong.Coggan2024_fMRI.IT-rdm")
+    assembly = load_dataset("Coggan2024_fMRI")
+    mean = assembly.values[:, :, assembly["region"].values == "IT"].mean(axis=2)
+    # patterns whose similarities are the opposite: eigenvectors that people weigh least weigh most
+    values, vectors = np.linalg.eigh(mean)
+    features = vectors * np.sqrt(values.max() - values)
+    features = 100 + features @ np.random.default_rng(0).standard_normal((24, 400))
+    score = benchmark(PrecomputedFeatures(recordings(list(assembly["stimulus_id"].values), features), 9))
     assert float(score.attrs["raw"]) < -0.1
     assert float(score) == 0
     assert score.attrs["unclamped"] < 0

@@ -14,7 +14,7 @@ from brainscore_vision.benchmark_helpers.test_helper import (
     VisualDegreesTests,
 )
 from brainscore_vision.benchmarks.freemanziemba2013.benchmarks import benchmark as module
-from brainscore_vision.testing import serve_stand_ins, small_models, stand_in
+from brainscore_vision.testing import small_models, stand_in
 
 IDENTIFIERS = [
     "FreemanZiemba2013.V1-pls",
@@ -56,36 +56,35 @@ def predictivity(features, rates, types):
     return np.mean(result)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
-def test_pls(s3_server, identifier):
+def test_pls(stand_ins, identifier):
     region, access = identifier.partition("-")[0].rpartition(".")[2], "public" if "public" in identifier else "private"
-    with serve_stand_ins(f"FreemanZiemba2013.{access}"):
-        benchmark = load_benchmark(identifier)
-        table, order, types = recorded(f"FreemanZiemba2013.{access}", region)
-        ceiling = reliability(table)
-        assert float(benchmark.ceiling) == pytest.approx(ceiling, abs=1e-6)
-        assert 0.3 < ceiling < 1
-        assert (benchmark.region, benchmark.timebins) == (region, [(50, 200)])
-        stimuli = load_stimulus_set(f"FreemanZiemba2013.aperture-{access}")
-        for model in small_models(visual_degrees=4):
-            score = benchmark(model)
-            model.start_recording(region, [(50, 200)])
-            recordings = model.look_at(stimuli).transpose("presentation", ...)
-            ids = list(recordings["stimulus_id"].values)
-            features = recordings.values.reshape(len(ids), -1)[[ids.index(one) for one in order]].astype(float)
-            r = predictivity(features, table.mean(axis=1), types)
-            assert float(score.attrs["raw"]) == pytest.approx(r, abs=2e-3)
-            assert score.attrs["unclamped"] == pytest.approx(np.sign(r) * r**2 / ceiling, abs=3e-3)
-            assert 0 < score.attrs["error"] < 0.3
-            assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
-            assert r > 0.05
+    benchmark = load_benchmark(identifier)
+    table, order, types = recorded(f"FreemanZiemba2013.{access}", region)
+    ceiling = reliability(table)
+    assert float(benchmark.ceiling) == pytest.approx(ceiling, abs=1e-6)
+    assert 0.3 < ceiling < 1
+    assert (benchmark.region, benchmark.timebins) == (region, [(50, 200)])
+    stimuli = load_stimulus_set(f"FreemanZiemba2013.aperture-{access}")
+    for model in small_models(visual_degrees=4):
+        score = benchmark(model)
+        model.start_recording(region, [(50, 200)])
+        recordings = model.look_at(stimuli).transpose("presentation", ...)
+        ids = list(recordings["stimulus_id"].values)
+        features = recordings.values.reshape(len(ids), -1)[[ids.index(one) for one in order]].astype(float)
+        r = predictivity(features, table.mean(axis=1), types)
+        assert float(score.attrs["raw"]) == pytest.approx(r, abs=2e-3)
+        assert score.attrs["unclamped"] == pytest.approx(np.sign(r) * r**2 / ceiling, abs=3e-3)
+        assert 0 < score.attrs["error"] < 0.3
+        assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
+        assert r > 0.05
 
 
-def test_half_the_screen(s3_server):
+def test_half_the_screen(stand_ins):
     """A model with a screen twice as large sees the stimuli at half of it, and the score is another."""
-    with serve_stand_ins("FreemanZiemba2013.public"):
-        benchmark = load_benchmark("FreemanZiemba2013public.V1-pls")
-        near, far = (float(benchmark(small_models(degrees)[0]).attrs["raw"]) for degrees in (4, 8))
+    benchmark = load_benchmark("FreemanZiemba2013public.V1-pls")
+    near, far = (float(benchmark(small_models(degrees)[0]).attrs["raw"]) for degrees in (4, 8))
     assert near != far
 
 
@@ -101,9 +100,8 @@ def test_a_time_bin_is_missing(monkeypatch, missing):
         module.load_assembly(average_repetitions=True, region="V1")
 
 
-def test_load_assembly(s3_server):
-    with serve_stand_ins("FreemanZiemba2013.private"):
-        assembly = module.load_assembly(average_repetitions=False, region="V2")
+def test_load_assembly(stand_ins):
+    assembly = module.load_assembly(average_repetitions=False, region="V2")
     assert assembly.dims == ("presentation", "neuroid")
     assert assembly.shape == (240, 5)
     assert (int(assembly["time_bin_start"]), int(assembly["time_bin_end"])) == (50, 200)

@@ -29,6 +29,7 @@ def test_only_images_in_conflict(mirror):
     assert assembly.sizes["presentation"] == 12_000
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("network", "expected"), [("alexnet", 0.4294), ("googlenet", 0.3119), ("vgg16", 0.1722), ("resnet50", 0.2207)]
 )

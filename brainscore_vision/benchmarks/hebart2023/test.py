@@ -11,17 +11,13 @@ from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.hebart2023.benchmark import shown_images, triplets_of
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.testing import serve_stand_ins
 
 IDENTIFIER = "Hebart2023-match"
 
 
 @pytest.fixture
-def served(s3_server, tmp_path, monkeypatch):
-    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
+def simulated(stand_ins, tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
-    with serve_stand_ins("Hebart2023"):
-        yield
 
 
 def features(images):
@@ -76,7 +72,7 @@ def test_ceiling():
 
 
 @pytest.mark.parametrize("function", [features, brightness])
-def test_two_models_score_as_computed_by_hand(served, function):
+def test_two_models_score_as_computed_by_hand(simulated, function):
     score = load_benchmark(IDENTIFIER)(model(function))
     matches = straight_line(function)
     share = np.mean(matches)
@@ -91,7 +87,7 @@ def test_two_models_score_as_computed_by_hand(served, function):
     assert score.attrs["unclamped_ci"] == pytest.approx(limits)
 
 
-def test_the_experiment(served):
+def test_the_experiment(simulated):
     watched = model(features, degrees=8)
     load_benchmark(IDENTIFIER)(watched)
     assembly = load_dataset("Hebart2023")
@@ -103,7 +99,7 @@ def test_the_experiment(served):
     assert len(watched.shown.stimulus_paths) == 24
 
 
-def test_each_image_is_placed_on_screen_once(served):
+def test_each_image_is_placed_on_screen_once(simulated):
     wide = Watched("wide", {"layer": lambda images: brightness(images)}, visual_degrees=16, load=load_grey)
     load_benchmark(IDENTIFIER)(wide)
     assert len(wide.shown) == 3 * load_dataset("Hebart2023").sizes["presentation"]
@@ -113,7 +109,7 @@ def test_each_image_is_placed_on_screen_once(served):
     assert set(wide.shown["degrees"]) == {16}
 
 
-def test_number_of_triplets(served):
+def test_number_of_triplets(simulated):
     benchmark = load_benchmark(IDENTIFIER)
     benchmark.set_number_of_triplets(50)
     score = benchmark(model(features))
@@ -125,7 +121,7 @@ def test_number_of_triplets(served):
         benchmark.set_number_of_triplets(0)
 
 
-def test_choices_by_name(served):
+def test_choices_by_name(simulated):
     class Names(FeatureModel):
         def look_at(self, stimuli, number_of_trials=1, require_variance=False):
             choices = super().look_at(stimuli).values
@@ -137,7 +133,7 @@ def test_choices_by_name(served):
     assert float(benchmark(named)) == float(benchmark(model(features)))
 
 
-def test_the_best_possible_and_the_guessing_model(served):
+def test_the_best_possible_and_the_guessing_model(simulated):
     class Constant(FeatureModel):
         def look_at(self, stimuli, number_of_trials=1, require_variance=False):
             return BehavioralAssembly(np.full(len(stimuli) // 3, self.answer), dims=["presentation"])

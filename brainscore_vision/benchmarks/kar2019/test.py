@@ -14,16 +14,12 @@ from brainscore_vision.benchmark_helpers import PrecomputedFeatures, RecordedDec
 from brainscore_vision.benchmark_helpers.test_helper import NumberOfTrialsTests, VisualDegreesTests
 from brainscore_vision.benchmarks.kar2019 import DicarloKar2019OST
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.testing import serve_stand_ins
 
 STARTS = np.arange(70, 250, 10)
 IMAGE = "6d19b24c29832dfb28360e7731e3261c13a4287f"
 
 
-@pytest.fixture
-def stand_in(s3_server):
-    with serve_stand_ins("Kar2019"):
-        yield
+_SLOW = pytest.mark.slow(reason="ten regressions a time bin, here and in the benchmark")
 
 
 @pytest.fixture
@@ -171,13 +167,13 @@ def test_is_as_published():
     assert "10.1038/s41593-019-0392-5" in benchmark.bibtex
 
 
-def test_the_experiment_is_repeated_on_the_model(stand_in):
+def test_the_experiment_is_repeated_on_the_model(stand_ins):
     model = Static(degrees=16)
     load_benchmark("Kar2019-ost")(model)
     assert model.heard == [("IT", [(start, start + 10) for start in range(70, 250, 10)]), (1, 44)]
 
 
-def test_each_image_is_there_once(stand_in):
+def test_each_image_is_there_once(stand_ins):
     benchmark = load_benchmark("Kar2019-ost")
     assert load_dataset("Kar2019").shape == (2, 72)
     assembly = benchmark._assembly
@@ -188,10 +184,10 @@ def test_each_image_is_there_once(stand_in):
 
 
 @pytest.mark.parametrize(
-    ("time_constant", "every"), [(25.0, 3), (60.0, 6), pytest.param(25.0, 1, marks=pytest.mark.slow)]
+    ("time_constant", "every"), [(60.0, 6), *(pytest.param(25.0, every, marks=_SLOW) for every in (3, 1))]
 )
 @pytest.mark.usefixtures("_one_thread")
-def test_equals_the_published_definition(stand_in, time_constant, every):
+def test_equals_the_published_definition(stand_ins, time_constant, every):
     benchmark = load_benchmark("Kar2019-ost")
     benchmark._time_bins = benchmark._time_bins[::every]
     score = benchmark(Settling(time_constant))
@@ -206,7 +202,7 @@ def test_equals_the_published_definition(stand_in, time_constant, every):
     assert low < score.attrs["unclamped"] < high
 
 
-def test_a_static_model_has_no_solution_times(stand_in):
+def test_a_static_model_has_no_solution_times(stand_ins):
     model = Static()
     score = load_benchmark("Kar2019-ost")(model)
     assert np.isnan(float(score))
@@ -216,7 +212,7 @@ def test_a_static_model_has_no_solution_times(stand_in):
     assert model.heard[1:] == [(1, 44)]  # the other images were not shown
 
 
-def test_a_static_models_score_is_undefined(stand_in):
+def test_a_static_models_score_is_undefined(stand_ins):
     outcome = run_pair("pixels", "Kar2019-ost")
     assert outcome.receipt.state == "undefined"
     assert "do not change over time" in outcome.receipt.reason
@@ -242,31 +238,31 @@ def _random(stimuli, bins):
     )
 
 
-def test_precomputed_features_without_time_are_static(stand_in):
+def test_precomputed_features_without_time_are_static(stand_ins):
     benchmark = DicarloKar2019OST()
     score = benchmark(_random(benchmark._assembly.stimulus_set, [(70, 170)]))
     assert np.isnan(float(score))
 
 
-def test_a_model_without_it_is_not_applicable(stand_in):
+def test_a_model_without_it_is_not_applicable(stand_ins):
     with pytest.raises(NotApplicable):
         load_benchmark("Kar2019-ost")(RecordedDecisions("observer", {"a": "b"}, visual_degrees=8))
 
 
-def test_missing_coordinates_are_named(stand_in, monkeypatch):
+def test_missing_coordinates_are_named(stand_ins, monkeypatch):
     assembly = load_dataset("Kar2019").drop_vars("i1")
     monkeypatch.setattr("brainscore_vision.benchmarks.kar2019.benchmark.load_dataset", lambda _: assembly)
     with pytest.raises(UserError, match=r"Kar2019.*no coordinate 'i1' on presentation"):
         load_benchmark("Kar2019-ost")(Static())
 
 
-def test_images_span_8_degrees(stand_in):
+def test_images_span_8_degrees(stand_ins):
     last = load_dataset("Kar2019").stimulus_set["stimulus_id"].iloc[-1]
     # of a screen of twice the angle a quarter is image; grey pixels are counted a channel
     VisualDegreesTests().amount_gray_test("Kar2019-ost", 16, last, pytest.approx(0.75 / 3, abs=1e-3))
 
 
-def test_stimuli_are_shown_44_times(stand_in):
+def test_stimuli_are_shown_44_times(stand_ins):
     NumberOfTrialsTests().repetitions_test("Kar2019-ost")
 
 

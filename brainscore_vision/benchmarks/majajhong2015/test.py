@@ -15,7 +15,7 @@ from brainscore_vision.benchmark_helpers.test_helper import (
     VisualDegreesTests,
 )
 from brainscore_vision.benchmarks.majajhong2015.benchmark import load_assembly
-from brainscore_vision.testing import serve_stand_ins, small_models, stand_in
+from brainscore_vision.testing import small_models, stand_in
 
 STATIC = ["MajajHong2015.V4-pls", "MajajHong2015.IT-pls", "MajajHong2015public.V4-pls", "MajajHong2015public.IT-pls"]
 TEMPORAL = ["MajajHong2015public.V4-temporal-pls", "MajajHong2015public.IT-temporal-pls"]
@@ -106,60 +106,59 @@ def reliability(table):
     return np.array(result)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("identifier", STATIC)
-def test_pls(s3_server, identifier):
+def test_pls(stand_ins, identifier):
     region, access = parts_of(identifier)
     data_set = f"MajajHong2015.{access}"
-    with serve_stand_ins(data_set):
-        benchmark = load_benchmark(identifier)
-        order, table, objects = recorded(identifier, data_set)
-        ceiling = np.mean(np.median(reliability(table), axis=1))
-        assert float(benchmark.ceiling) == pytest.approx(ceiling, abs=1e-6)
-        assert benchmark.region == region
-        assert benchmark.timebins == [(70, 170)]
-        values, sklearn = [], PLSRegression(n_components=25, scale=False)
-        for model in small_models():
-            score = benchmark(model)
-            features = features_of(model, order, f"hvm-{access}")
-            r = np.mean(np.median(predictivity(features, table.mean(axis=1), objects, sklearn), axis=1))
-            assert float(score.attrs["raw"]) == pytest.approx(r, abs=2e-3)
-            assert score.attrs["unclamped"] == pytest.approx(np.sign(r) * r**2 / ceiling, abs=3e-3)
-            assert 0 < score.attrs["error"] < 0.2
-            assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
-            values.append(float(score))
-        assert values[0] > values[1] + 0.1  # the simulated neuroids see grey levels
+    benchmark = load_benchmark(identifier)
+    order, table, objects = recorded(identifier, data_set)
+    ceiling = np.mean(np.median(reliability(table), axis=1))
+    assert float(benchmark.ceiling) == pytest.approx(ceiling, abs=1e-6)
+    assert benchmark.region == region
+    assert benchmark.timebins == [(70, 170)]
+    values, sklearn = [], PLSRegression(n_components=25, scale=False)
+    for model in small_models():
+        score = benchmark(model)
+        features = features_of(model, order, f"hvm-{access}")
+        r = np.mean(np.median(predictivity(features, table.mean(axis=1), objects, sklearn), axis=1))
+        assert float(score.attrs["raw"]) == pytest.approx(r, abs=2e-3)
+        assert score.attrs["unclamped"] == pytest.approx(np.sign(r) * r**2 / ceiling, abs=3e-3)
+        assert 0 < score.attrs["error"] < 0.2
+        assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
+        values.append(float(score))
+    assert values[0] > values[1] + 0.1  # the simulated neuroids see grey levels
 
 
+@pytest.mark.slow(reason="ten splits of eleven time bins, for two models")
 @pytest.mark.parametrize("identifier", TEMPORAL)
-def test_temporal_pls(s3_server, identifier):
-    with serve_stand_ins("MajajHong2015.temporal.public"):
-        benchmark = load_benchmark(identifier)
-        order, table, objects = recorded(identifier, "MajajHong2015.temporal.public")
-        # bins of 20 ms from -20 ms on are divided into bins of 10 ms, from 0 to before the last 10 ms
-        table = np.repeat(table, 2, axis=3)[..., 2:-1]
-        bins = [(start, start + 10) for start in range(0, 110, 10)]
-        assert benchmark.timebins == bins
-        per_bin = np.median(reliability(table), axis=1).mean(axis=0)
-        np.testing.assert_allclose(benchmark.ceiling.attrs["raw"].values, per_bin, atol=1e-6)
-        assert float(benchmark.ceiling) == pytest.approx(per_bin.mean(), abs=1e-6)
-        for model in small_models():
-            score = benchmark(model)
-            features = features_of(model, order, "hvm-public")
-            r = np.median(predictivity(features, table.mean(axis=1), objects, ConvergedPLS()), axis=1).mean(axis=0)
-            np.testing.assert_allclose(score.attrs["raw"].attrs["raw"].values, r, atol=1e-6)
-            expected = np.mean(np.sign(r) * r**2) / per_bin.mean()
-            assert score.attrs["unclamped"] == pytest.approx(expected, abs=1e-6)
-            assert 0 < score.attrs["error"] < 0.2
-            assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
-            assert expected > 0.05
+def test_temporal_pls(stand_ins, identifier):
+    benchmark = load_benchmark(identifier)
+    order, table, objects = recorded(identifier, "MajajHong2015.temporal.public")
+    # bins of 20 ms from -20 ms on are divided into bins of 10 ms, from 0 to before the last 10 ms
+    table = np.repeat(table, 2, axis=3)[..., 2:-1]
+    bins = [(start, start + 10) for start in range(0, 110, 10)]
+    assert benchmark.timebins == bins
+    per_bin = np.median(reliability(table), axis=1).mean(axis=0)
+    np.testing.assert_allclose(benchmark.ceiling.attrs["raw"].values, per_bin, atol=1e-6)
+    assert float(benchmark.ceiling) == pytest.approx(per_bin.mean(), abs=1e-6)
+    for model in small_models():
+        score = benchmark(model)
+        features = features_of(model, order, "hvm-public")
+        r = np.median(predictivity(features, table.mean(axis=1), objects, ConvergedPLS()), axis=1).mean(axis=0)
+        np.testing.assert_allclose(score.attrs["raw"].attrs["raw"].values, r, atol=1e-6)
+        expected = np.mean(np.sign(r) * r**2) / per_bin.mean()
+        assert score.attrs["unclamped"] == pytest.approx(expected, abs=1e-6)
+        assert 0 < score.attrs["error"] < 0.2
+        assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
+        assert expected > 0.05
 
 
 @pytest.mark.parametrize(
     ("average", "presentations"), [pytest.param(True, 60, id="averaged"), pytest.param(False, 240, id="repetitions")]
 )
-def test_load_assembly(s3_server, average, presentations):
-    with serve_stand_ins("MajajHong2015.private"):
-        assembly = load_assembly(average_repetitions=average, region="V4")
+def test_load_assembly(stand_ins, average, presentations):
+    assembly = load_assembly(average_repetitions=average, region="V4")
     assert assembly.dims == ("presentation", "neuroid")
     assert assembly.shape == (presentations, 5)
     assert set(assembly["region"].values) == {"V4"}
@@ -186,11 +185,8 @@ def test_a_coordinate_is_missing(monkeypatch, name):
         load_assembly(average_repetitions=True, region="IT", access="public")
 
 
-def test_a_region_that_was_not_recorded_from(s3_server):
-    with (
-        serve_stand_ins("MajajHong2015.public"),
-        pytest.raises(UserError, match=r"no neuroid whose coordinate 'region' is 'V1'"),
-    ):
+def test_a_region_that_was_not_recorded_from(stand_ins):
+    with pytest.raises(UserError, match=r"no neuroid whose coordinate 'region' is 'V1'"):
         load_assembly(average_repetitions=True, region="V1", access="public")
 
 
@@ -238,16 +234,15 @@ def test_published_amount_of_gray(identifier, stimulus_id, degrees, expected):
     VisualDegreesTests().amount_gray_test(identifier, degrees, stimulus_id, pytest.approx(expected, abs=0.0001))
 
 
-def test_published_tests_run(s3_server, tmp_path):
+def test_published_tests_run(stand_ins, tmp_path):
     """The helpers that compare with published values, on the stand-in."""
     identifier, (model, _) = "MajajHong2015.V4-pls", small_models()
-    with serve_stand_ins("MajajHong2015.private"):
-        benchmark = load_benchmark(identifier)
-        StandardizedTests().ceilings_test(identifier, pytest.approx(float(benchmark.ceiling)))
-        NumberOfTrialsTests().repetitions_test(identifier)
-        raw = float(benchmark(model).attrs["raw"])
-        model.start_recording("V4", [(70, 170)])
-        write_netcdf(model.look_at(load_stimulus_set("hvm-private")), tmp_path / "features.nc")
-        PrecomputedTests().run_test(identifier, tmp_path / "features.nc", pytest.approx(raw))
-        with pytest.raises(AssertionError):
-            PrecomputedTests().run_test(identifier, tmp_path / "features.nc", pytest.approx(raw + 0.01))
+    benchmark = load_benchmark(identifier)
+    StandardizedTests().ceilings_test(identifier, pytest.approx(float(benchmark.ceiling)))
+    NumberOfTrialsTests().repetitions_test(identifier)
+    raw = float(benchmark(model).attrs["raw"])
+    model.start_recording("V4", [(70, 170)])
+    write_netcdf(model.look_at(load_stimulus_set("hvm-private")), tmp_path / "features.nc")
+    PrecomputedTests().run_test(identifier, tmp_path / "features.nc", pytest.approx(raw))
+    with pytest.raises(AssertionError):
+        PrecomputedTests().run_test(identifier, tmp_path / "features.nc", pytest.approx(raw + 0.01))

@@ -17,7 +17,7 @@ from brainscore_vision.benchmarks.malania2007.benchmark import DATASETS, Thresho
 from brainscore_vision.benchmarks.malania2007.experiment import CONDITIONS, independent_variable, load_thresholds
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.testing import list_stand_ins, serve_stand_ins
+from brainscore_vision.testing import serve_stand_ins
 
 DEGREES = 2.986667
 CEILINGS = {
@@ -32,16 +32,6 @@ CEILINGS = {
     "long16-threshold_elevation": 0.50996587,
     "vernieracuity-threshold": 0.70168481,
 }
-
-
-@pytest.fixture
-def home(s3_server, tmp_path, monkeypatch):
-    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
-    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
-
-
-def served(*names):
-    return serve_stand_ins(*(f"Malania2007.{name}" for name in names))
 
 
 def profile(images):
@@ -149,73 +139,67 @@ def test_metadata(name):
     assert "malania2007" in benchmark.bibtex
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("condition", sorted(name.partition("-")[0] for name in DATASETS if "elevation" in name))
-def test_two_models_score_as_computed_by_hand(home, condition):
-    with served(condition, f"{condition}_fit", "vernier_only"):
-        benchmark, (baseline, measured) = (
-            load_benchmark(f"Malania2007.{condition}-threshold_elevation"),
-            people(condition),
-        )
-        elevations, scores = measured / baseline, []
-        # beside 16 flankers the answers jump from wrong to right, and steep curves at several places fit alike
-        tolerance = 0.03 if condition.endswith("16") else 1e-3
-        assert len(elevations) >= 5
-        ceiling = human_ceiling(elevations)
-        assert float(benchmark.ceiling) == pytest.approx(ceiling)
-        for function in (profile, coarse):
-            accuracies.cache_clear()
-            without, with_flankers = (
-                threshold(*accuracies(function, condition, s)) for s in ("vernier_only", condition)
-            )
-            score = benchmark(model(function))
-            scores.append(float(score))
-            if without is None or with_flankers is None:
-                assert float(score) == 0
-                assert "in condition" in score.attrs["reason"]
-                continue
-            raw = closeness(with_flankers / without, elevations)
-            assert score.attrs["raw"].attrs["threshold"] == pytest.approx(with_flankers / without, rel=tolerance)
-            np.testing.assert_allclose(score.attrs["raw"].attrs["raw"].values, raw, atol=tolerance)
-            assert score.attrs["unclamped"] == pytest.approx(np.mean(raw) / ceiling, abs=tolerance)
-            assert float(score) == min(score.attrs["unclamped"], 1)
-            assert score.attrs["independent_variable"] == "vernier_offset_arcsec"
-            assert score.attrs["error"] > 0
+def test_two_models_score_as_computed_by_hand(stand_ins, condition):
+    benchmark, (baseline, measured) = (
+        load_benchmark(f"Malania2007.{condition}-threshold_elevation"),
+        people(condition),
+    )
+    elevations, scores = measured / baseline, []
+    # beside 16 flankers the answers jump from wrong to right, and steep curves at several places fit alike
+    tolerance = 0.03 if condition.endswith("16") else 1e-3
+    assert len(elevations) >= 5
+    ceiling = human_ceiling(elevations)
+    assert float(benchmark.ceiling) == pytest.approx(ceiling)
+    for function in (profile, coarse):
+        accuracies.cache_clear()
+        without, with_flankers = (threshold(*accuracies(function, condition, s)) for s in ("vernier_only", condition))
+        score = benchmark(model(function))
+        scores.append(float(score))
+        if without is None or with_flankers is None:
+            assert float(score) == 0
+            assert "in condition" in score.attrs["reason"]
+            continue
+        raw = closeness(with_flankers / without, elevations)
+        assert score.attrs["raw"].attrs["threshold"] == pytest.approx(with_flankers / without, rel=tolerance)
+        np.testing.assert_allclose(score.attrs["raw"].attrs["raw"].values, raw, atol=tolerance)
+        assert score.attrs["unclamped"] == pytest.approx(np.mean(raw) / ceiling, abs=tolerance)
+        assert float(score) == min(score.attrs["unclamped"], 1)
+        assert score.attrs["independent_variable"] == "vernier_offset_arcsec"
+        assert score.attrs["error"] > 0
     assert 0 <= min(scores) <= max(scores) <= 1
     assert min(scores) < max(scores) or max(scores) == 0  # neither model follows a psychometric function
 
 
-def test_acuity_of_two_models_as_computed_by_hand(home):
-    names = list_stand_ins()["stimulus_sets"]
-    with serve_stand_ins(
-        *(name for name in names if name.startswith("Malania2007.")), *(f"Malania2007.{c}" for c in CONDITIONS)
-    ):
-        benchmark = load_benchmark("Malania2007.vernieracuity-threshold")
-        baselines = {condition: people(condition)[0] for condition in CONDITIONS}
-        ceiling = np.mean([human_ceiling(one) for one in baselines.values()])
-        assert float(benchmark.ceiling) == pytest.approx(ceiling)
-        assert benchmark.ceiling.attrs["error"] > 0
-        scores = []
-        for function in (profile, coarse):
-            accuracies.cache_clear()
-            ours = {condition: threshold(*accuracies(function, condition, "vernier_only")) for condition in CONDITIONS}
-            raw = [
-                0.0 if ours[condition] is None else np.mean(closeness(ours[condition], baselines[condition]))
-                for condition in CONDITIONS
-            ]
-            score = benchmark(model(function))
-            assert float(score) == pytest.approx(np.mean(np.minimum(np.array(raw) / ceiling, 1)), abs=1e-3)
-            assert float(score.attrs["raw"]) == pytest.approx(np.mean(raw), abs=1e-3)
-            assert score.attrs["error"] > 0
-            assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
-            assert ("reason" in score.attrs) == (None in ours.values())
-            scores.append(float(score))
+@pytest.mark.slow(reason="nine conditions, each learned by two models")
+def test_acuity_of_two_models_as_computed_by_hand(stand_ins):
+    benchmark = load_benchmark("Malania2007.vernieracuity-threshold")
+    baselines = {condition: people(condition)[0] for condition in CONDITIONS}
+    ceiling = np.mean([human_ceiling(one) for one in baselines.values()])
+    assert float(benchmark.ceiling) == pytest.approx(ceiling)
+    assert benchmark.ceiling.attrs["error"] > 0
+    scores = []
+    for function in (profile, coarse):
+        accuracies.cache_clear()
+        ours = {condition: threshold(*accuracies(function, condition, "vernier_only")) for condition in CONDITIONS}
+        raw = [
+            0.0 if ours[condition] is None else np.mean(closeness(ours[condition], baselines[condition]))
+            for condition in CONDITIONS
+        ]
+        score = benchmark(model(function))
+        assert float(score) == pytest.approx(np.mean(np.minimum(np.array(raw) / ceiling, 1)), abs=1e-3)
+        assert float(score.attrs["raw"]) == pytest.approx(np.mean(raw), abs=1e-3)
+        assert score.attrs["error"] > 0
+        assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
+        assert ("reason" in score.attrs) == (None in ours.values())
+        scores.append(float(score))
     assert 0.05 < min(scores) < max(scores) < 1
 
 
-def test_a_model_at_chance_scores_0_and_says_why(home):
+def test_a_model_at_chance_scores_0_and_says_why(stand_ins):
     blind = FeatureModel("blind", {"layer": lambda images: np.ones((len(images), 2))}, visual_degrees=DEGREES)
-    with served("short2", "short2_fit", "vernier_only"):
-        score = load_benchmark("Malania2007.short2-threshold_elevation")(blind)
+    score = load_benchmark("Malania2007.short2-threshold_elevation")(blind)
     assert float(score) == 0
     assert "accuracy is 0.500" in score.attrs["reason"]
     assert np.isnan(score.attrs["error"])
@@ -237,14 +221,14 @@ class Spy(FeatureModel):
         return self.answers
 
 
-def test_the_experiment(home):
+def test_the_experiment(s3_server):
     spy = Spy(
         "spy",
         {"layer": lambda images: coarse([im[32:-32, 32:-32] for im in images])},
         visual_degrees=2 * DEGREES,
         load=load_grey,
     )
-    with served("short2", "short2_fit", "vernier_only"):
+    with serve_stand_ins(*(f"Malania2007.{name}" for name in ("short2", "short2_fit", "vernier_only"))):
         load_benchmark("Malania2007.short2-threshold_elevation")(spy)
     task, fitting, number, options = spy.calls[0]
     assert (task, number, options) == ("probabilities", 72, {"number_of_trials": 2, "require_variance": True})
@@ -257,28 +241,25 @@ def test_the_experiment(home):
     assert spy.answers.sizes["presentation"] == 72 * 10
 
 
-def test_a_model_that_takes_no_options_is_asked_without_them(home):
+def test_a_model_that_takes_no_options_is_asked_without_them(stand_ins):
     class Plain(FeatureModel):
         def start_task(self, task, fitting_stimuli=None):
             super().start_task(task, fitting_stimuli)
 
     plain = Plain("plain", {"layer": coarse}, visual_degrees=DEGREES, load=load_grey, dtype=np.float64)
-    with served("short2", "short2_fit", "vernier_only"):
-        assert float(load_benchmark("Malania2007.short2-threshold_elevation")(plain)) > 0
+    assert float(load_benchmark("Malania2007.short2-threshold_elevation")(plain)) > 0
 
 
-def test_subjects_are_those_of_both_conditions(home):
-    with served("long2", "vernier_only"):
-        both = load_thresholds("long2")
-        assert len(load_dataset("Malania2007.vernier_only")) == len(load_dataset("Malania2007.long2")) == 6
+def test_subjects_are_those_of_both_conditions(stand_ins):
+    both = load_thresholds("long2")
+    assert len(load_dataset("Malania2007.vernier_only")) == len(load_dataset("Malania2007.long2")) == 6
     assert list(both["baseline_assembly"]["subject"].values) == [f"subject{number}" for number in range(5)]
     assert list(both["condition_assembly"]["subject"].values) == list(both["baseline_assembly"]["subject"].values)
     assert not np.isnan(both["condition_assembly"].values).any()
 
 
-def test_nobody_took_part_in_both(home, monkeypatch):
-    with served("long2", "vernier_only"):
-        data = {name: load_dataset(f"Malania2007.{name}") for name in ("long2", "vernier_only")}
+def test_nobody_took_part_in_both(stand_ins, monkeypatch):
+    data = {name: load_dataset(f"Malania2007.{name}") for name in ("long2", "vernier_only")}
     data["long2"] = data["long2"].isel(subject=[5])
     monkeypatch.setattr(experiment, "load_dataset", lambda name: data[name.removeprefix("Malania2007.")])
     with pytest.raises(UserError, match="no subject"):
@@ -310,8 +291,8 @@ def test_unknown_condition():
         ThresholdElevation("tiny3")
 
 
-def test_a_model_without_probabilities_is_not_applicable(home):
-    with served("short2", "short2_fit", "vernier_only"), pytest.raises(NotApplicable):
+def test_a_model_without_probabilities_is_not_applicable(stand_ins):
+    with pytest.raises(NotApplicable):
         load_benchmark("Malania2007.short2-threshold_elevation")(RecordedDecisions("labels", {}, visual_degrees=3))
 
 

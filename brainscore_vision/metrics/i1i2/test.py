@@ -98,6 +98,7 @@ def _by_hand(rate, truth, names, *, kind):
 
         return float(np.clip(limit(1 - alarm) - limit(inverse), -5, 5))
 
+    @functools.cache
     def mean_rate(shown, chosen):
         return np.mean([rate[i, chosen] for i in truth if truth[i] == shown and (i, chosen) in rate])
 
@@ -122,6 +123,7 @@ def test_equals_a_loop(kind):
     source, target = _behaviour(images=18, objects=3, trials=3001, seed=5)
     names = sorted(set(target["sample_obj"].values))
     truth = dict(zip(target["stimulus_id"].values, target["sample_obj"].values, strict=True))
+    shown, others, choices = target["stimulus_id"].values, target["dist_obj"].values, target.values
     p = {
         (i, c): source.values[row, column]
         for row, i in enumerate(source["stimulus_id"].values)
@@ -133,9 +135,9 @@ def test_equals_a_loop(kind):
     for _ in range(2):
         asked, alarms = {}, {}
         for trial in random.permutation(3001)[:1500]:
-            i, c = target["stimulus_id"].values[trial], target["dist_obj"].values[trial]
+            i, c = shown[trial], others[trial]
             asked[i, c] = asked.get((i, c), 0) + 1
-            alarms[i, c] = alarms.get((i, c), 0) + (target.values[trial] == c)
+            alarms[i, c] = alarms.get((i, c), 0) + (choices[trial] == c)
         theirs = _by_hand({key: alarms[key] / asked[key] for key in asked}, truth, names, kind=kind)
         expected.append(np.corrcoef([[ours[key], theirs[key]] for key in theirs], rowvar=False)[0, 1])
     np.testing.assert_allclose(load_metric(kind)(source, target).attrs["raw"].values, expected, atol=1e-12)

@@ -56,9 +56,8 @@ class _BestFeature:
     """The feature with the largest signed correlation, one neuroid after the other."""
 
     def fit(self, X, Y):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", scipy.stats.ConstantInputWarning)
-            r = [[scipy.stats.pearsonr(x, y)[0] for x in X.T] for y in Y.T]
+        with np.errstate(invalid="ignore"):  # constant features
+            r = np.corrcoef(X.T, Y.T)[X.shape[1] :, : X.shape[1]]
         self.best = np.nanargmax(r, axis=1)
         return self
 

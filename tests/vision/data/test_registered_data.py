@@ -144,6 +144,7 @@ def errors(findings):
     return [str(finding) for finding in errors_among(findings) if finding.check not in ALLOWED]
 
 
+@pytest.mark.slow(reason="packages, uploads and loads all stand-ins")
 def test_stand_ins_load_and_are_valid(s3_server, monkeypatch, tmp_path):
     """By the way of the published data: the registrations' own loaders, from S3."""
     monkeypatch.delenv("BRAINSCORE_MIRROR", raising=False)

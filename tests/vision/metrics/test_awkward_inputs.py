@@ -9,6 +9,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 
+pytestmark = pytest.mark.sampled(5)  # every metric with everything that may be awkward about its input
+
 N, P, Q, REPETITIONS = 40, 30, 28, 3
 
 REGRESSIONS = ("pls", "ridge", "linear_predictivity", "neuron_to_neuron", "ridgecv", "dual_ridge", "dual_ridgecv")

@@ -10,6 +10,7 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_vision.submitting import (
     Finding,
+    Limits,
     declared_files,
     errors_among,
     examine,
@@ -319,8 +320,8 @@ def test_stimuli_that_are_files_by_themselves(zipped, model):
         "x" + ".a" * 900 + "()\n",
         "x" + ".a" * 900 + "[1] = 2\n",
         "f(" * 150 + "[" + "0, " * 20_000 + "]" + ")" * 150 + "\n",
-        "x = [" + "0, " * 200_000 + "]\n",
-        "x = [" + ", ".join(map(str, range(200_000))) + "]\n",
+        "x = [" + "0, " * 70_000 + "]\n",
+        "x = [" + ", ".join(map(str, range(70_000))) + "]\n",
     ],
     ids=["deep calls", "deep subscripts", "deep and wide", "long", "large"],
 )
@@ -334,9 +335,12 @@ def test_code_that_nobody_can_look_at(found, zipped, model, code):
 
 
 def test_all_of_it_is_too_much(zipped, model):
-    more = {f"models/mine/part_{n}.py": "f()\n" * 14_000 for n in range(6)}
+    more = {f"models/mine/part_{n}.py": "f()\n" * 20 for n in range(6)}
+    parts = 6 * 3 * 20  # a statement, a call and a name a line
     with pytest.raises(UserError, match="too much Python"):
-        read_zip(zipped({**model, **more}))
+        read_zip(zipped({**model, **more}), limits=Limits(all_nodes=parts))
+    assert Limits().all_nodes > 4 * Limits().nodes
+    assert read_zip(zipped(more | model), limits=Limits(all_nodes=2 * parts)).findings == ()
 
 
 def test_numbers_of_thousands_of_digits(found, model):
