@@ -70,6 +70,20 @@ def _home_of_the_tests(tmp_path_factory):
             os.environ[name] = value
 
 
+if importlib.util.find_spec("django") is not None:
+
+    @pytest.fixture(scope="session")
+    def django_db_setup(django_db_setup, django_db_blocker):
+        """The database of the tests, and what it is at first."""
+        from tests.web._databases import Template
+
+        with django_db_blocker.unblock():
+            template = Template()
+        stop = template.use_after_tests_that_commit()
+        yield template
+        stop()
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """Folder of published data files, laid out host/path; the test is skipped where there is none."""
