@@ -88,6 +88,20 @@ def _drawn_stimuli(config):
     return config.cache.mkdir(f"simulated2026-{hashlib.sha256(code.read_bytes()).hexdigest()[:16]}")
 
 
+if importlib.util.find_spec("django") is not None:
+
+    @pytest.fixture(scope="session")
+    def django_db_setup(django_db_setup, django_db_blocker):
+        """The database of the tests, and what it is at first."""
+        from tests.web._databases import Template
+
+        with django_db_blocker.unblock():
+            template = Template()
+        stop = template.use_after_tests_that_commit()
+        yield template
+        stop()
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """Folder of published data files, laid out host/path; the test is skipped where there is none."""

@@ -26,8 +26,9 @@ from brainscore_web.leaderboard.models import (
     StimulusSample,
     VisionModel,
 )
-from brainscore_web.leaderboard.simulated import fill
 from brainscore_web.uploads.models import Upload, UploadedFile
+
+from ._databases import fill
 
 PASSWORD = "correct horse battery"
 WHO = ("visitor", "member", "owner", "other", "reviewer", "administrator")

@@ -11,7 +11,8 @@ else:
     from django.contrib.auth.models import Permission
 
     from brainscore_web.accounts.models import User
-    from brainscore_web.leaderboard.simulated import fill
+
+    from ._databases import fill
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,8 @@ from django.urls import reverse
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+
+from ._databases import fill
 
 MARKUP = """"><script>alert(1)</script><img src=x onerror=alert(1)>'</script>{{7*7}}{%now%}"""
 SCRIPT = "javascript:alert(1)//"
@@ -278,7 +279,6 @@ from django.core.management import call_command
 from django.test import Client
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
 call_command("check", deploy=True, fail_level="WARNING")
-call_command("migrate", verbosity=0)
 page = Client().get("/accounts/login/", secure=True, headers={"host": "site.example"})
 print(page.status_code, {name: (one["secure"], one["httponly"], one["samesite"]) for name, one in page.cookies.items()})
 print(page["Strict-Transport-Security"], page["X-Frame-Options"], page["Referrer-Policy"])
@@ -287,10 +287,11 @@ print(*(getattr(settings, f"SESSION_COOKIE_{name}") for name in ("SECURE", "HTTP
 """
 
 
-def test_a_public_site_speaks_https_alone(tmp_path):
+def test_a_public_site_speaks_https_alone(django_db_setup, tmp_path):
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("BRAINSCORE_SITE", "DATABASE"))},
         "BRAINSCORE_SITE_HOME": str(tmp_path),
+        "DATABASE_URL": django_db_setup.write(tmp_path),
         "BRAINSCORE_SITE_PUBLIC": "1",
         "BRAINSCORE_SITE_HOSTS": "site.example",
         "BRAINSCORE_SITE_MAIL": "smtp://mail.example:587?tls=1",

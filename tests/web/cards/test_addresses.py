@@ -11,7 +11,8 @@ from django.urls import reverse
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cards._snippets import model_code
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+
+from .._databases import fill
 
 ODD = [
     "lab/net v1.2", "a/b/c", "résumé-模型", "50%?x=1#y&z", "semi;colon,comma+plus", "dots..and...more", "trailing.",

@@ -13,9 +13,10 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, benchmark_card
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
-from brainscore_web.leaderboard.simulated import fill
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
+
+from .._databases import fill
 
 FIRST = "Simulated000.V1-pls"  # public; Simulated002.V4-pls is withheld
 

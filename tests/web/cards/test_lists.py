@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+
+from .._databases import fill
 
 
 def listed(answer, kind):

@@ -5,10 +5,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from urllib.parse import quote
 
 import pytest
-from django.db import connection
 
 from brainscore_core.scoring import (
     BenchmarkInfo,
@@ -74,20 +72,13 @@ def document():
 
 
 @pytest.fixture
-def process(tmp_path, transactional_db):
+def process(tmp_path, transactional_db, django_db_setup):
     """Run Python on an empty database that is no test's: one in memory knows no waiting. Gives what it prints."""
     folder = tmp_path / "site"
-    folder.mkdir()
-    database = f"sqlite:///{folder}/site.sqlite3"
-    if connection.vendor == "postgresql":
-        known = connection.settings_dict
-        who = known["USER"] + (f":{known['PASSWORD']}" if known["PASSWORD"] else "")
-        where = quote(known["HOST"], safe="") + (f":{known['PORT']}" if known["PORT"] else "")
-        database = f"postgres://{who}@{where}/{known['NAME']}"
     environment = {
         **os.environ,
         "BRAINSCORE_SITE_HOME": str(folder),
-        "DATABASE_URL": database,
+        "DATABASE_URL": django_db_setup.write(folder),
         "DJANGO_SETTINGS_MODULE": "brainscore_web.settings",
     }
 

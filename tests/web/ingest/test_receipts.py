@@ -10,8 +10,7 @@ from django.db import connection
 
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest import IngestReport, _writing, ingest_receipts
-from brainscore_web.leaderboard.ingest._receipts import BATCH
+from brainscore_web.leaderboard.ingest import IngestReport, _receipts, _writing, ingest_receipts
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
 OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
@@ -67,20 +66,22 @@ def test_the_revision_grows_once(db, receipt, monkeypatch):
     assert len(times) == 1
 
 
-def test_every_batch_is_noticed_at_once_also_of_one_that_is_killed_later(db, receipt):
+def test_every_batch_is_noticed_at_once_also_of_one_that_is_killed_later(db, receipt, monkeypatch):
+    batch = 50
+    monkeypatch.setattr(_receipts, "BATCH", batch)
     before = revision.current()
     seen = []
 
     def documents():
-        for number in range(2 * BATCH + 1):
-            if number and number % BATCH == 0:
+        for number in range(2 * batch + 1):
+            if number and number % batch == 0:
                 seen.append((Score.objects.count(), revision.current()))
             yield receipt(f"model-{number}", value=number / 5000)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         ingest_receipts(documents(), by=None)
-    assert [count for count, _ in seen] == [BATCH, 2 * BATCH]
+    assert [count for count, _ in seen] == [batch, 2 * batch]
     assert before < seen[0][1] < seen[1][1] == revision.current()
 
 
@@ -328,9 +329,7 @@ def test_queries_do_not_grow_with_receipts(db, receipt, django_assert_max_num_qu
 AT_ONCE = """
 import json, sys, threading
 import django
-from django.core.management import call_command
 django.setup()
-call_command("migrate", verbosity=0)
 from django.db import connections
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import BenchmarkVersion, Ingestion, Score, VisionModel
@@ -378,8 +377,7 @@ django.setup()
 from django.conf import settings
 settings.ALLOWED_HOSTS = ["*"]
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
-call_command("migrate", verbosity=0)
-call_command("flush", interactive=False, verbosity=0)  # a server keeps what tests before this one wrote
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from django.db import connections
 from django.test import Client
 from brainscore_web.accounts.leaving import Leftover, leave
@@ -387,65 +385,72 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.ingest import _writing, ingest_receipts, sync_catalogue
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
-what = sys.argv[1]
-first, second = [json.load(open(file)) for file in sys.argv[2:]]
-user = User.objects.create_user("somebody@example.org", "correct horse battery")
-boss = User.objects.create_superuser("boss@example.org", "correct horse battery")
-assert ingest_receipts([first], by=user).added == 1
-model, benchmark = VisionModel.objects.get(), Benchmark.objects.get(is_mean=False)
-clients = [Client(raise_request_exception=True) for _ in (user, boss)]
-for client, who in zip(clients, (user, boss)):
-    client.force_login(who)
-holds = threading.Event()
+first, second, of_another_model = [json.load(open(file)) for file in sys.argv[1:]]
 original = _writing.benchmarks_of
 
-def slow(rows):
-    holds.set()  # the revision is locked
-    time.sleep(0.7)
-    Benchmark.objects.filter(pk=benchmark.pk).update(order=5)  # as where a receipt says where it stands
-    return original(rows)
+def both(what):
+    call_command("flush", interactive=False, verbosity=0)
+    user = User.objects.create_user("somebody@example.org", "correct horse battery")
+    boss = User.objects.create_superuser("boss@example.org", "correct horse battery")
+    assert ingest_receipts([first], by=user).added == 1
+    model, benchmark = VisionModel.objects.get(), Benchmark.objects.get(is_mean=False)
+    clients = [Client(raise_request_exception=True) for _ in (user, boss)]
+    for client, who in zip(clients, (user, boss)):
+        client.force_login(who)
+    holds = threading.Event()
 
-_writing.benchmarks_of = slow
-ended = {}
+    def slow(rows):
+        holds.set()  # the revision is locked
+        time.sleep(0.7)
+        Benchmark.objects.filter(pk=benchmark.pk).update(order=5)  # as where a receipt says where it stands
+        return original(rows)
 
-def run(name, function):
-    try:
-        ended[name] = function()
-    except Exception as error:
-        ended[name] = repr(error)
-    finally:
-        connections.close_all()
+    _writing.benchmarks_of = slow
+    ended = {}
 
-def other():
-    holds.wait()
-    if what == "switch":
-        return clients[0].post(
-            "/accounts/models/visibility/", {"identifier": model.identifier, "visibility": "public"}
-        ).status_code
-    if what == "leave":
-        return leave(User.objects.get(pk=user.pk), Leftover.KEEP)
-    fields = {"identifier": benchmark.identifier, "order": 7, "access": "private", "version": "1", "title": "Edited"}
-    for prefix in ("versions", "samples"):
-        fields |= {f"{prefix}-TOTAL_FORMS": 0, f"{prefix}-INITIAL_FORMS": 0}
-    return clients[1].post(f"/admin/leaderboard/benchmark/{benchmark.pk}/change/", fields).status_code
+    def run(name, function):
+        try:
+            ended[name] = function()
+        except Exception as error:
+            ended[name] = repr(error)
+        finally:
+            connections.close_all()
 
-threads = [
-    threading.Thread(target=run, args=("ingest", lambda: ingest_receipts([second], by=user).added)),
-    threading.Thread(target=run, args=("other", other)),
-]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join(60)
-print(json.dumps([ended, Benchmark.objects.get(pk=benchmark.pk).title]))
+    def post():
+        return ingest_receipts([of_another_model if what == "leave" else second], by=user).added
+
+    def other():
+        holds.wait()
+        if what == "switch":
+            return clients[0].post(
+                "/accounts/models/visibility/", {"identifier": model.identifier, "visibility": "public"}
+            ).status_code
+        if what == "leave":
+            return leave(User.objects.get(pk=user.pk), Leftover.KEEP)
+        fields = {
+            "identifier": benchmark.identifier, "order": 7, "access": "private", "version": "1", "title": "Edited"
+        }
+        for prefix in ("versions", "samples"):
+            fields |= {f"{prefix}-TOTAL_FORMS": 0, f"{prefix}-INITIAL_FORMS": 0}
+        return clients[1].post(f"/admin/leaderboard/benchmark/{benchmark.pk}/change/", fields).status_code
+
+    threads = [threading.Thread(target=run, args=one) for one in (("ingest", post), ("other", other))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return [ended, Benchmark.objects.get(pk=benchmark.pk).title]
+
+print(json.dumps({what: both(what) for what in ("switch", "leave", "admin")}))
 """
 
 
-@pytest.mark.parametrize(
-    ("what", "answer", "title"), [("switch", 302, ""), ("leave", None, ""), ("admin", 302, "Edited")]
-)
-def test_changes_while_receipts_are_read_wait_for_each_other(receipt, tmp_path, process, what, answer, title):
-    files = [tmp_path / "first.json", tmp_path / "second.json"]
-    files[0].write_text(receipt().to_json())
-    files[1].write_text(receipt("another-model", day=1).to_json() if what == "leave" else receipt(day=1).to_json())
-    assert json.loads(process("-c", AGAINST, what, *files)) == [{"ingest": 1, "other": answer}, title]
+def test_changes_while_receipts_are_read_wait_for_each_other(receipt, tmp_path, process):
+    files = [tmp_path / f"{number}.json" for number in range(3)]
+    for file, made in zip(files, (receipt(), receipt(day=1), receipt("another-model", day=1)), strict=True):
+        file.write_text(made.to_json())
+    assert json.loads(process("-c", AGAINST, *files)) == {
+        "switch": [{"ingest": 1, "other": 302}, ""],
+        "leave": [{"ingest": 1, "other": None}, ""],
+        "admin": [{"ingest": 1, "other": 302}, "Edited"],
+    }

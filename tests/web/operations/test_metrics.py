@@ -107,8 +107,6 @@ SERVER = """
 import sys
 from brainscore_web.serving import listen, serve, set_up
 set_up()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
 taken = listen("127.0.0.1", 0)
 print(taken.getsockname()[1], flush=True)
 serve(taken, workers=2)
@@ -116,17 +114,16 @@ serve(taken, workers=2)
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, django_db_setup):
     """Two processes that answer, as `brainscore serve` starts them; gives its address and the folder of counts."""
     log = (tmp_path / "log").open("w+")
-    known = {
-        name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
-    }
+    known = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER],
         env={
             **known,
             "BRAINSCORE_SITE_HOME": str(tmp_path / "site"),
+            "DATABASE_URL": django_db_setup.write(tmp_path / "site"),
             "BRAINSCORE_SITE_LOG": "json",
             "PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "counts"),
         },

@@ -1,25 +1,17 @@
 """The worker's command, on a site with a database and folders of its own."""
 
 import os
-import shutil
 import subprocess
 import sys
 import uuid
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from django.conf import settings as django_settings
 
+from .._databases import address_on_server
+
 PLACE = Path(__file__).with_name("_scenarios.py")
-
-
-@pytest.fixture(scope="session")
-def empty_site(tmp_path_factory):
-    """A migrated SQLite database."""
-    home = tmp_path_factory.mktemp("empty")
-    _python(["-m", "brainscore_web", "migrate", "-v0"], _environment(home))
-    return home / "site.sqlite3"
 
 
 def _environment(home):
@@ -45,14 +37,13 @@ def _python(arguments, environment):
 
 
 @pytest.fixture
-def tell(tmp_path, empty_site):
+def tell(tmp_path, django_db_setup):
     """Run a scenario."""
     home = tmp_path / "site"
-    home.mkdir()
     environment = _environment(home)
     known = django_settings.DATABASES["default"]
     if "postgresql" not in known["ENGINE"]:
-        shutil.copy(empty_site, home)
+        django_db_setup.write(home)
         yield lambda name: _python([PLACE, name], environment)
         return
     import psycopg
@@ -66,9 +57,7 @@ def tell(tmp_path, empty_site):
     }
     with psycopg.connect(dbname="postgres", autocommit=True, **where) as server:
         server.execute(f'CREATE DATABASE "{name}"')
-        who = known["USER"] + (f":{known['PASSWORD']}" if known["PASSWORD"] else "")
-        port = f":{known['PORT']}" if known["PORT"] else ""
-        environment["DATABASE_URL"] = f"postgres://{who}@{quote(known['HOST'], safe='')}{port}/{name}"
+        environment["DATABASE_URL"] = address_on_server(known, name)
         _python(["-m", "brainscore_web", "migrate", "-v0"], environment)
         yield lambda scenario: _python([PLACE, scenario], environment)
         server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -7,10 +7,8 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from brainscore_web.submissions.models import Revision, Submission
@@ -19,20 +17,13 @@ from tests.web._plugins import model_files, zipped
 from .conftest import confirm
 
 
-def test_requests_at_the_same_time(transactional_db, tmp_path):
+def test_requests_at_the_same_time(transactional_db, django_db_setup, tmp_path):
     """In a process of its own: SQLite in memory does not wait for locks."""
     folder = tmp_path / "site"
-    folder.mkdir()
-    database = f"sqlite:///{folder}/site.sqlite3"
-    if connection.vendor == "postgresql":
-        known = connection.settings_dict
-        who = known["USER"] + (f":{known['PASSWORD']}" if known["PASSWORD"] else "")
-        where = quote(known["HOST"], safe="") + (f":{known['PORT']}" if known["PORT"] else "")
-        database = f"postgres://{who}@{where}/{known['NAME']}"
     environment = {
         **os.environ,
         "BRAINSCORE_SITE_HOME": str(folder),
-        "DATABASE_URL": database,
+        "DATABASE_URL": django_db_setup.write(folder),
         "DJANGO_SETTINGS_MODULE": "brainscore_web.settings",
     }
     program = Path(__file__).with_name("_races.py")
