@@ -1,7 +1,6 @@
 """Fixtures of the site's tests. Without Django nothing here is collected."""
 
 import importlib.util
-import os
 
 import pytest
 
@@ -59,26 +58,6 @@ def board(db, owner):
     made = fill(models=12, benchmarks=24, versions=2, private=1)
     VisionModel.objects.filter(identifier=made.models[-1]).update(owner=owner)
     return made
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium, driven by Playwright: the one that CHROMIUM names, else Debian's."""
-    sync = pytest.importorskip("playwright.sync_api")
-    import shutil
-
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        message = "needs Chromium: install it, or name it in CHROMIUM"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright runs a loop in this thread
-    with sync.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
-        yield opened
-        opened.close()
-    os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE")
 
 
 @pytest.fixture
