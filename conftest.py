@@ -119,6 +119,7 @@ def browser():
         message = "needs Chromium: install it, or name it in CHROMIUM"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright runs a loop in this thread
+    sync.expect.set_options(timeout=30_000)  # on a loaded machine an answer may take long
     with sync.sync_playwright() as playwright:
         opened = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
