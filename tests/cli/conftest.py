@@ -1,6 +1,7 @@
 """A folder of small plugins, and a way to run the command line."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -53,3 +54,11 @@ def shell(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def interruptible():
+    """Processes that the test starts take Ctrl-C, also where pytest was started in the background, with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -45,9 +45,9 @@ def test_failures_are_explained_and_set_the_exit_code(cli, file):
     assert "✗ recordings have the right form\n    the recordings of V1 hold NaN or infinity" in result.output
 
 
-def test_an_unknown_model_is_no_failed_check(shell):
-    result = shell("check", "model", "pixles")
-    assert result.returncode == 2
+def test_an_unknown_model_is_no_failed_check(cli):
+    result = cli("check", "model", "pixles")
+    assert result.exit_code == 2
     assert "pixels" in result.stderr
 
 
