@@ -62,3 +62,10 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def lean_pytest(monkeypatch):
+    """A pytest that the test starts leaves out plugins of others, which take longer to import than anything else."""
+    names = ("anyio", "django", "hypothesispytest", "schemathesis")
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in names))

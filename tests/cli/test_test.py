@@ -34,6 +34,11 @@ def test_it():
 """
 
 
+@pytest.fixture(autouse=True)
+def _lean(lean_pytest):
+    """As in a laboratory that has pytest and nothing else."""
+
+
 @pytest.fixture
 def plugin(lab):
     return lab("metrics", "mine", METRIC, **{"metric.py": CODE, "test.py": TEST.format(value=7)})
@@ -143,5 +148,5 @@ def test_pytest_costs_nothing_where_there_are_no_plugins(pytest_run, tmp_path):
     (tmp_path / "test_plain.py").write_text(
         "import sys\ndef test_it():\n    assert not {'torch', 'xarray', 'brainscore_vision'} & set(sys.modules)\n"
     )
-    result = pytest_run("test_plain.py", "-p", "no:hypothesispytest")
+    result = pytest_run("test_plain.py")
     assert "1 passed" in result.stdout, result.stdout

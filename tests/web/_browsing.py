@@ -13,12 +13,12 @@ _ONCE = """() => {
     }
 }"""
 """Of the words of code in a page each colour is kept once: axe takes a millisecond for each of thousands."""
-_RUN = """async (options) => (await axe.run(document, options)).violations.flatMap(
+_RUN = """async ([context, options]) => (await axe.run(context, options)).violations.flatMap(
     (rule) => rule.nodes.map((node) => [rule.id, node.html]))"""
 _WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-def barriers(page, address=None, *, looks=LOOKS, opened=False, options=None):
+def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), options=None):
     """Of an address, or of what is open: one line each. (Scripts and styles in a page are complaints of the browser.)
 
     Parameters
@@ -30,6 +30,8 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, options=None):
         Sizes of the window and colour schemes, each looked at without loading the page again.
     opened : bool
         Whether to open what can be opened.
+    without : sequence of str
+        Selectors of parts that were looked at before.
     options : dict, optional
         Options of axe.
     """
@@ -43,12 +45,14 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, options=None):
         page.evaluate(_OPEN)
     page.evaluate(_ONCE)
     page.evaluate(axe)
+    context = {"include": [["html"]], "exclude": [[selector] for selector in without]}
+    options = {"resultTypes": ["violations"], **(options or {})}
     lines = []
     for size, scheme in looks:
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
         where = f"{address or page.url}, {size['width']} pixels, {scheme}"
-        for rule, html in page.evaluate(_RUN, {"resultTypes": ["violations"], **(options or {})}):
+        for rule, html in page.evaluate(_RUN, [context, options]):
             lines.append(f"{where}: {rule}: {html}")
         if (wider := page.evaluate(_WIDER)) > 0:
             lines.append(f"{where}: {wider} pixels too wide")

@@ -16,13 +16,13 @@ FIRST = "Simulated000.V1-pls"
 
 
 @pytest.fixture
-def shown(transactional_db, settings, tmp_path):
+def shown(transactional_db, settings, tmp_path, request):
     """A site with all that cards can show."""
     from django.core.files.base import ContentFile
     from PIL import Image
 
     settings.MEDIA_ROOT = tmp_path
-    made = fill(models=12, benchmarks=60, versions=2, private=1)
+    made = fill(models=12, benchmarks=getattr(request, "param", 60), versions=2, private=1)
     owner = User.objects.create_user("owner@example.org", "correct horse battery")
     model = VisionModel.objects.get(identifier=made.models[0])
     model.owner, model.details = owner, {"notes": ["One."], "code_licence": "MIT"}
@@ -124,6 +124,7 @@ def test_a_visit(shown, page, new_page):
     assert page.get_by_role("button", name="Copy").count() == 0
 
 
+@pytest.mark.parametrize("shown", [24], indirect=True)
 def test_nothing_is_in_the_way_of_anyone(shown, new_page):
     page = new_page(refused=True)
     wrong = [
