@@ -1,6 +1,7 @@
 """A folder of small plugins, and a way to run the command line."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,9 @@ def lab(tmp_path, monkeypatch):
     def write(kind, name, source, **others):
         folder = tmp_path / "lab" / kind / name
         folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(
+            folder / "__pycache__", ignore_errors=True
+        )  # compiled in the same second, it would be taken for the new code
         (folder / "__init__.py").write_text(textwrap.dedent(source))
         for other, text in others.items():
             (folder / other.replace("_txt", ".txt").replace("_md", ".md")).write_text(text)

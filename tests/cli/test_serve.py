@@ -75,6 +75,7 @@ def ends_within(seconds, group):
     return False
 
 
+@pytest.mark.slow(reason="starts a server and a worker")
 def test_results_at_hand_are_shown_and_a_worker_ends_with_the_server(tmp_path):
     store = ResultsStore(tmp_path / "results")
     store.write(
@@ -170,25 +171,29 @@ def test_demo_and_results_exclude_each_other(cli, fresh, tmp_path):
     assert "--demo" in fails(cli, "--demo", "--results", str(tmp_path))
 
 
-def test_what_stops_a_site_from_being_made_ready(tmp_path):
-    """Results that are not there are named; a site that another makes ready is waited for."""
-    import fcntl
-
-    (tmp_path / "site").mkdir()
-    with (tmp_path / "site" / ".preparing").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        process = started(tmp_path, "--results", str(tmp_path / "nowhere"))
-        try:
-            assert "Waiting" in process.stdout.readline()
-            assert not (tmp_path / "site" / "site.sqlite3").exists()
-            fcntl.flock(lock, fcntl.LOCK_UN)
-            said, _ = process.communicate(timeout=120)
-        finally:
-            process.kill()
-            process.communicate()
+@pytest.mark.slow(reason="makes a site ready")
+def test_results_that_are_not_there(tmp_path):
+    process = started(tmp_path, "--results", str(tmp_path / "nowhere"))
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "nowhere" in said
     assert "Traceback" not in said
+
+
+def test_a_site_that_another_makes_ready_is_waited_for(tmp_path):
+    import fcntl
+
+    home = tmp_path / "site-demonstration"
+    home.mkdir()
+    with (home / ".preparing").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = started(tmp_path, "--demo")
+        try:
+            assert "Waiting" in process.stdout.readline()
+            assert not (home / "site.sqlite3").exists()
+        finally:
+            process.kill()
+            process.communicate()
 
 
 SECRET = "hidden-word"
@@ -213,19 +218,23 @@ def test_addresses_of_databases_that_cannot_be_read(monkeypatch, value):
     assert SECRET not in "".join(traceback.format_exception(error.value))
 
 
+UNREADABLE = ("DATABASE_URL", f"postgres://me:{SECRET}@localhost:port/site")
+UNUSABLE = ("DATABASE_URL", f"sqlite:////dev/null/{SECRET}")
+NO_FOLDER = ("BRAINSCORE_SITE_HOME", f"/dev/null/{SECRET}")
+LATER = pytest.mark.slow(reason="as the two that run by default, in a process of its own")
+
+
 @pytest.mark.parametrize(
-    ("variable", "value"),
+    ("way", "variable", "value"),
     [
-        pytest.param(
-            "DATABASE_URL",
-            f"postgres://me:{SECRET}@localhost:port/site",
-            marks=pytest.mark.slow(reason="as the two others, which are read as early"),
-        ),
-        ("DATABASE_URL", f"sqlite:////dev/null/{SECRET}"),
-        ("BRAINSCORE_SITE_HOME", f"/dev/null/{SECRET}"),
+        ("serve", *UNUSABLE),
+        ("manage", *NO_FOLDER),
+        pytest.param("serve", *UNREADABLE, marks=LATER),
+        pytest.param("serve", *NO_FOLDER, marks=LATER),
+        pytest.param("manage", *UNREADABLE, marks=LATER),
+        pytest.param("manage", *UNUSABLE, marks=LATER),
     ],
 )
-@pytest.mark.parametrize("way", ["serve", "manage"])
 def test_settings_that_are_wrong_are_named_and_not_shown(tmp_path, variable, value, way):
     (tmp_path / "results" / "a" / "b").mkdir(parents=True)
     (tmp_path / "results" / "a" / "b" / "c.json").touch()  # so that it is no demonstration
@@ -235,7 +244,7 @@ def test_settings_that_are_wrong_are_named_and_not_shown(tmp_path, variable, val
         env={**os.environ, "BRAINSCORE_HOME": str(tmp_path), variable: value},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 2
     assert variable in done.stderr
