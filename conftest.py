@@ -181,6 +181,25 @@ def need_program():
 
 
 @pytest.fixture(scope="session")
+def browser():
+    """Chromium, driven by Playwright, one for all tests of a process: the one that CHROMIUM names, else Debian's."""
+    sync = pytest.importorskip("playwright.sync_api")
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path:
+        message = "needs Chromium: install it, or name it in CHROMIUM"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright runs a loop in this thread
+    sync.expect.set_options(timeout=30_000)  # on a loaded machine an answer may take long
+    with sync.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        yield opened
+        opened.close()
+    os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE")
+
+
+@pytest.fixture(scope="session")
 def _s3_server():
     """Address of an S3 server of this process's own."""
     moto = pytest.importorskip("moto.server", reason="needs moto: pip install 'brainscore[test]'")

@@ -1,6 +1,8 @@
 """A folder of small plugins, and a way to run the command line."""
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -20,6 +22,9 @@ def lab(tmp_path, monkeypatch):
     def write(kind, name, source, **others):
         folder = tmp_path / "lab" / kind / name
         folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(
+            folder / "__pycache__", ignore_errors=True
+        )  # compiled in the same second, it would be taken for the new code
         (folder / "__init__.py").write_text(textwrap.dedent(source))
         for other, text in others.items():
             (folder / other.replace("_txt", ".txt").replace("_md", ".md")).write_text(text)
@@ -53,3 +58,18 @@ def shell(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def interruptible():
+    """Processes that the test starts take Ctrl-C, also where pytest was started in the background, with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def lean_pytest(monkeypatch):
+    """A pytest that the test starts leaves out plugins of others, which take longer to import than anything else."""
+    names = ("anyio", "django", "hypothesispytest", "schemathesis")
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in names))

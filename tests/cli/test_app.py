@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -33,7 +32,7 @@ def group(tmp_path, monkeypatch):
     return make
 
 
-def test_help_lists_every_command_and_imports_none(shell):
+def test_help_lists_every_command_and_imports_none():
     code = (
         "import sys\nfrom brainscore.cli import app\n"
         "try:\n    app(['--help'], prog_name='brainscore')\nexcept SystemExit as end:\n    assert end.code == 0\n"
@@ -105,12 +104,12 @@ class TestExitCodes:
         assert result.stderr.strip() == "Interrupted."
 
 
-def test_ctrl_c_in_a_terminal(lab, tmp_path):
+def test_ctrl_c_in_a_terminal(lab, interruptible):
     lab(
         "models",
         "slow",
         "import time\nfrom brainscore_vision import model_registry\nprint('now', flush=True)\n"
-        "time.sleep(60)\nmodel_registry['slow'] = dict",
+        "time.sleep(600)\nmodel_registry['slow'] = dict",
     )
     process = subprocess.Popen(
         [sys.executable, "-m", "brainscore", "info", "slow", "--load"],
@@ -120,9 +119,7 @@ def test_ctrl_c_in_a_terminal(lab, tmp_path):
     )
     assert process.stdout.readline() == "now\n"
     process.send_signal(signal.SIGINT)
-    started = time.monotonic()
-    _, errors = process.communicate(timeout=30)
-    assert time.monotonic() - started < 20
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert errors.strip() == "Interrupted."
 
@@ -135,15 +132,15 @@ def test_a_reader_that_stops_reading(lab):
         "for i in range(9000):\n    model_registry[f'a-model-with-a-long-name-{i}'] = dict",
     )
     command = f"{sys.executable} -m brainscore list models | head -1"
-    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, timeout=60)
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, timeout=120)
     assert run.stdout.count("\n") == 1
     assert run.stderr == ""
 
 
-def test_a_broken_plugin_is_one_line(lab, shell):
+def test_a_broken_plugin_is_one_line(lab, cli):
     folder = lab("models", "broken", "from brainscore_vision import model_registry\nmodel_registry['a'] = = 1")
-    run = shell("list", "models", "--json")
-    assert run.returncode == 0
+    run = cli("list", "models", "--json")
+    assert run.exit_code == 0
     assert run.stderr == (
         f"Warning: the plugin brainscore_vision.models.broken cannot be read: {folder / '__init__.py'}:2: "
         "invalid syntax\n"

@@ -131,9 +131,10 @@ def test_nothing_found(cli, site):
     assert "No models." in found.stderr
 
 
-def test_no_site(shell):
-    found = shell("leaderboard", "--site", "http://127.0.0.1:1", BRAINSCORE_TOKEN="")
-    assert found.returncode == 2
+def test_no_site(cli, monkeypatch):
+    monkeypatch.setenv("BRAINSCORE_TOKEN", "")
+    found = cli("leaderboard", "--site", "http://127.0.0.1:1")
+    assert found.exit_code == 2
     assert "cannot be reached" in found.stderr
     assert "brainscore serve" in found.stderr
 

@@ -8,7 +8,7 @@ from brainscore_vision import plugin_index
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def here(tmp_path, monkeypatch, lean_pytest):
     """A working directory outside of every checkout, without plugins of the user's own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRAINSCORE_PLUGINS", raising=False)
@@ -24,19 +24,13 @@ def passes(shell, *folders):
     return result.stdout
 
 
+IN_A_PROCESS = pytest.mark.slow(reason="runs the tests of a new plugin in a process")
+
+
+@IN_A_PROCESS
 @pytest.mark.parametrize(
     ("name", "parent"),
-    [
-        ("Smith2026-accuracy", "behavior"),
-        pytest.param(
-            "Smith2026.V4-pls", "V4", marks=pytest.mark.slow(reason="runs the tests of a new plugin in a process")
-        ),
-        pytest.param(
-            "Smith2026-error_consistency",
-            "behavior",
-            marks=pytest.mark.slow(reason="runs the tests of a new plugin in a process"),
-        ),
-    ],
+    [("Smith2026-accuracy", "behavior"), ("Smith2026.V4-pls", "V4"), ("Smith2026-error_consistency", "behavior")],
 )
 def test_a_benchmark_with_data(cli, shell, here, name, parent):
     result = cli("new", "benchmark", name)
@@ -57,6 +51,7 @@ def test_a_benchmark_with_data(cli, shell, here, name, parent):
     assert "Smith2026 (stimulus set): all checks passed" in said
 
 
+@IN_A_PROCESS
 def test_a_metric_and_a_model(cli, shell, here):
     pytest.importorskip("torch")
     assert cli("new", "metric", "mean-drive").exit_code == 0
@@ -67,7 +62,7 @@ def test_a_metric_and_a_model(cli, shell, here):
     assert "tiny.net-1: all checks passed" in said
 
 
-@pytest.mark.parametrize("neural", [False, True])
+@pytest.mark.parametrize("neural", [False, pytest.param(True, marks=IN_A_PROCESS)])
 def test_data_alone(cli, shell, here, neural):
     options = ["--neural"] if neural else []
     assert cli("new", "data", "Smith2026", *options, "--folder", "lab").exit_code == 0

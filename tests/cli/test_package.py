@@ -116,12 +116,12 @@ def test_assembly_against_its_stimuli(package, measured, table):
     assert "'002'" in message
 
 
-def test_printed(shell, table, tmp_path):
-    ran = shell(
+def test_printed(cli, table, tmp_path):
+    ran = cli(
         "package", "stimuli", str(table), str(tmp_path / "images"), "--identifier", "small-set", "--output",
         str(tmp_path / "out"),
     )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
+    assert ran.exit_code == 0, ran.stderr
     assert "Warning: naming convention" in ran.stderr
     assert "csv_sha1" in ran.stdout
     snippet = ran.stdout.partition("__init__.py:\n\n")[2]
@@ -129,11 +129,10 @@ def test_printed(shell, table, tmp_path):
     assert 'stimulus_set_registry["small-set"]' in snippet
 
 
-def test_errors_without_traceback(shell, table, tmp_path):
-    ran = shell("package", "stimuli", str(table), str(tmp_path), "--identifier", "a b", "--output", str(tmp_path / "o"))
-    assert ran.returncode == 2
+def test_errors(cli, table, tmp_path):
+    ran = cli("package", "stimuli", str(table), str(tmp_path), "--identifier", "a b", "--output", str(tmp_path / "o"))
+    assert ran.exit_code == 2
     assert ran.stderr.startswith("Error: 2 errors found")
-    assert "Traceback" not in ran.stderr
 
 
 def test_registrations_load(package, table, measured, tmp_path, monkeypatch, lab):

@@ -5,8 +5,11 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from brainscore import pytest_plugin
 
 METRIC = """
     from brainscore_vision import metric_registry
@@ -29,6 +32,11 @@ def test_it():
     assert type(made) is Mine  # the plugin is there once
     assert made.VALUE == {value}
 """
+
+
+@pytest.fixture(autouse=True)
+def _lean(lean_pytest):
+    """As in a laboratory that has pytest and nothing else."""
 
 
 @pytest.fixture
@@ -75,19 +83,27 @@ def test_no_plugin_and_no_tests(cli, plugin, tmp_path):
     assert "has no tests" in cli("test", str(plugin)).output
 
 
-@pytest.mark.parametrize("mode", ["prepend", "importlib"])
-def test_folders_of_others_without_any_setting(pytest_run, plugin, lab, mode):
+LONGER = pytest.mark.slow(reason="as the two others, in a process of its own")
+
+
+@pytest.mark.parametrize(
+    ("mode", "arguments"),
+    [
+        ("prepend", ["lab"]),
+        ("importlib", ["lab/metrics/mine/test.py", "lab/data/mine/test.py"]),
+        pytest.param("prepend", ["lab/metrics/mine/test.py", "lab/data/mine/test.py"], marks=LONGER),
+        pytest.param("importlib", ["lab"], marks=LONGER),
+    ],
+)
+def test_folders_of_others_without_any_setting(pytest_run, plugin, lab, mode, arguments):
     lab("data", "mine", "from brainscore_vision import data_registry\ndata_registry['Mine2026'] = dict\n",
         **{"test.py": "def test_one(): pass\ndef test_two(): pass\n"})  # fmt: skip
-    for arguments in ([str(plugin / "test.py"), "lab/data/mine/test.py"], ["lab"]):
-        result = pytest_run(f"--import-mode={mode}", *arguments)
-        assert "3 passed" in result.stdout, result.stdout
+    result = pytest_run(f"--import-mode={mode}", *arguments)
+    assert "3 passed" in result.stdout, result.stdout
 
 
-MARKED = "import pytest\n" + "".join(
-    f"@pytest.mark.{mark}\ndef test_{mark}(): pass\n"
-    for mark in ("network", "private_access", "requires_gpu", "slow", "memory_intense")
-)
+MARKS = ("network", "private_access", "requires_gpu", "slow", "memory_intense")
+MARKED = "import pytest\n" + "".join(f"@pytest.mark.{mark}\ndef test_{mark}(): pass\n" for mark in MARKS)
 NO_NETWORK = "needs the network: set BRAINSCORE_NETWORK=1"
 NOT_PUBLIC = "needs data that are not public: set BRAINSCORE_PRIVATE_ACCESS=1"
 NO_GPU = "needs a CUDA device"
@@ -101,11 +117,25 @@ NO_GPU = "needs a CUDA device"
         ({"BRAINSCORE_NETWORK": "", "BRAINSCORE_PRIVATE_ACCESS": "1"}, {NO_GPU}),
     ],
 )
-def test_what_cannot_run_is_skipped(pytest_run, tmp_path, variables, skipped):
+def test_what_cannot_run_is_skipped(monkeypatch, variables, skipped):
+    for name in ("BRAINSCORE_NETWORK", "BRAINSCORE_PRIVATE_ACCESS"):
+        monkeypatch.setenv(name, variables.get(name, ""))
+    monkeypatch.setattr(pytest_plugin, "_has_cuda", lambda: False)
+    reasons = set()
+    for mark in MARKS:
+        item = SimpleNamespace(get_closest_marker=lambda name, mark=mark: name == mark)
+        try:
+            pytest_plugin.pytest_runtest_setup(item)
+        except pytest.skip.Exception as skip:
+            reasons.add(skip.msg.partition(" where ")[0])
+    assert reasons == skipped
+
+
+def test_what_cannot_run_is_skipped_where_nothing_is_set(pytest_run, tmp_path):
     (tmp_path / "test_marked.py").write_text(MARKED)
-    result = pytest_run("--strict-markers", "test_marked.py", CUDA_VISIBLE_DEVICES="", **variables)
-    assert f"{5 - len(skipped)} passed, {len(skipped)} skipped" in result.stdout, result.stdout
-    assert {reason for reason in (NO_NETWORK, NOT_PUBLIC, NO_GPU) if reason in result.stdout} == skipped
+    result = pytest_run("--strict-markers", "test_marked.py", CUDA_VISIBLE_DEVICES="", BRAINSCORE_NETWORK="0")
+    assert "2 passed, 3 skipped" in result.stdout, result.stdout
+    assert all(reason in result.stdout for reason in (NO_NETWORK, NOT_PUBLIC, NO_GPU))
 
 
 def test_the_plugin_is_announced():
@@ -118,5 +148,5 @@ def test_pytest_costs_nothing_where_there_are_no_plugins(pytest_run, tmp_path):
     (tmp_path / "test_plain.py").write_text(
         "import sys\ndef test_it():\n    assert not {'torch', 'xarray', 'brainscore_vision'} & set(sys.modules)\n"
     )
-    result = pytest_run("test_plain.py", "-p", "no:hypothesispytest")
+    result = pytest_run("test_plain.py")
     assert "1 passed" in result.stdout, result.stdout

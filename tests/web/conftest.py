@@ -1,7 +1,6 @@
 """Fixtures of the site's tests. Without Django nothing here is collected."""
 
 import importlib.util
-import os
 
 import pytest
 
@@ -9,6 +8,7 @@ if importlib.util.find_spec("django") is None:
     collect_ignore_glob = ["*"]
 else:
     from django.contrib.auth.models import Permission
+    from django.test import Client
 
     from brainscore_web.accounts.models import User
 
@@ -62,43 +62,54 @@ def board(db, owner):
     return made
 
 
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium, driven by Playwright: the one that CHROMIUM names, else Debian's."""
-    sync = pytest.importorskip("playwright.sync_api")
-    import shutil
+@pytest.fixture
+def new_page(browser, live_server):
+    """``new_page(user)`` opens a page of a new visitor, or of a member who is logged in.
 
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        message = "needs Chromium: install it, or name it in CHROMIUM"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright runs a loop in this thread
-    with sync.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    What the browser complains of fails the test, as does any request elsewhere; with ``refused=True`` answers may be
+    errors or not come at all. Further options are the context's.
+    """
+    contexts, complaints = [], []
+
+    def complain(note, refused):
+        expected = refused and note.text.startswith("Failed to load resource")
+        if note.type in ("error", "warning") and not expected:
+            complaints.append(f"{note.text} ({note.location['url']})")
+
+    def look_at(request):
+        if not request.url.startswith((live_server.url, "data:", "blob:")):
+            complaints.append(f"asked for {request.url}")
+
+    def opened(user=None, *, refused=False, session=(), **options):
+        context = browser.new_context(
+            **{"base_url": live_server.url, "viewport": {"width": 1280, "height": 800}, **options}
         )
-        yield opened
-        opened.close()
-    os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE")
+        contexts.append(context)
+        if user is not None:
+            context.add_cookies([{"name": "sessionid", "value": session_of(user, session), "url": live_server.url}])
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("console", lambda note: complain(note, refused))
+        page.on("request", look_at)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not complaints, complaints
 
 
 @pytest.fixture
-def page(browser, live_server):
-    """A new page of a new visitor; what the browser complains of fails the test, as does any request elsewhere."""
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
-    opened = context.new_page()
-    opened.set_default_timeout(10_000)
-    complaints = []
-    opened.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-    opened.on("console", lambda note: complaints.append(note.text) if note.type in ("error", "warning") else None)
-    opened.on(
-        "request",
-        lambda request: (
-            None
-            if request.url.startswith((live_server.url, "data:", "blob:"))
-            else complaints.append(f"asked for {request.url}")
-        ),
-    )
-    yield opened
-    context.close()
-    assert not complaints, complaints
+def page(new_page):
+    """A new page of a new visitor."""
+    return new_page()
+
+
+def session_of(user, more=()):
+    """Key of a session in which a member is logged in; `more` is kept in it, too."""
+    client = Client()
+    client.force_login(user)
+    session = client.session
+    session.update(dict(more))
+    session.save()
+    return session.session_key

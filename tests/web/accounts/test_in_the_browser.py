@@ -3,11 +3,13 @@
 import re
 
 import pytest
+from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress
-from django.contrib.auth.tokens import default_token_generator
-from django.test import Client
+from allauth.account.utils import user_pk_to_url_str
 
 from brainscore_web._environment import mail
+
+from .._browsing import LOOKS, PHONE, barriers
 
 PASSWORD = "correct horse battery"
 
@@ -16,7 +18,7 @@ def links(mailbox):
     return re.findall(r"http://[^/\s]+(/\S+)", mailbox[-1].body)
 
 
-def test_a_newcomer(board, page, mailoutbox, browser, live_server):
+def test_a_newcomer(board, page, new_page, mailoutbox):
     """Sign up, confirm, find the profile, make a token, and withdraw a model from everybody else's eyes."""
     from brainscore_web.accounts.models import ApiToken, User
     from brainscore_web.leaderboard.models import VisionModel
@@ -43,20 +45,17 @@ def test_a_newcomer(board, page, mailoutbox, browser, live_server):
     model = VisionModel.objects.get(identifier=board.models[0])
     model.owner = user
     model.save()
-    visitor = browser.new_context(base_url=live_server.url).new_page()
-    try:
-        visitor.goto("/vision/leaderboard/")
-        assert model.identifier in visitor.content()
-        page.click("header >> text=Nora Newcomer")
-        page.click(f"button:has-text('Make private {model.identifier}')")
-        page.wait_for_selector("text=is private now")
-        visitor.reload()
-        assert model.identifier not in visitor.content()
-        assert visitor.goto(f"/vision/model/{model.identifier}/").status == 404
-        page.goto("/vision/leaderboard/")
-        assert model.identifier in page.content()  # its owner still sees it
-    finally:
-        visitor.context.close()
+    visitor = new_page(refused=True)
+    visitor.goto("/vision/leaderboard/")
+    assert model.identifier in visitor.content()
+    page.click("header >> text=Nora Newcomer")
+    page.click(f"button:has-text('Make private {model.identifier}')")
+    page.wait_for_selector("text=is private now")
+    visitor.reload()
+    assert model.identifier not in visitor.content()
+    assert visitor.goto(f"/vision/model/{model.identifier}/").status == 404
+    page.goto("/vision/leaderboard/")
+    assert model.identifier in page.content()  # its owner still sees it
     page.click("text=Log out")
     page.wait_for_selector("text=Log in")
 
@@ -73,113 +72,82 @@ ADDRESSES = {
 }  # fmt: skip
 
 
+GIVEN_NOW = {"account_authentication_methods": [{"method": "password", "at": 9e9, "reauthenticated": True}]}
+"""Of a session: the password was given just now."""
+
+
 @pytest.fixture
-def shown(browser, live_server, board, owner):
-    """Opens pages in a narrow, dark or light window, logged in or not; says what is wrong with each."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    contexts = []
-
-    def page_of(width, scheme, logged_in):
-        context = browser.new_context(
-            base_url=live_server.url, viewport={"width": width, "height": 700}, color_scheme=scheme, bypass_csp=True
-        )
-        contexts.append(context)
-        if logged_in:
-            client = Client()
-            client.force_login(owner)
-            session = client.session  # the password was given just now
-            session["account_authentication_methods"] = [{"method": "password", "at": 9e9, "reauthenticated": True}]
-            session["account_authentication_methods_user"] = str(owner.pk)
-            session.save()
-            context.add_cookies([{"name": "sessionid", "value": session.session_key, "url": live_server.url}])
-        opened = context.new_page()
-        opened.set_default_timeout(10_000)
-        return opened
-
-    def wrong_with(page, address=None):
-        """Of an address, or of what is open."""
-        if address is not None:
-            page.goto(address)
-        found = [f"{one['id']}: {one['nodes'][0]['html']}" for one in axe.run(page).response["violations"]]
-        too_wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        inline = page.evaluate("document.querySelectorAll('script:not([src]), style, [style]').length")
-        if too_wide > 0:
-            found.append(f"{too_wide} pixels too wide")
-        if inline:
-            found.append(f"{inline} scripts or styles in the page")
-        return [f"{page.url}: {one}" for one in found]
-
-    yield page_of, wrong_with
-    for context in contexts:
-        context.close()
-
-
-@pytest.mark.parametrize("logged_in", [False, True])
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-def test_every_page(shown, owner, width, scheme, logged_in):
-    page_of, wrong_with = shown
+def somebody(board, owner):
+    """A member with a long name, and an address that is confirmed."""
     EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
     owner.display_name = "A name that is so long that it would not fit on any phone that was ever made"
     owner.save()
-    page = page_of(width, scheme, logged_in)
-    wrong = [one for address in ADDRESSES[logged_in] for one in wrong_with(page, f"/accounts/{address}")]
-    assert not wrong, "\n".join(wrong)
+    return owner
 
 
-def test_pages_of_a_second_factor(shown, owner):
-    """The QR code can be read, and the codes page and the question for a code are for everybody."""
+@pytest.fixture
+def logged_in(new_page, somebody):
+    """A page of this member, who may change everything."""
+    return new_page(somebody, session={**GIVEN_NOW, "account_authentication_methods_user": str(somebody.pk)})
+
+
+def test_every_page(somebody, logged_in, new_page):
+    """Of a visitor and of a member; then with a second factor, whose QR code can be read."""
     from allauth.mfa.models import Authenticator
     from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
     from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 
-    page_of, wrong_with = shown
-    EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
-    page = page_of(360, "dark", True)
-    page.goto("/accounts/2fa/totp/activate/")
-    assert page.evaluate("document.querySelector('img.code').naturalWidth") > 0
-    TOTP.activate(owner, generate_totp_secret())
-    RecoveryCodes.activate(owner)
+    visitor = new_page(refused=True)
+    wrong = []
+    for page, addresses in ((visitor, ADDRESSES[False]), (logged_in, ADDRESSES[True])):
+        for address in addresses:
+            wrong += barriers(page, f"/accounts/{address}")
+    token = f"{user_pk_to_url_str(somebody)}-{default_token_generator.make_token(somebody)}"
+    wrong += barriers(visitor, f"/accounts/password/reset/key/{token}/", looks=LOOKS[:1])
+    assert visitor.inner_text("main button") == "Set password"
+
+    logged_in.goto("/accounts/2fa/totp/activate/")
+    assert logged_in.evaluate("document.querySelector('img.code').naturalWidth") > 0
+    TOTP.activate(somebody, generate_totp_secret())
+    RecoveryCodes.activate(somebody)
     assert Authenticator.objects.count() == 2
-    addresses = ["", "recovery-codes/", "recovery-codes/generate/", "totp/deactivate/", "reauthenticate/"]
-    wrong = [one for address in addresses for one in wrong_with(page, f"/accounts/2fa/{address}")]
-    asked = page_of(360, "light", False)
-    asked.goto("/accounts/login/")
-    asked.fill("[name=login]", owner.email)
-    asked.fill("[name=password]", "wrong password")
-    asked.click("main button")
-    asked.wait_for_selector(".errorlist")
-    asked.fill("[name=login]", owner.email)
-    asked.fill("[name=password]", PASSWORD)
-    asked.click("main button")
-    asked.wait_for_url("**/2fa/authenticate/")
-    wrong += wrong_with(asked, "/accounts/2fa/authenticate/")
+    for address in ("", "recovery-codes/", "recovery-codes/generate/", "totp/deactivate/", "reauthenticate/"):
+        wrong += barriers(logged_in, f"/accounts/2fa/{address}", looks=[(PHONE, "dark")])
+    visitor.goto("/accounts/login/")
+    visitor.fill("[name=login]", somebody.email)
+    visitor.fill("[name=password]", "wrong password")
+    visitor.click("main button")
+    visitor.wait_for_selector(".errorlist")
+    visitor.fill("[name=login]", somebody.email)
+    visitor.fill("[name=password]", PASSWORD)
+    visitor.click("main button")
+    visitor.wait_for_url("**/2fa/authenticate/")
+    wrong += barriers(visitor, looks=LOOKS[:1])
     assert not wrong, "\n".join(wrong)
 
 
-def test_what_forms_answer_with(shown, owner, settings):
+def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
     """Errors, a new token, a waiting address, too many attempts, no mail server, a closed sign-up, good-bye."""
-    page_of, wrong_with = shown
-    EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
-    EmailAddress.objects.create(user=owner, email="waiting@example.org")
-    page = page_of(360, "light", True)
-    wrong = wrong_with(page, "/accounts/email/")
+    EmailAddress.objects.create(user=somebody, email="waiting@example.org")
+    page, light, dark = logged_in, LOOKS[:1], [(PHONE, "dark")]
+    wrong = barriers(page, "/accounts/email/", looks=light)
     assert page.is_visible("text=Forget this change")
     page.goto("/accounts/tokens/")
     page.fill("[name=name]", "a laptop")
     page.click("main button")
     page.wait_for_selector("#token")
-    wrong += wrong_with(page)
+    wrong += barriers(page, looks=light)
     page.goto("/accounts/delete/")
     page.fill("[name=password]", "wrong password")
     page.click("main button")
     page.wait_for_selector(".errorlist")
-    wrong += wrong_with(page)
+    wrong += barriers(page, looks=light)
     page.fill("[name=password]", PASSWORD)
     page.click("main button")
     page.wait_for_selector("h1:has-text('Your account is deleted')")
-    wrong += wrong_with(page)
+    wrong += barriers(page, looks=light)
 
-    visitor = page_of(360, "dark", False)
+    visitor = new_page(refused=True)
     settings.ACCOUNT_RATE_LIMITS = {"signup": "1/h/ip"}
     for name, value in mail("smtp://127.0.0.1:1").items():
         setattr(settings, name, value)
@@ -189,21 +157,8 @@ def test_what_forms_answer_with(shown, owner, settings):
         visitor.fill("[name=password1]", PASSWORD)
         visitor.click("main button")
         visitor.wait_for_selector(f"h1:has-text('{heading}')")
-        wrong += wrong_with(visitor)
+        wrong += barriers(visitor, looks=dark)
     settings.SIGNUP_OPEN = False
-    wrong += wrong_with(visitor, "/accounts/signup/")
+    wrong += barriers(visitor, "/accounts/signup/", looks=dark)
     assert visitor.is_visible("text=no new members")
-    assert not wrong, "\n".join(wrong)
-
-
-def test_a_form_to_set_a_new_password(shown, owner):
-    page_of, wrong_with = shown
-    EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
-    from allauth.account.forms import default_token_generator as generator
-    from allauth.account.utils import user_pk_to_url_str
-
-    assert generator is not default_token_generator
-    page = page_of(360, "light", False)
-    wrong = wrong_with(page, f"/accounts/password/reset/key/{user_pk_to_url_str(owner)}-{generator.make_token(owner)}/")
-    assert page.inner_text("main button") == "Set password"
     assert not wrong, "\n".join(wrong)

@@ -9,18 +9,20 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
 from brainscore_web.leaderboard.simulated import fill
 
+from .._browsing import barriers
+
 pytestmark = pytest.mark.django_db(transaction=True)
 FIRST = "Simulated000.V1-pls"
 
 
 @pytest.fixture
-def shown(transactional_db, settings, tmp_path):
+def shown(transactional_db, settings, tmp_path, request):
     """A site with all that cards can show."""
     from django.core.files.base import ContentFile
     from PIL import Image
 
     settings.MEDIA_ROOT = tmp_path
-    made = fill(models=12, benchmarks=60, versions=2, private=1)
+    made = fill(models=12, benchmarks=getattr(request, "param", 60), versions=2, private=1)
     owner = User.objects.create_user("owner@example.org", "correct horse battery")
     model = VisionModel.objects.get(identifier=made.models[0])
     model.owner, model.details = owner, {"notes": ["One."], "code_licence": "MIT"}
@@ -65,7 +67,8 @@ def pages(shown):
     }
 
 
-def test_a_tree_opens_and_the_address_says_how(shown, page):
+def test_a_visit(shown, page, new_page):
+    """Trees, copying, from the list to the receipt, and without script."""
     expect = pytest.importorskip("playwright.sync_api").expect
     page.goto(f"/vision/model/{shown.models[0]}/")
     row = page.locator(f'[data-node="{FIRST}"]')
@@ -92,9 +95,6 @@ def test_a_tree_opens_and_the_address_says_how(shown, page):
     page.reload()
     assert page.locator("[data-node]:visible").count() == 2
 
-
-def test_code_can_be_copied(shown, page):
-    expect = pytest.importorskip("playwright.sync_api").expect
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"/vision/model/{shown.models[0]}/")
     page.locator(".snippet", has=page.locator("#code-python")).get_by_role("button").click()
@@ -104,8 +104,6 @@ def test_code_can_be_copied(shown, page):
         page.get_by_role("link", name=re.compile(r"^Download .*\.bib$")).click()
     assert waiting.value.suggested_filename == f"{shown.models[0]}.bib"
 
-
-def test_from_the_list_to_the_receipt(shown, page):
     page.goto("/vision/benchmarks/")
     page.get_by_label("Region").select_option("V1")
     page.get_by_role("button", name="Filter").click()
@@ -118,36 +116,20 @@ def test_from_the_list_to_the_receipt(shown, page):
     page.locator(".models tbody a[href^='/vision/receipt/']").first.click()
     assert page.inner_text("h1") == "Receipt"
 
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_in_the_way_of_anyone(shown, browser, live_server, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    context = browser.new_context(base_url=live_server.url, color_scheme=scheme, bypass_csp=True)
-    page = context.new_page()
-    for name, address in {**pages(shown), "unknown": "/vision/model/none/"}.items():
-        page.goto(address)
-        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        found = axe.Axe().run(page)
-        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
-    context.close()
-
-
-def test_on_a_phone(shown, browser, live_server):
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 360, "height": 740})
-    page = context.new_page()
-    for name, address in pages(shown).items():
-        page.goto(address)
-        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        assert page.evaluate("document.documentElement.scrollWidth") == 360, name
-    context.close()
-
-
-def test_without_script(shown, browser, live_server):
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    page = context.new_page()
+    page = new_page(java_script_enabled=False)
     page.goto(f"/vision/model/{shown.models[0]}/")
     assert page.locator(f'[data-node="{FIRST}"]').is_hidden()
     page.get_by_role("link", name="Open V1", exact=True).click()
     assert page.locator(f'[data-node="{FIRST}"]').is_visible()
     assert page.get_by_role("button", name="Copy").count() == 0
-    context.close()
+
+
+@pytest.mark.parametrize("shown", [24], indirect=True)
+def test_nothing_is_in_the_way_of_anyone(shown, new_page):
+    page = new_page(refused=True)
+    wrong = [
+        line
+        for address in (*pages(shown).values(), "/vision/model/none/")
+        for line in barriers(page, address, opened=True)
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -8,6 +8,8 @@ import pytest
 
 from brainscore_web.leaderboard import simulated
 
+from .._browsing import LOOKS, PHONE, barriers
+
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/vision/compare/"
 X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
@@ -18,7 +20,7 @@ def shown(transactional_db):
     return simulated.fill(models=12, benchmarks=42, versions=2, private=0)
 
 
-def test_a_visit(shown, page, tmp_path):
+def test_a_visit(shown, page, new_page, tmp_path):
     expect = pytest.importorskip("playwright.sync_api").expect
     page.goto(PAGE)
     page.get_by_label("Across").fill(X)
@@ -69,9 +71,7 @@ def test_a_visit(shown, page, tmp_path):
     page.get_by_role("link", name="Two benchmarks").click()
     assert page.get_by_label("Across").input_value() == X
 
-
-def test_cells_of_a_large_matrix_say_what_they_are(shown, page):
-    expect = pytest.importorskip("playwright.sync_api").expect
+    # cells of a large matrix say what they are
     page.goto(f"{PAGE}?mode=matrix&level=benchmarks&least=3")
     page.emulate_media(reduced_motion="reduce")  # what scrolls does so at once
     page.locator("figcaption").scroll_into_view_if_needed()
@@ -84,28 +84,8 @@ def test_cells_of_a_large_matrix_say_what_they_are(shown, page):
         names = re.escape(f"{labels[row]} × {labels[column]}")
         expect(page.locator(".chart-tip")).to_have_text(re.compile(f"^{names}\\s+r = {number}$"))
 
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_in_the_way_of_anyone(shown, browser, live_server, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    context = browser.new_context(base_url=live_server.url, color_scheme=scheme, bypass_csp=True)
-    page = context.new_page()
-    queries = ["", f"?mode=models&first={shown.models[0]}", "?mode=matrix"]
-    queries += ["?mode=matrix&level=benchmarks&least=3&region=nowhere"] if scheme == "light" else []
-    for query in queries:
-        page.goto(PAGE + query)
-        for details in page.locator("details").all():
-            details.evaluate("one => one.open = true")
-        found = axe.Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
-    context.close()
-
-
-def test_on_a_phone_without_script(shown, browser, live_server):
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 360, "height": 740}, java_script_enabled=False
-    )
-    page = context.new_page()
+    # on a phone, without script
+    page = new_page(viewport=PHONE, java_script_enabled=False)
     for query in ("", "?mode=models", "?mode=matrix", "?mode=matrix&level=benchmarks&least=3"):
         page.goto(PAGE + query)
         chart = page.locator(".chart").bounding_box()
@@ -118,4 +98,11 @@ def test_on_a_phone_without_script(shown, browser, live_server):
     page.get_by_label("Across").fill(X)
     page.get_by_role("button", name="Compare").click()
     assert X in page.get_by_role("heading", level=2).first.inner_text()
-    context.close()
+
+
+def test_nothing_is_in_the_way_of_anyone(shown, new_page):
+    page, wrong = new_page(refused=True), []
+    for query in ("", f"?mode=models&first={shown.models[0]}", "?mode=matrix"):
+        wrong += barriers(page, PAGE + query, opened=True)
+    wrong += barriers(page, f"{PAGE}?mode=matrix&level=benchmarks&least=3&region=nowhere", looks=LOOKS[:1], opened=True)
+    assert not wrong, "\n".join(wrong)

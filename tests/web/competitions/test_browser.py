@@ -12,7 +12,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.competitions.models import Competition, Entry
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+from .._browsing import LOOKS, barriers
 
 PASSWORD = "correct horse battery"
 
@@ -148,33 +148,17 @@ def addresses(scored):
     ]  # fmt: skip
 
 
-def sized(browser, live_server, **options):
-    context = browser.new_context(base_url=live_server.url, bypass_csp=True, **options)
-    page = context.new_page()
-    log_in(page, "boss@example.org")
-    return page
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_bars_anyone(addresses, browser, live_server, scheme):
-    page = sized(browser, live_server, color_scheme=scheme)
-    for address in addresses if scheme == "light" else addresses[2:6]:  # colours are the same everywhere
-        assert page.goto(address).status == 200, address
-        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        found = axe.Axe().run(page)
-        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
-        keep(page, f"{address.strip('/').replace('/', '_')}_{scheme}")
-    page.context.close()
-
-
-def test_nothing_is_wider_than_a_phone(addresses, browser, live_server):
-    page = sized(browser, live_server, viewport={"width": 360, "height": 740})
+def test_nothing_bars_anyone(addresses, new_page):
+    page, wrong = new_page(User.objects.get(email="boss@example.org")), []
     for address in addresses:
-        page.goto(address, wait_until="domcontentloaded")
-        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        assert page.evaluate("document.documentElement.scrollWidth") == 360, address
-        keep(page, f"{address.strip('/').replace('/', '_')}_phone")
-    page.context.close()
+        name = address.strip("/").replace("/", "_")
+        wrong += barriers(page, address, looks=LOOKS[:1], opened=True)
+        assert page.url.endswith(address)
+        keep(page, f"{name}_phone")
+        if address in addresses[2:6]:  # colours are the same everywhere
+            wrong += barriers(page, looks=LOOKS[1:])
+            keep(page, f"{name}_dark")
+    assert not wrong, "\n".join(wrong)
 
 
 def keep(page, name):

@@ -6,57 +6,75 @@ from brainscore_web.leaderboard.simulated import fill
 from brainscore_web.pages.documents import document_names
 from brainscore_web.pages.models import News
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+from .._browsing import PHONE, barriers
 
 PAGES = ("/", "/about/", "/citation/", "/competitions/", "/tutorials/", "/nothing/")
 TEXTS = ("/faq/", "/community/", "/sponsors/", "/news/", "/news/new/")
-TUTORIALS = ("neural_benchmarks", "comparison", "metrics_coverage")  # code, tables, wide tables
+TUTORIALS = ("runs", "performance")  # code, wide tables
+NEWS = """## More
+
+Of *this*, as long as `it` goes on: [a link](/about/).
+
+> Said by somebody.
+
+```python
+from brainscore_vision import model_registry  # a comment
+
+@property
+def measure(self, *others: float, name="a", **more) -> bool:
+    '''What it does.'''
+    if not isinstance(self, Model) and None is True:
+        raise ValueError(f"{name!r}: 1.5 and {2 + 3j}\\n")
+    return -0.5 * len(others) >= 1e3
+```
+
+```console
+$ brainscore score alexnet MajajHong2015.IT-pls --results "$HOME/results"
+0.512 ± 0.010
+```
+
+```yaml
+models: [alexnet, 'own=mine.py:make']
+workers: 2
+```
+
+| model | a_name_so_long_that_no_phone_shows_it_whole | another_name_that_is_as_long_as_that |
+|---|---|---|
+| alexnet | 0.512 | 0.345 |
+"""
+"""Code in several languages, a wide table and whatever else Markdown makes."""
 
 
 @pytest.fixture
 def shown(transactional_db):
-    News.objects.create(slug="new", title="Something new", body="## More\n\nOf *this*.", draft=False)
+    News.objects.create(slug="new", title="Something new", body=NEWS, draft=False)
     return fill(models=12, benchmarks=24, versions=1, private=0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_bars_anyone(shown, browser, live_server, scheme):
-    # axe is put into the page, which the security policy forbids
-    context = browser.new_context(base_url=live_server.url, color_scheme=scheme, bypass_csp=True)
-    page = context.new_page()
+def test_nothing_bars_anyone(shown, new_page):
+    page, wrong = new_page(refused=True), []
     for address in (*PAGES, *TEXTS, *(f"/tutorials/{name}/" for name in TUTORIALS)):
-        page.goto(address)
-        found = axe.Axe().run(page)
-        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
-    context.close()
+        wrong += barriers(page, address)
+    page.set_viewport_size(PHONE)
+    for name, _ in document_names():
+        page.goto(f"/tutorials/{name}/", wait_until="domcontentloaded")
+        if (width := page.evaluate("document.documentElement.scrollWidth")) != PHONE["width"]:
+            wrong.append(f"{name}: {width} pixels wide")
+    assert not wrong, "\n".join(wrong)
 
 
-def test_nothing_is_wider_than_a_phone(shown, browser, live_server):
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 360, "height": 740})
-    page = context.new_page()
-    for address in (*PAGES, *TEXTS, *(f"/tutorials/{name}/" for name, _ in document_names())):
-        page.goto(address, wait_until="domcontentloaded")
-        assert page.evaluate("document.documentElement.scrollWidth") == 360, address
-    context.close()
-
-
-def test_by_keyboard_to_the_content(shown, page):
+def test_by_keyboard_to_the_content_and_a_preview_in_a_tab_of_its_own(transactional_db, new_page, staff):
+    """The administration's form is sent to the preview without a script, under the security policy."""
+    page = new_page(staff, refused=True)  # the administration has no icon
     page.goto("/about/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "content"
 
-
-def test_a_preview_is_shown_in_a_tab_of_its_own(transactional_db, browser, live_server, staff, client):
-    """The administration's form is sent to the preview without a script, under the security policy."""
-    client.force_login(staff)
-    context = browser.new_context(base_url=live_server.url)
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    page = context.new_page()
     page.goto("/admin/pages/page/add/?slug=faq")
     page.fill("[name=body]", "Is this *only* a preview?")
-    with context.expect_page() as opened:
+    with page.context.expect_page() as opened:
         page.click("text=Preview in a new tab")
     opened.value.wait_for_load_state()
     assert opened.value.inner_text("em") == "only"
@@ -64,4 +82,3 @@ def test_a_preview_is_shown_in_a_tab_of_its_own(transactional_db, browser, live_
     page.click("[name=_save]")
     page.goto("/faq/")
     assert page.inner_text("em") == "only"
-    context.close()

@@ -1,10 +1,10 @@
 """Pages of reviewers in a browser: nothing for axe to find, nothing wider than a phone, one whole review."""
 
 import pytest
-from django.test import Client
 
 from brainscore_web.submissions.models import Plugin
 
+from .._browsing import barriers
 from ._made import add_revision, benchmark_files, make
 
 PATH = "benchmarks/author2026/benchmark.py"
@@ -33,51 +33,19 @@ def reviewed(people):
     return submission
 
 
-def log_in(context, live_server, user):
-    client = Client()
-    client.force_login(user)
-    context.add_cookies([{"name": "sessionid", "value": client.session.session_key, "url": live_server.url}])
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-def test_every_page(browser, live_server, reviewed, people, width, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": width, "height": 700}, color_scheme=scheme, bypass_csp=True
-    )
-    log_in(context, live_server, people["rob"])
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    wrong = []
-    below = f"/review/{reviewed.pk}/"
-    try:
-        for address in (
-            "/review/?state=all",
-            f"{below}2/",
-            f"{below}1/",
-            f"{below}2/changes/",
-            f"{below}2/changes/?to=live",
-            f"{below}2/file/?path={PATH}",
-        ):
-            page.goto(address)
-            if address == f"{below}2/":
-                page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-            found = [f"{one['id']}: {one['nodes'][0]['html']}" for one in axe.run(page).response["violations"]]
-            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            if wide > 0:
-                found.append(f"{wide} pixels too wide")
-            if page.evaluate("document.querySelectorAll('script:not([src]), style, [style]').length"):
-                found.append("scripts or styles in the page")
-            wrong += [f"{address}: {one}" for one in found]
-    finally:
-        context.close()
+def test_every_page(new_page, reviewed, people):
+    page, below = new_page(people["rob"]), f"/review/{reviewed.pk}/"
+    wrong = barriers(page, f"{below}2/", opened=True)
+    others = ("/review/?state=all", f"{below}1/", f"{below}2/changes/", f"{below}2/changes/?to=live")
+    for address in (*others, f"{below}2/file/?path={PATH}"):
+        wrong += barriers(page, address)
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_review(page, live_server, people):
+def test_a_review(new_page, people):
     """From the queue to a request for changes, as a reviewer does it."""
     submission = make(people["sam"])
-    log_in(page.context, live_server, people["rita"])
+    page = new_page(people["rita"])
     page.goto("/review/")
     page.click("text=benchmarks/author2026")
     page.click("text=I review this")

@@ -3,21 +3,19 @@
 import re
 
 import pytest
-from django.test import Client
+
+from tests.web._browsing import barriers
 
 from .conftest import NAME
 
 
 @pytest.fixture
-def logged_in(uploader, live_server, page):
-    client = Client()
-    client.force_login(uploader)
-    cookie = {"name": "sessionid", "value": client.session.session_key, "url": live_server.url}
-    page.context.add_cookies([cookie])
-    return cookie
+def page(uploader, new_page):
+    """A page of a member who may upload."""
+    return new_page(uploader)
 
 
-def test_a_member_uploads_packages(logged_in, page, packages, in_a_process, db):
+def test_a_member_uploads_packages(page, packages, in_a_process):
     """From the profile to the code, in four steps."""
     from brainscore_web.uploads.models import Upload
 
@@ -41,7 +39,7 @@ def test_a_member_uploads_packages(logged_in, page, packages, in_a_process, db):
     compile(copied, "__init__.py", "exec")
 
 
-def test_mistakes_are_told_before_anything_is_sent(logged_in, page, packages, start, tmp_path):
+def test_mistakes_are_shown_before_anything_is_sent_and_then_the_result(page, packages, start, tmp_path):
     upload = start()
     page.goto(f"/uploads/{upload.pk}/")
     wrong = tmp_path / "a.exe"
@@ -59,33 +57,33 @@ def test_mistakes_are_told_before_anything_is_sent(logged_in, page, packages, st
     page.wait_for_selector("text=there, ")
     assert upload.files.get().size == packages.csv.stat().st_size
 
-
-def test_without_scripts(logged_in, browser, live_server, packages, uploader):
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.add_cookies([logged_in])
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    try:
-        page.goto("/uploads/new/")
-        page.fill("[name=identifier]", NAME)
-        page.click("main button.main")
-        for kind in ("csv", "zip", "nc"):
-            page.set_input_files(f"#file-{kind}", str(packages.all[kind]))
-            page.fill(f"#sha1-{kind}", packages.sha1[kind])
-            page.click(f"text=Upload the {kind.upper()}")
-        page.click("text=Check the files")
-        assert "stimulus_set_registry" in page.inner_text("#code")
-        page.click("text=Withdraw this upload")
-        page.click("main button.main")
-        assert "is withdrawn" in page.inner_text("main")
-    finally:
-        context.close()
+    upload = start(state="checking")
+    type(upload).objects.filter(pk=upload.pk).update(claim="x", claimed=upload.created)
+    page.goto(f"/uploads/{upload.pk}/")
+    assert "is being checked" in page.inner_text("#state")
+    found = [{"file": "a.csv", "check": "ragged table", "culprit": "line 3", "remedy": "repair", "severity": "error"}]
+    type(upload).objects.filter(pk=upload.pk).update(state="refused", findings=found)
+    page.wait_for_selector("text=Error: ragged table")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-def test_every_page(logged_in, browser, live_server, start, send, accepted, client, packages, width, scheme):
+def test_without_scripts(new_page, packages, uploader):
+    page = new_page(uploader, java_script_enabled=False)
+    page.goto("/uploads/new/")
+    page.fill("[name=identifier]", NAME)
+    page.click("main button.main")
+    for kind in ("csv", "zip", "nc"):
+        page.set_input_files(f"#file-{kind}", str(packages.all[kind]))
+        page.fill(f"#sha1-{kind}", packages.sha1[kind])
+        page.click(f"text=Upload the {kind.upper()}")
+    page.click("text=Check the files")
+    assert "stimulus_set_registry" in page.inner_text("#code")
+    page.click("text=Withdraw this upload")
+    page.click("main button.main")
+    assert "is withdrawn" in page.inner_text("main")
+
+
+def test_every_page(page, start, send, accepted, client, packages):
     """Nothing for axe to find, nothing wider than a phone, no script or style in the page."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     refused, checking = start(), start(state="checking")
     send(refused, "csv", b"no,ids\n1,2\n")
     client.post(f"/uploads/{refused.pk}/check/")
@@ -94,33 +92,7 @@ def test_every_page(logged_in, browser, live_server, start, send, accepted, clie
     send(draft, "csv", packages.csv)
     type(checking).objects.filter(pk=checking.pk).update(claim="x", claimed=checking.created)
     keys = {one: f"/uploads/{one.pk}/" for one in (refused, checking, done, draft)}
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": width, "height": 700}, color_scheme=scheme, bypass_csp=True
-    )
-    context.add_cookies([logged_in])
-    page = context.new_page()
-    page.set_default_timeout(20_000)
     wrong = []
-    try:
-        for address in ("/uploads/", "/uploads/new/", *keys.values(), f"{keys[done]}withdraw/", "/accounts/profile/"):
-            page.goto(address)
-            found = [f"{one['id']}: {one['nodes'][0]['html']}" for one in axe.run(page).response["violations"]]
-            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            if wide > 0:
-                found.append(f"{wide} pixels too wide")
-            if page.evaluate("document.querySelectorAll('script:not([src]), style, [style]').length"):
-                found.append("scripts or styles in the page")
-            wrong += [f"{address}: {one}" for one in found]
-    finally:
-        context.close()
+    for address in ("/uploads/", "/uploads/new/", *keys.values(), f"{keys[done]}withdraw/", "/accounts/profile/"):
+        wrong += barriers(page, address)
     assert not wrong, "\n".join(wrong)
-
-
-def test_a_page_says_when_checks_are_done(logged_in, page, start):
-    upload = start(state="checking")
-    type(upload).objects.filter(pk=upload.pk).update(claim="x", claimed=upload.created)
-    page.goto(f"/uploads/{upload.pk}/")
-    assert "is being checked" in page.inner_text("#state")
-    found = [{"file": "a.csv", "check": "ragged table", "culprit": "line 3", "remedy": "mend", "severity": "error"}]
-    type(upload).objects.filter(pk=upload.pk).update(state="refused", findings=found)
-    page.wait_for_selector("text=Error: ragged table")

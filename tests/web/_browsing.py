@@ -1,0 +1,59 @@
+"""What keeps people from using a page: what axe finds, and what is wider than the window."""
+
+import pytest
+
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
+LOOKS = ((PHONE, "light"), (DESK, "dark"))
+_OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+_ONCE = """() => {
+    const seen = new Set();
+    for (const word of document.querySelectorAll("pre code span")) {
+        if (seen.has(word.className)) word.replaceWith(...word.childNodes);
+        else seen.add(word.className);
+    }
+}"""
+"""Of the words of code in a page each colour is kept once: axe takes a millisecond for each of thousands."""
+_RUN = """async ([context, options]) => (await axe.run(context, options)).violations.flatMap(
+    (rule) => rule.nodes.map((node) => [rule.id, node.html]))"""
+_WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), options=None):
+    """Of an address, or of what is open: one line each. (Scripts and styles in a page are complaints of the browser.)
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    address : str, optional
+        Is opened first.
+    looks : sequence of (dict, str)
+        Sizes of the window and colour schemes, each looked at without loading the page again.
+    opened : bool
+        Whether to open what can be opened.
+    without : sequence of str
+        Selectors of parts that were looked at before.
+    options : dict, optional
+        Options of axe.
+    """
+    axe = pytest.importorskip("axe_playwright_python.base").AXE_SCRIPT
+    size, scheme = looks[0]
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    if address is not None:
+        page.goto(address)
+    if opened:
+        page.evaluate(_OPEN)
+    page.evaluate(_ONCE)
+    page.evaluate(axe)
+    context = {"include": [["html"]], "exclude": [[selector] for selector in without]}
+    options = {"resultTypes": ["violations"], **(options or {})}
+    lines = []
+    for size, scheme in looks:
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)
+        where = f"{address or page.url}, {size['width']} pixels, {scheme}"
+        for rule, html in page.evaluate(_RUN, [context, options]):
+            lines.append(f"{where}: {rule}: {html}")
+        if (wider := page.evaluate(_WIDER)) > 0:
+            lines.append(f"{where}: {wider} pixels too wide")
+    return lines
