@@ -319,22 +319,15 @@ def pytest_report_header():
     return [] if _HAS_TORCH else ["PyTorch is not installed: files that need it are left out"]
 
 
-_PACKAGES = {"brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web"}
-
-
-def pytest_ignore_collect(collection_path, config):
-    """Leave out modules without examples, and without PyTorch the files that cannot be imported."""
+def pytest_ignore_collect(collection_path):
+    """Leave out modules without tests and examples, and without PyTorch the files that cannot be imported."""
     if collection_path.suffix != ".py" or collection_path.name == "conftest.py":
         return None
     text = collection_path.read_text(encoding="utf-8")
     if not _HAS_TORCH and _NEEDS_TORCH.search(text):
         return True
-    parts = (
-        collection_path.relative_to(config.rootpath).parts if collection_path.is_relative_to(config.rootpath) else ()
-    )
-    if parts and parts[0] in _PACKAGES and parts[-1] != "test.py" and ">>>" not in text:
-        return True
-    return None
+    has_tests = collection_path.name == "test.py" or collection_path.name.startswith("test_")
+    return None if has_tests or ">>>" in text else True
 
 
 @pytest.hookimpl(tryfirst=True)
