@@ -122,7 +122,9 @@ def test_a_choice_and_unknown_names():
 def test_neither_torch_nor_data_nor_a_benchmark_is_loaded():
     code = """
         import sys
-                def refuse(self, key, *arguments, **options):
+        from brainscore_core.plugins import Registry
+
+        def refuse(self, key, *arguments, **options):
             raise SystemExit(f"made {key}")
         Registry.make = refuse
         from brainscore_vision.catalogue import catalogue
