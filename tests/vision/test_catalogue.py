@@ -10,11 +10,9 @@ import pytest
 
 import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier
-from brainscore_core.plugins import Registry
-from brainscore_vision import benchmark_registry, data_registry, load_benchmark, model_registry
+from brainscore_vision import benchmark_registry, load_benchmark, model_registry
 from brainscore_vision.catalogue import Catalogue, catalogue
 from brainscore_vision.leaderboard import place_of
-from brainscore_vision.testing import list_stand_ins, stand_in
 
 
 @pytest.fixture(scope="module")
@@ -42,21 +40,6 @@ def lab(tmp_path, monkeypatch):
     brainscore_vision.plugin_index.refresh()
 
 
-@pytest.fixture
-def stand_ins(monkeypatch):
-    """Benchmarks are made on data of the form of theirs; none are fetched."""
-    there, make, made = list_stand_ins(), Registry.make, {}
-
-    def loaded(self, key, *args, **kwargs):
-        if self is data_registry and key in there["assemblies"]:
-            if key not in made:
-                made[key] = stand_in(key)
-            return made[key].copy()
-        return make(self, key, *args, **kwargs)
-
-    monkeypatch.setattr(Registry, "make", loaded)
-
-
 def one_model(identifier):
     found = catalogue(models=[identifier], benchmarks=[])
     (entry,) = found.models
@@ -71,13 +54,15 @@ def test_everything_is_there_once_in_order(known):
     assert all(entry.distribution_version for entry in known.models)
 
 
-def test_benchmarks_are_as_they_say_themselves(known, stand_ins):
-    for entry in known.benchmarks:
-        benchmark = load_benchmark(entry.identifier)
-        assert entry.version == benchmark.version, entry.identifier
-        assert entry.control == bool(getattr(benchmark, "control", False)), entry.identifier
-        assert entry.parent == (None if entry.control else place_of(benchmark.parent)), entry.identifier
-        assert entry.bibtex == benchmark.bibtex, entry.identifier
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("identifier", benchmark_registry)
+def test_benchmarks_are_as_they_say_themselves(identifier, known, stand_ins):
+    (entry,) = (entry for entry in known.benchmarks if entry.identifier == identifier)
+    benchmark = load_benchmark(identifier)
+    assert entry.version == benchmark.version
+    assert entry.control == bool(getattr(benchmark, "control", False))
+    assert entry.parent == (None if entry.control else place_of(benchmark.parent))
+    assert entry.bibtex == benchmark.bibtex
 
 
 def test_models(known):
@@ -138,6 +123,7 @@ def test_neither_torch_nor_data_nor_a_benchmark_is_loaded():
     code = """
         import sys
         from brainscore_core.plugins import Registry
+
         def refuse(self, key, *arguments, **options):
             raise SystemExit(f"made {key}")
         Registry.make = refuse

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import textwrap
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS")
+TWICE = pytest.mark.slow(reason="scores a benchmark twice, once in a process of its own")
 
 MODELS = """
 import os, sys
@@ -194,13 +196,17 @@ def both(reference, monkeypatch, tmp_path):
     return in_process(reference), there
 
 
-@pytest.mark.parametrize("model", ["{file}:grey", "{file}:network"])
+@pytest.mark.parametrize(
+    "model",
+    ["{file}:grey", pytest.param("{file}:network", marks=pytest.mark.slow(reason="imports torch in its process"))],
+)
 def test_recordings_and_behaviour_are_the_same(model, models, stimuli, monkeypatch, tmp_path):
     if "network" in model:
         pytest.importorskip("torch")
     here, there = both(model.format(file=models), monkeypatch, tmp_path)
     with there:
         assert (there.identifier, there.visual_degrees()) == (here.identifier, here.visual_degrees())
+        assert list(signature(there.start_task).parameters) == ["task", "fitting_stimuli", "options"]
         for region, bins, options in (
             ("V1", [(70, 170)], {}),
             (BrainModel.RecordingTarget.V4, [(70, 170), (170, 270)], {"number_of_trials": 2}),
@@ -235,6 +241,8 @@ def test_labels_are_the_same(models, stimuli, monkeypatch, tmp_path):
 
 def test_a_model_is_told_what_it_would_be_told(models, stimuli):
     with isolated_model(f"{models}:Settling") as model:
+        assert list(signature(model.start_task).parameters) == ["task", "fitting_stimuli"]
+        assert list(signature(model.start_recording).parameters) == ["recording_target", "time_bins"]
         for region in ("V4", BrainModel.RecordingTarget.V4):
             model.start_recording(region, [(0, 10), (10, 20)])
             assert model.look_at(stimuli).attrs["told"] == repr(region)
@@ -242,15 +250,7 @@ def test_a_model_is_told_what_it_would_be_told(models, stimuli):
             model.look_at(stimuli, require_variance=True)
 
 
-def test_parameters_are_the_models_own(models):
-    from inspect import signature
-
-    with isolated_model(f"{models}:grey") as grey, isolated_model(f"{models}:Settling") as settling:
-        assert list(signature(grey.start_task).parameters) == ["task", "fitting_stimuli", "options"]
-        assert list(signature(settling.start_task).parameters) == ["task", "fitting_stimuli"]
-        assert list(signature(settling.start_recording).parameters) == ["recording_target", "time_bins"]
-
-
+@pytest.mark.slow(reason="every check of a model, in a process of its own")
 def test_the_contract_of_models_holds(models):
     with isolated_model(f"{models}:grey") as model:
         assert {check.result for check in check_model(model, raise_errors=False)} <= {"passed", "not applicable"}
@@ -268,9 +268,7 @@ def scores(model, benchmark, monkeypatch, tmp_path, **options):
 @pytest.mark.parametrize(
     ("model", "benchmark"),
     [
-        pytest.param(
-            "simulated-truth", "Simulated2026.IT-rdm", marks=pytest.mark.slow(reason="scores in a process of its own")
-        ),
+        pytest.param("simulated-truth", "Simulated2026.IT-rdm", marks=TWICE),
         ("gabor", "Drawn2026.V1-mean"),
     ],
 )
@@ -289,12 +287,9 @@ def test_neural_scores_are_equal(model, benchmark, drawn, monkeypatch, tmp_path)
     ("model", "benchmark"),
     [
         ("pixels", "Hebart2023-match"),
-        ("{file}:network", "Rajalingham2018public-i2n"),
-        ("{file}:labeller", "BMD2024.texture_1Behavioral-accuracy_distance"),
-        pytest.param(
-            *("{file}:Settling", "MajajHong2015public.IT-temporal-pls"),
-            marks=pytest.mark.slow(reason="ten splits of eleven time bins, twice"),
-        ),
+        pytest.param("{file}:network", "Rajalingham2018public-i2n", marks=TWICE),
+        pytest.param("{file}:labeller", "BMD2024.texture_1Behavioral-accuracy_distance", marks=TWICE),
+        pytest.param("{file}:Settling", "MajajHong2015public.IT-temporal-pls", marks=TWICE),
     ],
 )
 def test_scores_on_stand_ins_are_equal(model, benchmark, models, stand_ins, monkeypatch, tmp_path):
@@ -378,6 +373,7 @@ class TestFailures:
         with pytest.raises(UserError, match="has no 'networks'"):
             score(f"{models}:networks", "Drawn2026.V1-mean", isolated=True)
 
+    @pytest.mark.slow(reason="makes an environment")
     def test_requirements_that_cannot_be_met(self, tmp_path, monkeypatch, drawn):
         monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
         (tmp_path / "mine.py").write_text("def make(): ...\n")
@@ -390,6 +386,7 @@ class TestFailures:
         assert "numpy" in receipt.error.message
 
 
+@pytest.mark.slow(reason="makes an environment")
 def test_environment_of_its_own(tmp_path, monkeypatch):
     """Requirements that the running environment meets lead to an environment over it, without a download."""
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))

@@ -118,6 +118,7 @@ def test_stated_reliability_is_what_repeated_experiments_give():
     np.testing.assert_allclose(reliability_of(expected, noise_sd_for(expected, wanted, 6), 6), wanted)
 
 
+@pytest.mark.slow(reason="filters 800 images")
 def test_reliabilities_of_the_assembly(assembly, by_repetition, stimuli):
     for region in ("V1", "IT"):
         stated = assembly.sel(region=region)["reliability"].values

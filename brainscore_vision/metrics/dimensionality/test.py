@@ -78,6 +78,7 @@ def test_left_out_pairs_equal_doing_it_again():
 
 
 @pytest.mark.parametrize("factor", ["shape", "residual"])
+@pytest.mark.slow(reason="estimates an error from many simulations")
 def test_error_is_that_of_repeated_draws(factor):
     rng = np.random.default_rng(0)
     factors = np.repeat(["shape", "texture"], 50)

@@ -107,6 +107,7 @@ def test_reference_values():
         assert score.attrs["error"] == pytest.approx(error, rel=0.1)
 
 
+@pytest.mark.slow(reason="estimates an interval from many simulations")
 def test_interval_is_that_of_other_model_neuroids():
     """Its width is the spread of the score over models that are drawn anew; likewise for recordings and the ceiling."""
     rng, metric = np.random.default_rng(0), load_metric("ks_similarity", property_name="size")

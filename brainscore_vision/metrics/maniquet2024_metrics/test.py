@@ -111,6 +111,7 @@ def test_probabilities_and_predictions_are_read():
 
 
 @pytest.mark.parametrize("name", ["confusion_similarity", "tasks_consistency"])
+@pytest.mark.slow(reason="estimates an error from many simulations")
 def test_error_is_that_of_other_subjects(name):
     source, _ = _able(5)
     metric = load_metric(name)

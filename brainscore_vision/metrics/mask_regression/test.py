@@ -68,7 +68,9 @@ def test_factorised_responses_are_recovered():
     assert float(_metric()(source, target)) > 0.7  # the published penalties shrink, and still predict
 
 
-@pytest.mark.parametrize(("ls", "ld"), [(0.1, 0.1), (0.4, 0.1)])
+@pytest.mark.parametrize(
+    ("ls", "ld"), [(0.1, 0.1), pytest.param(0.4, 0.1, marks=pytest.mark.slow(reason="2500 epochs"))]
+)
 def test_optimum_of_a_single_feature(ls, ld):
     """One position, one channel: min over u v of mean (y − u v x)² + (λ_s u² + λ_d v²)/2 shrinks by √(λ_s λ_d)/2."""
     rng = np.random.default_rng(0)

@@ -62,6 +62,7 @@ def test_missing_weights_are_named_with_their_source(torchvision, tmp_path, monk
     assert "sha256 that begins with 7be5be79" in str(error.value)
 
 
+@pytest.mark.slow(reason="every check of a large network")
 def test_untrained_twin_conforms(untrained):
     assert untrained.identifier == "alexnet-untrained"
     check_model(untrained)
