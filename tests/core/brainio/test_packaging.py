@@ -185,7 +185,7 @@ class TestStimulusSet:
     def test_large_tables(self, tmp_path):
         path = tmp_path / "a.png"
         Image.new("L", (32, 32)).save(path)
-        many = StimulusSet({"stimulus_id": [f"s{n:05}" for n in range(10_000)], "x": np.arange(10_000) / 7})
+        many = StimulusSet({"stimulus_id": [f"s{n:05}" for n in range(3_000)], "x": np.arange(3_000) / 7})
         for one in many["stimulus_id"]:
             many.stimulus_paths[one] = tmp_path / f"{one}.png"
             os.link(path, many.stimulus_paths[one])

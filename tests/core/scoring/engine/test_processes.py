@@ -35,7 +35,7 @@ def score(model, benchmark, *, folder, **others):
                 kept[::4096] = b"y" * len(kept[::4096])
             time.sleep(60)
             os._exit(0)
-    time.sleep(1.5)
+    time.sleep(30 if model == "copies" else 1.5)
     raise LookupError("it lived")
 """
 
