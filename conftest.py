@@ -237,6 +237,7 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # of a shell that started the tests in the background
     config.addinivalue_line("markers", "browser: drives a browser (set by the fixture of that name)")
+    config.addinivalue_line("markers", "database: uses the database of the site (set by the fixtures that give it)")
     config.addinivalue_line("markers", "sampled(n): of its cases one in n runs by default, the others are marked slow")
     path = config.getoption("--durations-file")
     if path:
@@ -334,8 +335,11 @@ def pytest_ignore_collect(collection_path):
 def pytest_collection_modifyitems(items):
     """Mark what ``make test`` leaves to ``make test-all``, as docs/testing.md explains."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if "browser" in fixtures:
             item.add_marker(pytest.mark.browser)
+        if fixtures & {"db", "transactional_db", "live_server"} or item.get_closest_marker("django_db"):
+            item.add_marker(pytest.mark.database)
         sampled = item.get_closest_marker("sampled")
         if sampled is not None and zlib.crc32(item.name.encode()) % sampled.args[0]:
             item.add_marker(pytest.mark.slow(reason=f"a case outside the sample of one in {sampled.args[0]}"))

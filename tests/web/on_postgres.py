@@ -12,6 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+FORGETFUL = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal",
+        "max_wal_senders": 0, "autovacuum": "off", "shared_buffers": "256MB",
+    }.items()
+)  # fmt: skip
+"""What makes the server quick: after a crash nothing would be there, and nobody would want it."""
+
 
 def folder_of_programs():
     found = shutil.which("initdb")
@@ -46,7 +55,7 @@ def main(command):
                 sys.exit(f"{arguments[0]} failed:\n{done.stdout}{done.stderr}{log.read_text() if log.exists() else ''}")
 
         run(programs / "initdb", "-D", data, "-U", "site", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
-        options = f"-c listen_addresses= -c unix_socket_directories={place} -c fsync=off -c full_page_writes=off"
+        options = f"-c listen_addresses= -c unix_socket_directories={place} {FORGETFUL}"
         run(programs / "pg_ctl", "-D", data, "-l", place / "log", "-w", "-o", options, "start")
         try:
             address = f"postgres://site@{str(place).replace('/', '%2F')}/postgres"

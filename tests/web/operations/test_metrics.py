@@ -146,6 +146,7 @@ def ask(address):
         return answer.read().decode()
 
 
+@pytest.mark.slow(reason="starts a server")
 def test_two_processes_count_together(server):
     address, folder = server
     sent = 0

@@ -70,6 +70,12 @@ def test_by_its_place():
     assert not any(seen(path) for path in {places!r})
 
 
+@pytest.mark.private_access
+def test_once_it_is_approved():
+    assert len(load_stimulus_set("Mine2026")) == 2
+'''
+ANYWHERE = """
+
 def test_anywhere():
     for folder, _, names in os.walk("/"):
         if folder.startswith(("/proc", "/sys", "/usr", "/dev")):
@@ -78,12 +84,8 @@ def test_anywhere():
             assert name != "{name}", folder
             if name.endswith((".csv", "v1")):
                 assert not seen(os.path.join(folder, name)), folder
-
-
-@pytest.mark.private_access
-def test_once_it_is_approved():
-    assert len(load_stimulus_set("Mine2026")) == 2
-'''
+"""
+"""Takes long: of two plugins that see the same, one looks."""
 
 
 @pytest.fixture
@@ -109,21 +111,25 @@ def looking(private):
     """A benchmark with its data, whose tests look for the private file."""
     file, address, places = private
     words = {"address": address, "sha1": SHA1, "name": NAME}
-    probe = PROBE.replace("{places!r}", repr(places))
-    for word, text in words.items():
-        probe = probe.replace(f"{{{word}}}", text)
+
+    def filled(probe):
+        probe = probe.replace("{places!r}", repr(places))
+        for word, text in words.items():
+            probe = probe.replace(f"{{{word}}}", text)
+        return probe
+
     files = benchmark_files()
     (test,) = [path for path in files if path.startswith("benchmarks/") and path.endswith("test.py")]
     also = test.replace("test.py", "test_looking.py")
     return {
         **files,
-        also: probe,
+        also: filled(PROBE + ANYWHERE),
         "data/mine/__init__.py": DATA.format(folder=file.folder, sha1=SHA1, version=file.version_id),
-        "data/mine/test.py": probe,
+        "data/mine/test.py": filled(PROBE),
     }
 
 
-@pytest.mark.slow(reason="tests a plugin twice in the sandbox")
+@pytest.mark.slow(reason="tests plugins in the sandbox, and looks through all of its disk")
 def test_private_data_are_met_after_approval_alone(caged, private, submit, states, staff, folders):  # noqa: F811 # the fixture
     """Not by tests and checks, whatever they try; scoring finds them once a reviewer has approved."""
     revision = submit(looking(private))
@@ -139,7 +145,7 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
     assert run_next()
     test = Step.objects.get(revision=revision, kind="test")
     assert test.result["failed"] == 0, (test.result, test.log[-4000:])
-    assert (test.result["passed"], test.result["skipped_private"]) == (11, 2), (test.result, test.log[-4000:])
+    assert (test.result["passed"], test.result["skipped_private"]) == (10, 2), (test.result, test.log[-4000:])
     assert SECRET not in f"{test.log}{test.reason}{test.result}"
     assert states(revision) == "pass pass wait wait wait", (test.reason, test.result, test.log[-4000:])
 
@@ -160,6 +166,7 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
     assert done.stdout.split() == [SECRET, "b"], done.stderr[-2000:]
 
 
+@pytest.mark.slow(reason="tests a plugin in the sandbox")
 def test_a_model_gets_no_private_data_as_its_weights(caged, private, submit):  # noqa: F811 # the fixture
     """Not even its owner's, and not from the site's cache: neither in its tests nor when it is scored."""
     _, address, places = private

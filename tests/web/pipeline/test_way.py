@@ -10,7 +10,7 @@ from brainscore_web.submissions.models import Letter, Plugin, Step
 from brainscore_web.submissions.pipeline._running import run_next
 from tests.web._plugins import model_files
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow(reason="tests plugins in the sandbox")]
 
 
 @pytest.fixture

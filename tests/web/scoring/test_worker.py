@@ -63,6 +63,7 @@ def tell(tmp_path, django_db_setup):
         server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+@pytest.mark.slow(reason="scores submitted models in the sandbox")
 def test_what_is_submitted_is_scored_and_shown(tell):
     tell("scored")
 

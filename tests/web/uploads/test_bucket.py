@@ -79,6 +79,7 @@ def test_the_way(accepted_directly, bucket, client, packages, tmp_path):
     assert (done.code, done.out) == (0, EXPECTED), done.err
 
 
+@pytest.mark.slow(reason="loads in fresh processes")
 @pytest.mark.django_db(transaction=True)
 def test_private_data_load_through_the_site(accepted_directly, bucket, client, live_server, tmp_path, owner):
     from brainscore_web.accounts.models import ApiToken

@@ -474,6 +474,7 @@ _BEFORE = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.zip"
 _BEHIND = b"\r\n--x--\r\n"
 
 
+@pytest.mark.slow(reason="starts a server")
 def test_a_server_in_a_race_for_the_quota_and_killed(server):
     """Of eight requests at once to its two processes two have room; killed, it leaves nothing that counts."""
     body = _BEFORE + b"x" * 2_000_000 + _BEHIND

@@ -61,6 +61,7 @@ def test_hashes_versions_and_the_bucket_are_answered(accepted, packages, client,
     assert upload.facts["shape"] == {"presentation": 12, "neuroid": 5}
 
 
+@pytest.mark.slow(reason="loads in fresh processes")
 @pytest.mark.django_db(transaction=True)
 def test_copied_code_works_as_pasted(in_a_process, accepted, client, live_server, tmp_path, environment):
     upload = accepted()
@@ -88,6 +89,7 @@ def test_loaders_of_s3_load_from_the_site(accepted, live_server, tmp_path, envir
     assert (done.code, done.out) == (0, EXPECTED), done.err
 
 
+@pytest.mark.slow(reason="loads in fresh processes")
 @pytest.mark.django_db(transaction=True)
 def test_private_data_load_with_the_owners_token_alone(
     accepted, client, live_server, tmp_path, environment, owner, member
