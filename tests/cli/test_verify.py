@@ -268,7 +268,7 @@ def test_a_receipt_verifies_in_a_fresh_environment(cli, tmp_path):
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("BRAINSCORE_", "PYTHON"))}
     clean |= {"BRAINSCORE_HOME": str(tmp_path / "home"), "BRAINIO_HOME": str(tmp_path / "data")}
     installed = subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--constraint", constraints, ROOT],
+        [python, "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", constraints, ROOT],
         capture_output=True, text=True, env=clean, cwd=tmp_path,
     )  # fmt: skip
     if installed.returncode:
