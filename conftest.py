@@ -99,7 +99,8 @@ if importlib.util.find_spec("django") is not None:
             template = Template()
         stop = template.use_after_tests_that_commit()
         yield template
-        stop()
+        with django_db_blocker.unblock():
+            stop()
 
 
 @pytest.fixture(scope="session")

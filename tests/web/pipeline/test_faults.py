@@ -170,6 +170,7 @@ def test_the_storage_is_down(submit, states, monkeypatch):
     Step.objects.filter(pk=step.pk).update(due=timezone.now())
 
 
+@pytest.mark.slow(reason="kills processes in the midst of their work")
 def test_killed_workers(django_db_setup, tmp_path):
     """Killed with signal 9 before or after their work: each step is done once."""
     environment = {
