@@ -240,37 +240,45 @@ def test_nothing_of_a_wheel_runs_when_it_is_installed(make, wheels, plugin, run,
     assert set(trace.read_text().split()) == {"ran"}
 
 
-def test_nothing_is_written_when_it_is_used(make, wheels, plugin, run, monkeypatch):
+def test_what_is_made_and_shared(make, wheels, plugin, home, run, monkeypatch):
+    """Scripts, permissions and description of an environment, its use, and that another plugin gets the same."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    wheels.add("tiny", files={"tiny/__init__.py": "", "tiny/deep/__init__.py": "x = 1\n"})
-    environment = make(plugin("tiny\n"))
-    before = everything(environment.folder)
-    run(environment, "import tiny.deep, brainscore_core.errors")
-    assert everything(environment.folder) == before
-    assert any(name.endswith(".pyc") for name in before)
-
-
-def test_others_may_read_it(make, wheels, plugin):
-    """A sandbox has a user of its own."""
-    wheels.add("tiny")
-    before = os.umask(0o077)
+    info = "tiny-1.0.dist-info/entry_points.txt"
+    main = {"tiny/__init__.py": "def main(): print('ran')\n", "tiny/deep/__init__.py": "x = 1\n"}
+    wheels.add("tiny", files={**main, info: "[console_scripts]\ntiny = tiny:main\n"})
+    option = "--extra-index-url https://me:secret@127.0.0.1/simple\n"
+    told, before = [], os.umask(0o077)
     try:
-        environment = make(plugin("tiny\n"))
+        environment = make(plugin(f"tiny\nnumpy\n{option}"), say=told.append)
     finally:
         os.umask(before)
     for path in [environment.folder, *environment.folder.rglob("*")]:
-        if not path.is_symlink():
+        if not path.is_symlink():  # others may read it: a sandbox has a user of its own
             needed = 0o755 if path.is_dir() else 0o644
             assert path.stat().st_mode & needed == needed, path
 
-
-def test_scripts_name_the_place_where_they_are(make, wheels, plugin):
-    info = "tiny-1.0.dist-info/entry_points.txt"
-    wheels.add("tiny", files={"tiny.py": "def main(): print('ran')\n", info: "[console_scripts]\ntiny = tiny:main\n"})
-    environment = make(plugin("tiny\n"))
     script = (environment.folder / "bin" / "tiny").read_text()
     assert str(environment.python.parent) in script
     assert ".part" not in script
+
+    document = json.loads((environment.folder / "environment.json").read_text())
+    assert document["installed"] == {"tiny": "1.0"}
+    assert document["options"] == ["--extra-index-url https://127.0.0.1/simple"]
+    texts = [path.read_text(errors="replace") for path in environment.folder.rglob("*") if path.is_file()]
+    assert not any("secret" in text for text in texts)
+
+    files = everything(environment.folder)
+    run(environment, "import tiny.deep, brainscore_core.errors")
+    assert everything(environment.folder) == files  # nothing is written when it is used
+    assert any(name.endswith(".pyc") for name in files)
+
+    again = make(plugin(f"numpy # first\nTINY\n{option}", "other.txt"), name="another", say=told.append)
+    assert again.key == environment.key
+    assert told == ["making the environment of mine", "installing tiny"]
+    [stored] = environments()
+    assert (stored.key, stored.state, stored.in_use) == (environment.key, "good", True)
+    assert stored.manifest.plugin == "mine"
+    assert stored.folder == home / environment.key
 
 
 def test_mounts_hold_all_that_it_reads(make, run):
@@ -280,19 +288,6 @@ for module in list(sys.modules.values()):
     if getattr(module, "__file__", None): print(module.__file__)"""
     for file in run(environment, code).splitlines():
         assert any(Path(file).is_relative_to(folder) for folder in (*environment.mounts, environment.folder)), file
-
-
-def test_the_same_requirements_share_one(make, wheels, plugin, home, run):
-    wheels.add("tiny")
-    told = []
-    first = make(plugin("tiny\nnumpy\n"), say=told.append)
-    again = make(plugin("numpy # first\nTINY\n", "other.txt"), name="another", say=told.append)
-    assert again.key == first.key
-    assert told == ["making the environment of mine", "installing tiny"]
-    [stored] = environments()
-    assert (stored.key, stored.state, stored.in_use) == (first.key, "good", True)
-    assert stored.manifest.plugin == "mine"
-    assert stored.folder == home / first.key
 
 
 def test_another_base_is_another_environment(make, plugin):
@@ -391,13 +386,3 @@ def test_a_base_without_pip_uses_the_one_that_python_brings(make, base, wheels, 
     environment = make(plugin("tiny\n"))
     assert environment.installed == {"tiny": "1.0"}
     assert run(environment, "import tiny; print(tiny.version)") == "1.0"
-
-
-def test_the_description_is_json(make, wheels, plugin):
-    wheels.add("tiny")
-    environment = make(plugin("tiny\n--extra-index-url https://me:secret@127.0.0.1/simple\n"))
-    document = json.loads((environment.folder / "environment.json").read_text())
-    assert document["installed"] == {"tiny": "1.0"}
-    assert document["options"] == ["--extra-index-url https://127.0.0.1/simple"]
-    texts = [path.read_text(errors="replace") for path in environment.folder.rglob("*") if path.is_file()]
-    assert not any("secret" in text for text in texts)

@@ -74,7 +74,6 @@ def test_a_killed_worker_costs_nothing_but_time(runner, tmp_path):
     assert not psutil.pid_exists(killed[0].pid)
 
 
-@pytest.mark.slow(reason="starts clusters of processes")
 def test_settings_reach_the_process_that_scores_and_what_others_do_is_left_to_them(runner):
     ports = []
 
@@ -109,6 +108,7 @@ def test_settings_reach_the_process_that_scores_and_what_others_do_is_left_to_th
     assert kinds == [ClusterReady, PairSkipped, *[PairStarted, PairFinished] * 2, PairSkipped]
 
 
+@pytest.mark.slow(reason="starts clusters of processes")
 class TestDeaths:
     """One run, in which all sorts of things go wrong; memory of a worker is 400 MB, of a bigger one 800 MB."""
 
