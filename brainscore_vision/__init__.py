@@ -328,8 +328,8 @@ def score(
     Returns
     -------
     Score
-        With ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes; NaN where the model
-        cannot do what the benchmark asks.
+        With ``raw``, ``ceiling``, ``error``, ``ci``, ``model_identifier`` and ``benchmark_identifier`` in its
+        attributes; NaN where the model cannot do what the benchmark asks.
 
     Raises
     ------

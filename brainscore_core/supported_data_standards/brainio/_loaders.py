@@ -99,11 +99,18 @@ class StimulusSetLoader:
 
     Parameters
     ----------
+    cls : type
+        Class of the stimulus set: `StimulusSet` or a subclass. Kept as ``stimulus_set_class``.
     csv_path : path
         Table with one row per stimulus: `stimulus_id`, `filename` (the file in the folder; kept as a column), and
         whatever else describes the stimuli.
     stimuli_directory : path or None
         Folder of exactly the files that the table lists; None for stimuli without files.
+
+    Notes
+    -----
+    A subclass may override :meth:`load`, to load a sample of the stimuli for example. The earlier form without
+    `cls`, ``StimulusSetLoader(csv_path, stimuli_directory)``, is deprecated.
 
     Examples
     --------
@@ -113,16 +120,48 @@ class StimulusSetLoader:
     >>> (folder / "files").mkdir()
     >>> _ = (folder / "files" / "cat.png").write_bytes(b"")
     >>> _ = (folder / "pets.csv").write_text("stimulus_id,filename,animal\n001,cat.png,cat\n")
-    >>> stimulus_set = StimulusSetLoader(folder / "pets.csv", folder / "files").load()
+    >>> stimulus_set = StimulusSetLoader(StimulusSet, folder / "pets.csv", folder / "files").load()
     >>> stimulus_set.get_stimulus("001").name
     'cat.png'
     """
 
     def __init__(
-        self, csv_path: str | os.PathLike[str], stimuli_directory: str | os.PathLike[str] | None = None
+        self,
+        cls: type[StimulusSet] = StimulusSet,
+        csv_path: str | os.PathLike[str] | None = None,
+        stimuli_directory: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not isinstance(cls, type):
+            warnings.warn(
+                "StimulusSetLoader(csv_path, stimuli_directory) is deprecated: pass the class first, "
+                "StimulusSetLoader(StimulusSet, csv_path, stimuli_directory)",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            cls, csv_path, stimuli_directory = StimulusSet, cls, csv_path or stimuli_directory
+        if csv_path is None:
+            raise UserError("csv_path is missing", remedy="pass the path of the table of the stimuli")
+        self.stimulus_set_class = cls
         self.csv_path = Path(csv_path)
         self.stimuli_directory = None if stimuli_directory is None else Path(stimuli_directory)
+
+    @classmethod
+    def correct_stimulus_id_name(cls, stimulus_set: pd.DataFrame) -> pd.DataFrame:
+        """Add the column `stimulus_id` to a table that has only the older column `image_id`.
+
+        Parameters
+        ----------
+        stimulus_set : DataFrame
+            Changed in place.
+
+        Returns
+        -------
+        DataFrame
+            The same table.
+        """
+        if _LEGACY_ID in stimulus_set and _ID not in stimulus_set:
+            stimulus_set[_ID] = stimulus_set[_LEGACY_ID]
+        return stimulus_set
 
     def load(self) -> StimulusSet:
         """Read the table and link the files.
@@ -134,13 +173,13 @@ class StimulusSetLoader:
         """
         table = read_stimulus_table(self.csv_path)
         if self.stimuli_directory is None:
-            return StimulusSet(table)
+            return self.stimulus_set_class(table)
         folder = self.stimuli_directory
         if not folder.is_dir():
             raise UserError(f"there is no folder {folder}", remedy="unpack the archive of the stimuli first")
         names = unpacked_files(folder)
         require_files(table, names, source=str(self.csv_path), files=f"the folder {folder}")
-        return link(table, {name: folder / name for name in names})
+        return link(table, {name: folder / name for name in names}, self.stimulus_set_class)
 
 
 class AssemblyLoader:
@@ -237,9 +276,9 @@ def require_files(table: pd.DataFrame, present: set[str], *, source: str, files:
         )
 
 
-def link(table: pd.DataFrame, files: Mapping[str, Path]) -> StimulusSet:
+def link(table: pd.DataFrame, files: Mapping[str, Path], cls: type[StimulusSet] = StimulusSet) -> StimulusSet:
     """Make a stimulus set of a table and the files that its column `filename` names."""
-    stimulus_set = StimulusSet(table)
+    stimulus_set = cls(table)
     stimulus_set.stimulus_paths = {
         identifier: files[name] for identifier, name in zip(table[_ID], table["filename"], strict=True)
     }
