@@ -47,9 +47,9 @@ class Score(DataAssembly):
     ``unclamped``, ``unclamped_ci``
         Value and interval before :func:`bound_score` changed them.
 
-    Every attribute whose name contains ``raw`` follows the score: ``sel``, ``isel``, ``squeeze`` and ``expand_dims`` are
-    applied to it, too, if it has the dimensions and levels that they name, and leave it as it is otherwise; ``mean``,
-    ``sum``, ``std``, ``min`` and ``reduce`` keep it as it is unless ``_apply_raw=True`` is passed.
+    Every attribute whose name contains ``raw`` follows the score: ``sel``, ``isel``, ``squeeze`` and ``expand_dims``
+    are applied to it, too, if it has the dimensions and levels that they name, and leave it as it is otherwise;
+    ``mean``, ``sum``, ``std``, ``min`` and ``reduce`` keep it as it is unless ``_apply_raw=True`` is passed.
 
     Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error``, ``ci`` and ``influence``. Any
     other arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would
@@ -140,7 +140,7 @@ class Score(DataAssembly):
 
         Examples
         --------
-        >>> a, b = (Score([value], coords={"subject": [name]}, dims=["subject"]) for name, value in (("a", 1), ("b", 2)))
+        >>> a, b = (Score([i], coords={"subject": [i]}, dims=["subject"]) for i in (1, 2))
         >>> Score.merge(a, b).values
         array([1, 2])
         """

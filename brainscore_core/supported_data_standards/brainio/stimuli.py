@@ -186,9 +186,7 @@ class StimulusSet(pd.DataFrame):
         return StimulusSetLoader
 
     @classmethod
-    def from_files(
-        cls, csv_path: str | Path, dir_path: str | Path | None = None, **kwargs: Any
-    ) -> "StimulusSet":
+    def from_files(cls, csv_path: str | Path, dir_path: str | Path | None = None, **kwargs: Any) -> "StimulusSet":
         """Read a stimulus set from its table and the folder of its files.
 
         Parameters
@@ -200,9 +198,7 @@ class StimulusSet(pd.DataFrame):
         **kwargs
             Further arguments of the class that :meth:`get_loader_class` returns.
         """
-        return cls.from_loader(
-            cls.get_loader_class()(cls=cls, csv_path=csv_path, stimuli_directory=dir_path, **kwargs)
-        )
+        return cls.from_loader(cls.get_loader_class()(cls=cls, csv_path=csv_path, stimuli_directory=dir_path, **kwargs))
 
     @classmethod
     def from_loader(cls, loader: Any) -> "StimulusSet":
