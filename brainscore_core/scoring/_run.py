@@ -54,6 +54,7 @@ class Outcome(NamedTuple):
     ----------
     score : Score
         NaN where the pair is not applicable or failed; ``attrs['state']`` and ``attrs['reason']`` then say why.
+        ``attrs['model_identifier']`` and ``attrs['benchmark_identifier']`` name the pair.
     receipt : Receipt
         Everything about it.
     """
@@ -178,6 +179,7 @@ def run_pair(
     if score is None or receipt.state != "scored":
         score = declare_no_error(Score(np.nan) if score is None else score, receipt.reason or receipt.state)
         score.attrs.update(state=receipt.state, reason=receipt.reason)
+    score.attrs.update(model_identifier=model_identifier, benchmark_identifier=benchmark_identifier)
     return Outcome(score, receipt)
 
 

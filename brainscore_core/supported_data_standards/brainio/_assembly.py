@@ -326,8 +326,9 @@ class DataAssembly(xr.DataArray):
     ) -> Any:
         """Reduce over dimensions, or over levels.
 
-        Over a level: entries that agree in all other levels of the dimension become one, in the order of their first
-        appearance. ``mean(dim='repetition')`` thus averages over repetitions. Missing values in levels agree.
+        Over a level: entries that agree in all other levels of the dimension become one, sorted by these levels in
+        their order. ``mean(dim='repetition')`` thus averages over repetitions. Missing values in levels agree and come
+        last.
 
         Parameters
         ----------
@@ -367,13 +368,13 @@ class DataAssembly(xr.DataArray):
         Parameters
         ----------
         group_coord_names : sequence of str
-            Levels in which the members of a group agree. Missing values agree.
+            Levels in which the members of a group agree. Missing values agree and come last.
 
         Returns
         -------
         MultiGroupBy
             With ``mean``, ``median``, ``std``, ``sum``, ``min``, ``max``, ``count``, ``first`` and ``map``. Results
-            have the groups, in order of first appearance, along the dimension, with the named levels only.
+            have the groups, sorted by the named levels, along the dimension, with these levels only.
 
         Examples
         --------

@@ -179,7 +179,14 @@ class StimulusSet(pd.DataFrame):
         return self.get_stimulus(image_id)
 
     @classmethod
-    def from_files(cls, csv_path: str | Path, dir_path: str | Path | None = None) -> "StimulusSet":
+    def get_loader_class(cls) -> "type[StimulusSetLoader]":
+        """Class that reads stimulus sets of this class; a subclass may have its own."""
+        from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
+
+        return StimulusSetLoader
+
+    @classmethod
+    def from_files(cls, csv_path: str | Path, dir_path: str | Path | None = None, **kwargs: Any) -> "StimulusSet":
         """Read a stimulus set from its table and the folder of its files.
 
         Parameters
@@ -188,10 +195,10 @@ class StimulusSet(pd.DataFrame):
             Table with a column ``stimulus_id`` and, if there are files, a column ``filename``.
         dir_path : str or Path, optional
             Folder with exactly the files named in the table.
+        **kwargs
+            Further arguments of the class that :meth:`get_loader_class` returns.
         """
-        from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
-
-        return cls.from_loader(StimulusSetLoader(csv_path, dir_path))
+        return cls.from_loader(cls.get_loader_class()(cls=cls, csv_path=csv_path, stimuli_directory=dir_path, **kwargs))
 
     @classmethod
     def from_loader(cls, loader: Any) -> "StimulusSet":
