@@ -91,6 +91,7 @@ class Benchmark(BenchmarkBase):
 """
 
 
+@pytest.mark.slow(reason="computes a whole benchmark")
 def test_a_registered_benchmark_with_the_data_that_it_loads(cli):
     result = cli("check", "benchmark", "Simulated2026.V1-rdm", "--model", "none", "--json")
     checks = json.loads(result.stdout)

@@ -68,6 +68,7 @@ def test_an_error_without_a_receipt_is_told_and_no_older_receipt_stands_in(fakes
     assert run_demo(tmp_path, pairs=[pair]).failed == {pair: "NameError: a plugin is broken"}
 
 
+@pytest.mark.slow(reason="scores in several processes")
 def test_several_processes_give_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)

@@ -72,6 +72,7 @@ def test_making_for_a_folder_or_a_file(cli, model):
     assert keys == {cli("env", "make", "lab-net").stdout.strip()}
 
 
+@pytest.mark.slow(reason="installs environments")
 def test_what_cannot_be_made(cli, model):
     folder = model("lab-net", "numpy\nabsent-package==1\n")
     model("lab-other")

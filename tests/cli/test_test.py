@@ -59,6 +59,7 @@ def pytest_run(tmp_path):
     return run
 
 
+@pytest.mark.slow(reason="runs the tests of a plugin in a process")
 def test_tests_and_checks(shell, plugin):
     result = shell("test", str(plugin))
     assert "1 passed" in result.stdout
@@ -131,6 +132,7 @@ def test_what_cannot_run_is_skipped(monkeypatch, variables, skipped):
     assert reasons == skipped
 
 
+@pytest.mark.slow(reason="runs the tests of a plugin in a process")
 def test_what_cannot_run_is_skipped_where_nothing_is_set(pytest_run, tmp_path):
     (tmp_path / "test_marked.py").write_text(MARKED)
     result = pytest_run("--strict-markers", "test_marked.py", CUDA_VISIBLE_DEVICES="", BRAINSCORE_NETWORK="0")

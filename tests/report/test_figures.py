@@ -49,6 +49,7 @@ def few(simulated):
     return report_of(receipts, profiles=[profile("simulated-alexnet")])
 
 
+@pytest.mark.slow(reason="draws every figure")
 def test_figures(few, tmp_path):
     files = write_figures(few, tmp_path / "one")
     names = {file.name for file in files}
@@ -84,6 +85,7 @@ def test_a_chosen_pair(few, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow(reason="draws every figure several times")
 def test_figures_of_odd_names_and_of_few_and_many(simulated, tmp_path):
     nasty = "$x_1$ <b>\u202e/../\x07 \\frac{1}{0}"
     receipts = [simulated.receipt(nasty, nasty), simulated.receipt("b", nasty.upper())]

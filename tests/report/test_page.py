@@ -228,6 +228,7 @@ def test_odd_numbers(simulated, score):
     assert Page(text).scripts
 
 
+@pytest.mark.slow(reason="makes a report of thousands of scores")
 def test_large_reports_are_packed_and_stay_small(large):
     import base64
     import zlib

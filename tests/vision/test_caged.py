@@ -191,6 +191,7 @@ def found_by(model, stimuli):
 
 
 class TestWhatItSees:
+    @pytest.mark.slow(reason="scores in the sandbox")
     def test_stimuli_only_while_they_are_shown(self, model, tmp_path):
         first, second = make_stimuli(tmp_path, 3), make_stimuli(tmp_path, 2, "secret-dog-")
         model.start_recording("V1", [(70, 170)])
@@ -234,6 +235,7 @@ class TestWhatItSees:
         assert found["forged"] != "yes"
 
 
+@pytest.mark.slow(reason="scores in the sandbox")
 def test_a_pair(lab, benchmark, tmp_path):
     store = ResultsStore(lab["folder"] / "results")
     cage = {"files": [lab["weights"]], "memory": 2_000_000_000, "scratch": 50_000_000}
@@ -248,6 +250,7 @@ def test_a_pair(lab, benchmark, tmp_path):
     forget_model()
 
 
+@pytest.mark.slow(reason="fills the memory of a sandbox")
 def test_too_much_memory_is_the_pairs_failure(lab, benchmark, tmp_path):
     receipt = score_pair(
         "caged-probe", benchmark, store=ResultsStore(tmp_path), run=RunInfo(id="r"), cage={"memory": 60_000_000}

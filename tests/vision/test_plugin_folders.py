@@ -122,6 +122,7 @@ def test_a_model_with_a_network_and_a_map_of_regions(lab):
     check_model(model)
 
 
+@pytest.mark.slow(reason="runs a script of a plugin in a process")
 def test_a_model_checks_itself_as_a_script(lab):
     pytest.importorskip("torch")
     run = subprocess.run(
@@ -194,6 +195,7 @@ def test_a_metric_alone(lab):
     assert type(load_metric("lab_correlation")).__name__ == "LabCorrelation"
 
 
+@pytest.mark.slow(reason="runs the tests of a plugin in a process")
 def test_their_own_tests(lab, tmp_path):
     pytest.importorskip("torch")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("BRAINSCORE_P")}

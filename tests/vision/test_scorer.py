@@ -176,6 +176,7 @@ def test_a_failure_is_recorded_with_what_was_printed(store):
     ]
 
 
+@pytest.mark.slow(reason="starts processes")
 def test_what_other_processes_print_is_kept_and_not_shown(store, capfd):
     receipt = score(store, "counted-a", "child")
     assert log_of(store, receipt).splitlines()[-2:] == ["from a child", "from native code"]
@@ -208,6 +209,7 @@ def test_a_model_of_a_file_has_the_name_it_was_given(tmp_path, store):
     assert receipts[0].model.plugin == receipts[1].model.plugin
 
 
+@pytest.mark.slow(reason="starts the process of a model")
 def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
     first, second = (score(store, "counted-whole", "degrees", isolated=True) for _ in range(2))
     assert [(one.state, one.score.value) for one in (first, second)] == [("scored", 0.4)] * 2, first.error
@@ -223,6 +225,7 @@ def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
     assert (failed.state, failed.reason[:40]) == ("failed", "UnknownIdentifier: There is no model 'co")
 
 
+@pytest.mark.slow(reason="starts the process of a model")
 def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
     first = score(store, "counted-whole", "degrees", isolated=True)
     held = _scorer._kept[0]

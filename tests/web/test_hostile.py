@@ -287,6 +287,7 @@ print(*(getattr(settings, f"SESSION_COOKIE_{name}") for name in ("SECURE", "HTTP
 """
 
 
+@pytest.mark.slow(reason="starts a site in a process")
 def test_a_public_site_speaks_https_alone(django_db_setup, tmp_path):
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("BRAINSCORE_SITE", "DATABASE"))},

@@ -101,6 +101,7 @@ def test_mean_over_folds():
     assert "share training stimuli" in score.attrs["ci_estimates"]
 
 
+@pytest.mark.slow(reason="fits many regressions")
 def test_folds_of_subjects():
     subjects = list(RAW)
 

@@ -261,6 +261,7 @@ def test_several_processes_at_once(tmp_path, home):
     assert not list(screen_home().rglob("*.part"))
 
 
+@pytest.mark.slow(reason="kills processes")
 def test_killed_in_the_middle(tmp_path, home):
     """Whatever stands under a final name after kill -9 is whole; the next call completes the rest."""
     images = [pixels_of(400, 400, seed=seed) for seed in range(30)]

@@ -15,6 +15,7 @@ def _identifiers(scripts):
     return [case.names[0] for group in scripts.GROUPS.values() for case in group]
 
 
+@pytest.mark.slow(reason="estimates an error rate from many simulations")
 @pytest.mark.parametrize(
     ("name", "repeats"),
     [

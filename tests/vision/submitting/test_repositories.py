@@ -13,6 +13,7 @@ def paths(package):
     return [plugin.path for plugin in package.plugins]
 
 
+@pytest.mark.slow(reason="makes several Git repositories")
 def test_commits_branches_and_tags(repository, model):
     first = repository.commit({f"lab/{path}": text for path, text in model.items()})
     repository.git("tag", "--annotate", "v1", "--message", "first")

@@ -73,6 +73,7 @@ def test_all_operations_are_generated(description):
     assert set(OPERATIONS) == {found.ok().label for found in description.get_all_operations()}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_generated_requests(description, board, operation):
     """Some as the description says, some not."""

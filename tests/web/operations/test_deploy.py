@@ -91,6 +91,7 @@ def test_every_variable_is_one_that_the_site_reads():
         assert name in told, name
 
 
+@pytest.mark.slow(reason="checks a site in a process")
 def test_with_this_environment_nothing_is_to_be_deplored(tmp_path):
     """Django's own list of what a public site needs."""
     chosen = {name: value.replace("CHANGE-ME", "long-and-random-" * 4) for name, value in environment().items()}

@@ -17,6 +17,7 @@ from tests.web._plugins import model_files, zipped
 from .conftest import confirm
 
 
+@pytest.mark.slow(reason="sends requests from several processes")
 def test_requests_at_the_same_time(transactional_db, django_db_setup, tmp_path):
     """In a process of its own: SQLite in memory does not wait for locks."""
     folder = tmp_path / "site"

@@ -82,6 +82,7 @@ def test_killed_in_the_middle(tmp_path, when):
     assert store.leftovers() == []
 
 
+@pytest.mark.slow(reason="starts processes that read and write at once")
 def test_many_readers_and_writers(tmp_path):
     code = """
         me, until = int(sys.argv[3]), time.monotonic() + 0.8
@@ -113,6 +114,7 @@ def test_many_readers_and_writers(tmp_path):
     assert list(tmp_path.glob(".*")) == []
 
 
+@pytest.mark.slow(reason="starts processes that write at once")
 def test_many_writers_within_a_limit(tmp_path):
     limit = 3 * 40_500
     code = """
