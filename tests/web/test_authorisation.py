@@ -216,7 +216,7 @@ def test_every_operation_of_the_interface_has_a_row():
     }
 
 
-@pytest.mark.parametrize("methods", METHODS, ids=" ".join)
+@pytest.mark.parametrize("methods", METHODS, ids="-".join)
 @pytest.mark.parametrize("who", WHO)
 def test_the_table(site, who, methods):
     wrong = []

@@ -301,7 +301,7 @@ def test_a_public_site_speaks_https_alone(django_db_setup, tmp_path):
         "OMP_NUM_THREADS": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", PUBLIC_SITE], env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", PUBLIC_SITE], env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     cookies, headers, location, settings = done.stdout.strip().splitlines()[-4:]

@@ -84,7 +84,7 @@ def process(tmp_path, transactional_db, django_db_setup):
 
     def run(*arguments):
         command = [sys.executable, *map(str, arguments)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
         assert not done.returncode, done.stderr
         return done.stdout
 

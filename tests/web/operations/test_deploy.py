@@ -103,7 +103,7 @@ def test_with_this_environment_nothing_is_to_be_deplored(tmp_path):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
 

@@ -29,7 +29,7 @@ print(all(stimuli.get_stimulus(one).is_file() for one in stimuli["stimulus_id"])
         env={**environment, "BRAINSCORE_PLUGINS": str(folder / "plugins"), "BRAINIO_HOME": str(folder / "cache")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
 
