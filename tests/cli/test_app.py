@@ -104,7 +104,8 @@ class TestExitCodes:
         assert result.stderr.strip() == "Interrupted."
 
 
-def test_ctrl_c_in_a_terminal(lab, interruptible):
+@pytest.mark.parametrize("ignored", [False, True], ids=["in a terminal", "started in the background of a script"])
+def test_ctrl_c_ends_a_command_however_it_was_started(lab, interruptible, ignored):
     lab(
         "models",
         "slow",
@@ -116,6 +117,7 @@ def test_ctrl_c_in_a_terminal(lab, interruptible):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None,
     )
     assert process.stdout.readline() == "now\n"
     process.send_signal(signal.SIGINT)
