@@ -229,6 +229,7 @@ def test_recordings_and_behaviour_are_the_same(model, models, stimuli, monkeypat
         assert messages[0] == messages[1]
 
 
+@pytest.mark.slow(reason="imports torch in its process")
 def test_labels_are_the_same(models, stimuli, monkeypatch, tmp_path):
     pytest.importorskip("torch")
     here, there = both(f"{models}:labeller", monkeypatch, tmp_path)
@@ -286,7 +287,7 @@ def test_neural_scores_are_equal(model, benchmark, drawn, monkeypatch, tmp_path)
 @pytest.mark.parametrize(
     ("model", "benchmark"),
     [
-        ("pixels", "Hebart2023-match"),
+        pytest.param("pixels", "Hebart2023-match", marks=TWICE),
         pytest.param("{file}:network", "Rajalingham2018public-i2n", marks=TWICE),
         pytest.param("{file}:labeller", "BMD2024.texture_1Behavioral-accuracy_distance", marks=TWICE),
         pytest.param("{file}:Settling", "MajajHong2015public.IT-temporal-pls", marks=TWICE),
