@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import textwrap
@@ -58,14 +57,6 @@ def shell(tmp_path):
         )
 
     return run
-
-
-@pytest.fixture
-def interruptible():
-    """Processes that the test starts take Ctrl-C, also where pytest was started in the background, with it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ class TestExitCodes:
 
 
 @pytest.mark.parametrize("ignored", [False, True], ids=["in a terminal", "started in the background of a script"])
-def test_ctrl_c_ends_a_command_however_it_was_started(lab, interruptible, ignored):
+def test_ctrl_c_ends_a_command_however_it_was_started(lab, ignored):
     lab(
         "models",
         "slow",

@@ -262,7 +262,7 @@ PAIRS = ("--models", "lab-able", "lab-better", "--benchmarks", "Lab2026.one-x", 
 
 @pytest.mark.slow(reason="starts a cluster of processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_leaves_nothing_half_written_and_no_claim(start, cli, interruptible, tmp_path, folder, number):
+def test_ctrl_c_leaves_nothing_half_written_and_no_claim(start, cli, tmp_path, folder, number):
     process = start(*PAIRS, "--workers", "1", WAIT=str(tmp_path / "waiting"))
     _until((tmp_path / "waiting").exists, process)
     if number == signal.SIGINT:

@@ -21,11 +21,6 @@ from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt,
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("django") is None, reason="needs Django")
 
 
-@pytest.fixture(autouse=True)
-def _interruptible(interruptible):
-    """Servers are ended as a terminal does."""
-
-
 def started(home, *arguments):
     environment = {name: text for name, text in os.environ.items() if not name.startswith(("BRAINSCORE_", "DJANGO_"))}
     environment.pop("DATABASE_URL", None)

@@ -196,7 +196,6 @@ def both(reference, monkeypatch, tmp_path):
     return in_process(reference), there
 
 
-@pytest.mark.slow(reason="starts the process of a model")
 @pytest.mark.parametrize(
     "model",
     ["{file}:grey", pytest.param("{file}:network", marks=pytest.mark.slow(reason="imports torch in its process"))],
@@ -230,7 +229,7 @@ def test_recordings_and_behaviour_are_the_same(model, models, stimuli, monkeypat
         assert messages[0] == messages[1]
 
 
-@pytest.mark.slow(reason="starts the process of a model")
+@pytest.mark.slow(reason="imports torch in its process")
 def test_labels_are_the_same(models, stimuli, monkeypatch, tmp_path):
     pytest.importorskip("torch")
     here, there = both(f"{models}:labeller", monkeypatch, tmp_path)
@@ -267,7 +266,6 @@ def scores(model, benchmark, monkeypatch, tmp_path, **options):
     return receipts
 
 
-@pytest.mark.slow(reason="starts the process of a model")
 @pytest.mark.parametrize(
     ("model", "benchmark"),
     [
@@ -286,11 +284,10 @@ def test_neural_scores_are_equal(model, benchmark, drawn, monkeypatch, tmp_path)
     assert (there.run.isolated, there.run.environment, here.run) == (True, None, None)
 
 
-@pytest.mark.slow(reason="starts the process of a model")
 @pytest.mark.parametrize(
     ("model", "benchmark"),
     [
-        ("pixels", "Hebart2023-match"),
+        pytest.param("pixels", "Hebart2023-match", marks=TWICE),
         pytest.param("{file}:network", "Rajalingham2018public-i2n", marks=TWICE),
         pytest.param("{file}:labeller", "BMD2024.texture_1Behavioral-accuracy_distance", marks=TWICE),
         pytest.param("{file}:Settling", "MajajHong2015public.IT-temporal-pls", marks=TWICE),
@@ -303,7 +300,6 @@ def test_scores_on_stand_ins_are_equal(model, benchmark, models, stand_ins, monk
     assert (there.score, there.raw, there.ceiling) == (here.score, here.raw, here.ceiling)
 
 
-@pytest.mark.slow(reason="starts the process of a model")
 def test_command_line_and_stored_activations(models, drawn, monkeypatch, tmp_path):
     from click.testing import CliRunner
 
@@ -420,7 +416,6 @@ def test_what_has_no_folder_is_no_error_of_the_receipt(monkeypatch):
     assert isolation.folder("benchmark", "Twice2026.V1-rdm") is None
 
 
-@pytest.mark.slow(reason="starts the process of a model")
 def test_options_of_a_network_in_a_file(models, stimuli):
     with (
         recording() as record,
