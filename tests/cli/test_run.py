@@ -171,6 +171,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(cli, folder):
     assert [task["model"] for task in plan["tasks"]] == ["lab-able", "lab-better", "lab-broken"]
 
 
+@pytest.mark.slow(reason="starts a cluster of processes")
 def test_every_pair_gets_a_receipt_and_a_failure_its_log(run, cli, tmp_path, folder):
     """Of a run in a file, with a model in a file."""
     (tmp_path / "mine.py").write_text(
