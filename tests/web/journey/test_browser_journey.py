@@ -16,7 +16,7 @@ from .._plugins import benchmark_files, model_files, zipped
 from .material import DATA_TEST, NAME, packages
 
 PASSWORD = "correct horse battery"
-PATIENCE = 240_000  # milliseconds; tests and scores are computed meanwhile
+PATIENCE = 900_000  # milliseconds; tests and scores are computed meanwhile, and what fails ends the wait
 pytestmark = [
     pytest.mark.slow(reason="follows a submission through server, worker and browser"),
     pytest.mark.skipif(
