@@ -94,8 +94,13 @@ lock: ## write requirements/constraints.txt anew from current versions
 clean: ## remove environments and what was built
 	rm -rf .venv .venv-lowest site demo build dist $(DURATIONS)
 
-install-all: $(VENV)/.lint
-	@$(MAKE) --no-print-directory $(VENV)/.docs
+install-all: $(VENV)/.all
+
+# at once, which takes half the time of one after the other
+$(VENV)/.all: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	@echo "Installing what all commands need into $(VENV) …"
+	@$(INSTALL) --editable ".[test,lint,docs]"
+	@touch $(VENV)/.installed $(VENV)/.web $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $@
 
 install-lowest:
 	@$(MAKE) --no-print-directory VENV=.venv-lowest LOCK=requirements/lowest.txt .venv-lowest/.lowest
