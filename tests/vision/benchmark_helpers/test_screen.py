@@ -279,7 +279,7 @@ def test_killed_in_the_middle(tmp_path, home):
     process.stdout.readline()
     deadline = time.time() + 600
     while time.time() < deadline and not list(screen_home().rglob("*.png")):
-        time.sleep(0.001)
+        time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
