@@ -129,7 +129,7 @@ def test_a_model_checks_itself_as_a_script(lab):
         [sys.executable, "-m", "brainscore_vision.models.lab_convnet.model"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     assert "lab_convnet: all checks passed" in run.stdout
@@ -203,7 +203,7 @@ def test_their_own_tests(lab, tmp_path):
     assert len(files) == 4
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", *files],
-        env=environment | {"BRAINSCORE_NETWORK": ""}, cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        env=environment | {"BRAINSCORE_NETWORK": ""}, cwd=tmp_path, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert "4 passed, 4 skipped" in run.stdout, run.stdout
 
@@ -212,7 +212,7 @@ def test_they_are_checked(lab, tmp_path):
     """What the existing platform did not ask for is named: no scale, NaN, alignment by position."""
     run = subprocess.run(
         [sys.executable, "-m", "brainscore", "check", "metric", str(lab / "metrics" / "lab_correlation")],
-        capture_output=True, text=True, timeout=120, cwd=tmp_path,
+        capture_output=True, text=True, timeout=600, cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 1, run.stderr
     assert "✗ it is a Metric with a scale, or a Ceiling with a meaning" in run.stdout

@@ -43,7 +43,7 @@ def run(installed, tmp_path):
         path = os.pathsep.join([str(installed), str(SOURCE.parents[1])])
         environment = {**os.environ, "PYTHONPATH": path, "BRAINSCORE_RESULTS": str(tmp_path / "results")}
         return subprocess.run(
-            [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=120, cwd=tmp_path
+            [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=600, cwd=tmp_path
         )
 
     return call

@@ -256,8 +256,9 @@ def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):
     )
     while not waiting.exists():
         assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 128 + signal.SIGTERM
     assert errors == ""
     assert [path for path in (tmp_path / "results").rglob("*") if path.is_file()] == []

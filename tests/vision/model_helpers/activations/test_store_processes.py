@@ -32,7 +32,7 @@ def start(folder, code, *arguments, limit=10**9):
 
 
 def finish(process):
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     return out
 
@@ -64,7 +64,7 @@ def test_killed_in_the_middle(tmp_path, when):
     )
     assert process.stdout.readline() == "now\n"
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=100)
+    process.communicate(timeout=600)
 
     store = ActivationStore(tmp_path, max_bytes=10**9)
     key = layer_key({"layer": "conv1"})
