@@ -1,5 +1,6 @@
 """Patterns of plugins and scripts for brain-score 2.x, each written by us in ``plugins_of_others``, run unmodified."""
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -63,3 +64,11 @@ def test_every_metric_with_fixed_splits_takes_penalties_and_options():
     assert len(names) >= 12
     for name in names:
         load_metric(name, alphas=[1.0, 10.0], regression_kwargs={})
+
+
+@pytest.mark.parametrize("script", sorted((SOURCE / "scripts").glob("*.py")), ids=lambda path: path.stem)
+def test_scripts(script, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
+    runpy.run_path(str(script), run_name="__main__")

@@ -52,8 +52,8 @@ class StimulusSet(pd.DataFrame):
     _metadata = ["_identifier", "_stimulus_paths", "_original_paths"]  # noqa: RUF012 -- pandas wants a list here
 
     _identifier: str | None = None
-    _stimulus_paths: dict[str, Path] | None = None
-    _original_paths: dict[str, Path] | None = None
+    _stimulus_paths: dict[str, str | Path] | None = None
+    _original_paths: dict[str, str | Path] | None = None
 
     def __init__(self, data: Any = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(data, *args, **kwargs)  # type: ignore[call-arg] # pandas' is untyped
@@ -87,8 +87,8 @@ class StimulusSet(pd.DataFrame):
         super().__setattr__("identifier" if name == "name" else name, value)
 
     @property
-    def stimulus_paths(self) -> dict[str, Path]:
-        """Map each stimulus id to its file; empty for stimuli without files."""
+    def stimulus_paths(self) -> dict[str, str | Path]:
+        """Map each stimulus id to its file, as it was set; empty for stimuli without files."""
         if self._stimulus_paths is None:
             object.__setattr__(self, "_stimulus_paths", {})
         return self._stimulus_paths  # type: ignore[return-value] # set above
@@ -98,7 +98,7 @@ class StimulusSet(pd.DataFrame):
         object.__setattr__(self, "_stimulus_paths", _as_paths(paths, "stimulus_paths"))
 
     @property
-    def original_paths(self) -> dict[str, Path] | None:
+    def original_paths(self) -> dict[str, str | Path] | None:
         """Files from which the present ones were made, e.g. put on a screen; None where they were not changed."""
         return self._original_paths
 
@@ -205,20 +205,20 @@ class StimulusSet(pd.DataFrame):
         return cls.from_files(loader) if isinstance(loader, str | Path) else cls(loader.load())
 
 
-def _as_paths(paths: Mapping[str, str | Path] | None, what: str) -> dict[str, Path] | None:
+def _as_paths(paths: Mapping[str, str | Path] | None, what: str) -> dict[str, str | Path] | None:
     if paths is None:
         return None
     if not isinstance(paths, Mapping):
         raise TypeError(f"{what} must map stimulus ids to files, got a {type(paths).__name__}")
-    return {stimulus_id: Path(path) for stimulus_id, path in paths.items()}
+    return dict(paths)
 
 
-def _united(several: list[dict[str, Path]]) -> dict[str, Path]:
+def _united(several: list[dict[str, str | Path]]) -> dict[str, str | Path]:
     """All paths but those of stimuli that have different files in different sets."""
-    united: dict[str, Path] = {}
+    united: dict[str, str | Path] = {}
     contradictory = set()
     for paths in several:
         for stimulus_id, path in paths.items():
-            if united.setdefault(stimulus_id, path) != path:
+            if Path(united.setdefault(stimulus_id, path)) != Path(path):
                 contradictory.add(stimulus_id)
     return {stimulus_id: path for stimulus_id, path in united.items() if stimulus_id not in contradictory}

@@ -24,7 +24,7 @@ from brainscore_vision.model_helpers.brain_transformation.behavior import (
     OddOneOut,
     ProbabilitiesMapping,
 )
-from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap
+from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap, layers_of_regions
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
     checked_time_bins,
     in_time_bins,
@@ -55,8 +55,9 @@ class ModelCommitment(BrainModel):
     activations_model : callable
         ``(stimuli, layers, number_of_trials=…, require_variance=…)`` → presentation × neuroid[ × time_bin], such as a
         `PytorchWrapper`. Its ``layers()``, where it has one, is what names and patterns are checked against.
-    layers : sequence of str
-        Layers to select among, in order; names or patterns (``'blocks.*'``).
+    layers : sequence of str, optional
+        Layers to select among, in order; names or patterns (``'blocks.*'``). None: those of the regions, where
+        `region_layer_map` or the file of the model's plugin names them.
     behavioral_readout_layer : str or list of str, optional
         Layer for the tasks ``probabilities`` and ``odd_one_out``; by default the last of `layers`.
     region_layer_map : mapping of str to str or list of str, optional
@@ -102,7 +103,7 @@ class ModelCommitment(BrainModel):
         self,
         identifier: str,
         activations_model: ActivationsModel,
-        layers: str | Sequence[str],
+        layers: str | Sequence[str] | None = None,
         behavioral_readout_layer: str | Sequence[str] | None = None,
         region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
         visual_degrees: float = 8,
@@ -115,7 +116,8 @@ class ModelCommitment(BrainModel):
         self._identifier = identifier
         self._visual_degrees = _checked_degrees(visual_degrees, identifier)
         self.activations_model = activations_model
-        self.layers = resolve_layers(layers, known, identifier=identifier)
+        wanted = layers_of_regions(identifier, region_layer_map) if layers is None else layers
+        self.layers = resolve_layers(wanted, known, identifier=identifier)
         self._readout = resolve_layers(behavioral_readout_layer or self.layers[-1], known, identifier=identifier)
         self._selection_benchmarks = selection_benchmarks
         self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}
