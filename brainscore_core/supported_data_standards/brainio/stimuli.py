@@ -1,6 +1,6 @@
 """Tables of stimuli, with their files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -177,6 +177,35 @@ class StimulusSet(pd.DataFrame):
     def get_image(self, image_id: str) -> Path:
         """File of a stimulus; older name of :meth:`get_stimulus`."""
         return self.get_stimulus(image_id)
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[str | Path]) -> "StimulusSet":
+        """Make a stimulus set of files; the ``stimulus_id`` of each is its path.
+
+        Parameters
+        ----------
+        paths : sequence of str or Path
+            A file may occur several times.
+
+        Raises
+        ------
+        UserError
+            If these are not paths.
+
+        Examples
+        --------
+        >>> StimulusSet.from_paths(["cat.png", Path("dog.png")])["stimulus_id"].tolist()
+        ['cat.png', 'dog.png']
+        """
+        listed = [] if isinstance(paths, str | Path) else list(paths)
+        if not listed or not all(isinstance(path, str | Path) for path in listed):
+            raise UserError(
+                f"{paths!r} are not stimuli" if len(repr(paths)) < 200 else f"a {type(paths).__name__} is not stimuli",
+                remedy="pass a StimulusSet, or a list of paths of files",
+            )
+        stimuli = cls({"stimulus_id": [str(path) for path in listed]})
+        stimuli.stimulus_paths = {str(path): path for path in listed}
+        return stimuli
 
     @classmethod
     def from_files(cls, csv_path: str | Path, dir_path: str | Path | None = None) -> "StimulusSet":
