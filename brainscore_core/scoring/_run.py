@@ -44,7 +44,7 @@ PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark"}
+_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
 
 
 class Outcome(NamedTuple):
@@ -124,7 +124,8 @@ def run_pair(
     Returns
     -------
     Outcome
-        ``score`` and ``receipt``. The receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN;
+        ``score`` and ``receipt``. ``score.attrs['readout']`` says where behaviour was read out by a fitted readout. The
+        receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN;
         ``'not applicable'`` if the model cannot do what the benchmark asks (`NotApplicable`); ``'failed'`` after any
         other error.
 
@@ -167,6 +168,9 @@ def run_pair(
         except Exception as error:  # noqa: BLE001 - whatever a plugin raises is the result of this pair
             raised = error
             _set_failed(pair, error)
+    readouts = [str(item["text"]) for item in record.items if item["kind"] == "readout"]
+    if score is not None and readouts:
+        score.attrs["readout"] = "; ".join(readouts)
     receipt = replace(_receipt(pair, record, find, memory_before), run=run)
     if store is None:
         receipt = receipt.identified()
@@ -341,7 +345,7 @@ def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
 
 
 def _remarks(items: list[dict[str, Any]]) -> list[str]:
-    return [str(item["text"]) for item in items if item["kind"] == "remark"]
+    return [str(item["text"]) for item in items if item["kind"] in ("remark", "readout")]
 
 
 def _finder(plugins: PluginFolders | None) -> Callable[[str, str], Path | None]:

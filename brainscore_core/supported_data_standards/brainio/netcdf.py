@@ -185,6 +185,8 @@ def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str
     ------
     UserError
         The file is missing, empty, damaged, or holds no assembly; the message names it.
+    ValueError
+        The assembly has other dimensions than its class.
     """
     import netCDF4
 
@@ -196,13 +198,15 @@ def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str
     with _hdf5:
         try:
             with netCDF4.Dataset(str(path), "r") as file:
-                return _read_group(_find_group(file, group, path), cls, path)
+                assembly = _read_group(_find_group(file, group, path), cls, path)
         except (OSError, RuntimeError, AttributeError) as error:
             if isinstance(error, PermissionError):
                 raise
             raise UserError(
                 f"{path} cannot be read as netCDF ({error})", remedy="it is damaged or of another kind: fetch it anew"
             ) from error
+    assembly.validate()
+    return assembly
 
 
 def _find_group(file: "netCDF4.Dataset", group: str | None, path: Path) -> Any:

@@ -215,15 +215,16 @@ class TestClasses:
 
     @pytest.mark.parametrize("dims", [["presentation"], ["presentation", "unit"], ["presentation", "time_bin"]])
     def test_wrong_neuroid_dims(self, dims):
+        intermediate = NeuroidAssembly(np.zeros([2] * len(dims)), dims=dims)
         with pytest.raises(ValueError, match=r"presentation, neuroid, time_bin") as error:
-            NeuroidAssembly(np.zeros([2] * len(dims)), dims=dims)
+            intermediate.validate()
         assert "{" + ", ".join(dims) + "}" in str(error.value)
 
     @pytest.mark.parametrize("cls", [MetadataAssembly, SpikeTimesAssembly])
     def test_event_dims(self, cls):
         assert cls([1.0], dims=["event"]).dims == ("event",)
         with pytest.raises(ValueError, match="event"):
-            cls([1.0], dims=["presentation"])
+            cls([1.0], dims=["presentation"]).validate()
 
     def test_behaviour_is_free(self):
         assert BehavioralAssembly([["dog"]], dims=["anything", "else"]).shape == (1, 1)
