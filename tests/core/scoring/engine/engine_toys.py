@@ -64,6 +64,13 @@ def _hang(argument, mark):
     time.sleep(600)
 
 
+def _stuck(argument, mark):
+    """Until it is killed, the first time that the model of the name comes here."""
+    if mark.name.startswith(f"{argument} ") and not mark.exists():
+        mark.touch()
+        time.sleep(600)
+
+
 def _exit(argument, mark):
     sys.exit(argument)
 

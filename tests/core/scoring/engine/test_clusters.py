@@ -103,9 +103,8 @@ def another_worker(runner, address, resources):
 def test_a_pair_that_needs_more_goes_to_a_larger_worker_of_the_scheduler(runner, scheduler):
     address, _ = scheduler(1, "400MB", {"memory": 400})
     with another_worker(runner, address, "memory=1000"):
-        report = runner(["a", "b"], ["eat-600", "eat-3000"], scheduler=address, memory=None)
-    states = {(event.model, event.benchmark): event.state for event in report.finished}
-    assert states == {(m, b): "scored" if b == "eat-600" else "failed" for m in "ab" for b in ("eat-600", "eat-3000")}
+        report = runner(["a"], ["eat-600", "eat-3000"], scheduler=address, memory=None)
+    assert {event.benchmark: event.state for event in report.finished} == {"eat-600": "scored", "eat-3000": "failed"}
     assert max(runner.counts().values()) == 2
     assert all("more than 1.0 GB" in event.reason for event in report.failed)
 
@@ -162,8 +161,8 @@ def test_a_scheduler_that_is_not_there(runner):
 @pytest.mark.slow(reason="starts clusters of processes")
 def test_a_scheduler_without_workers(runner, scheduler):
     address, _ = scheduler(0)
-    with pytest.raises(UserError, match=r"no worker after 0\.5 seconds"):
-        runner(["a"], ["plain-1"], scheduler=address, memory=None, start_timeout=0.5)
+    with pytest.raises(UserError, match=r"no worker after 3 seconds"):
+        runner(["a"], ["plain-1"], scheduler=address, memory=None, start_timeout=3.0)
 
 
 def test_other_versions_are_refused():
