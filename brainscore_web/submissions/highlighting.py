@@ -23,7 +23,8 @@ __all__ = ["highlighted"]
 _LOG = logging.getLogger(__name__)
 _LANGUAGES = {".py": "python", ".json": "json", ".yml": "yaml", ".yaml": "yaml", ".toml": "toml", ".md": "markdown"}
 _MOST = 60_000  # characters of a file; longer files stay plain
-_SECONDS = 3  # for all files of a page that are not in the cache
+_SECONDS = 2  # of computing, for all files of a page that are not in the cache
+_WAIT = 10  # seconds until the page is shown without
 _PLAIN = "plain"
 _PROCESS = Path(__file__).with_name("highlighting_process.py")
 
@@ -76,7 +77,7 @@ def _run(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str] | str]:
     request = "".join(json.dumps([key, *text]) + "\n" for key, text in missing.items())
     try:
         done = subprocess.run(  # noqa: S603 # our own file
-            command, input=request.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=3 * _SECONDS
+            command, input=request.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_WAIT
         )
         output, ended = done.stdout, done.returncode == 0
     except subprocess.TimeoutExpired as error:

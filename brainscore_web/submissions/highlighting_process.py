@@ -4,21 +4,23 @@ It runs as a script in a process of its own, without Django, so that it starts q
 """
 
 import json
+import math
 import resource
 import sys
+import time
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
 
 _MEMORY = 1_000_000_000
 
 
 def main() -> None:
     """Read ``[key, language, text]``, write ``[key, lines]``."""
-    seconds = int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    limit = math.ceil(time.process_time()) + int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import get_lexer_by_name
-
     for line in sys.stdin:
         key, language, text = json.loads(line)
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
