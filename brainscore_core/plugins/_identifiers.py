@@ -67,14 +67,30 @@ def _fits(source: bytes, identifier: str) -> bool:
         tree = parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    return any(
-        pattern is not None and re.fullmatch(pattern, identifier, re.DOTALL) is not None
-        for pattern in map(_pattern, ast.walk(tree))
-    )
+    return any(pieces is not None and _matches(pieces, identifier) for pieces in map(_pieces, ast.walk(tree)))
 
 
-def _pattern(node: ast.AST) -> str | None:
-    """Turn a text with gaps into a regular expression; None for anything else."""
+def _matches(pieces: Sequence[str | None], identifier: str) -> bool:
+    """Whether a text is these pieces, one after the other, where None is any text; in linear time a piece."""
+    position, gap = 0, False
+    pieces = [piece for piece in pieces if piece != ""]
+    for number, piece in enumerate(pieces):
+        if piece is None:
+            gap = True
+            continue
+        if gap and number == len(pieces) - 1:
+            return identifier.endswith(piece) and len(identifier) - len(piece) >= position
+        found = (
+            identifier.find(piece, position) if gap else (position if identifier.startswith(piece, position) else -1)
+        )
+        if found < 0:
+            return False
+        position, gap = found + len(piece), False
+    return gap or position == len(identifier)
+
+
+def _pieces(node: ast.AST) -> list[str | None] | None:
+    """Fixed parts of a text that is put together, with None for what varies; None for anything else."""
     match node:
         case ast.JoinedStr(values=parts):
             pieces = [_fixed(part) for part in parts]
@@ -86,7 +102,7 @@ def _pattern(node: ast.AST) -> str | None:
             return None
     if sum(len(piece) for piece in pieces if piece is not None) < _LEAST_LITERAL:
         return None
-    return "".join(".*" if piece is None else re.escape(piece) for piece in pieces)
+    return pieces
 
 
 def _fixed(node: ast.expr) -> str | None:
