@@ -72,21 +72,24 @@ def _fits(source: bytes, identifier: str) -> bool:
 
 def _matches(pieces: Sequence[str | None], identifier: str) -> bool:
     """Whether a text is these pieces, one after the other, where None is any text; in linear time a piece."""
-    position, gap = 0, False
-    pieces = [piece for piece in pieces if piece != ""]
-    for number, piece in enumerate(pieces):
+    fixed = [""]
+    for piece in pieces:
         if piece is None:
-            gap = True
-            continue
-        if gap and number == len(pieces) - 1:
-            return identifier.endswith(piece) and len(identifier) - len(piece) >= position
-        found = (
-            identifier.find(piece, position) if gap else (position if identifier.startswith(piece, position) else -1)
-        )
-        if found < 0:
+            fixed.append("")
+        else:
+            fixed[-1] += piece
+    if len(fixed) == 1:
+        return identifier == fixed[0]
+    first, *middle, last = fixed
+    if not (identifier.startswith(first) and identifier.endswith(last)):
+        return False
+    position = len(first)
+    for text in middle:
+        position = identifier.find(text, position)
+        if position < 0:
             return False
-        position, gap = found + len(piece), False
-    return gap or position == len(identifier)
+        position += len(text)
+    return position <= len(identifier) - len(last)
 
 
 def _pieces(node: ast.AST) -> list[str | None] | None:
