@@ -101,6 +101,12 @@ CACHES = {
         "LOCATION": "rates",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
     },
+    "highlighting": {  # source code that was highlighted, by hash
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "highlighting",
+        "TIMEOUT": 24 * 3600,
+        "OPTIONS": {"MAX_ENTRIES": 300},
+    },
 }
 API_RATES = {  # requests a minute, in each process of the server
     "anonymous": number("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),

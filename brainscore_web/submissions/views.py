@@ -192,14 +192,14 @@ def _seen(submission: Submission, steps: list[Step]) -> str:
 
 
 def _found(revision: Revision, files: Mapping[str, FileText]) -> list[_Found]:
-    marked: dict[str, list[SafeString]] = {}
+    shown = revision.findings[:_FINDINGS]
+    paths = {finding["file"] for finding in shown if finding["line"] and finding["file"] in files}
+    marked = highlighted({path: files[path].lines for path in paths})
     found = []
-    for finding in revision.findings[:_FINDINGS]:
+    for finding in shown:
         path, line = finding["file"], finding["line"]
         source: SafeString | str = ""
-        if line and path in files:
-            if path not in marked:
-                marked[path] = highlighted(path, list(files[path].lines))
+        if line and path in marked:
             source = marked[path][line - 1] if line <= len(marked[path]) else ""
         found.append(_Found(finding, source, anchor_of(path, line) if path in files else ""))
     return found

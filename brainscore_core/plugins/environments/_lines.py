@@ -13,8 +13,12 @@ from brainscore_core.plugins.environments._errors import RequirementsError
 __all__ = ["FILE_NAME", "Line", "Refusals", "plugin_requirements", "read_lines"]
 
 FILE_NAME = "requirements.txt"
-_COMMENT = re.compile(r"(^|\s+)#.*$")
+_MOST_BYTES = 100_000  # of one file
+_MOST_LINES = 2_000  # of one file
+_MOST_CHARACTERS = 2_000  # of one line, with what a backslash continues
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
+_WORD = re.compile(r"\S+")
+_OPTION = re.compile(r"--?[a-z]")
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
 _LONG = {
     "-r": "--requirement",
@@ -120,19 +124,28 @@ class _Reader:
 
     def read(self, file: Path, *, constraint: bool) -> list[Line]:
         try:
-            text = file.read_text(encoding="utf-8-sig", errors="replace")
+            with file.open("rb") as opened:
+                content = opened.read(_MOST_BYTES + 1)
         except OSError as error:
-            raise RequirementsError(
-                f"the requirements of {self._refusals.plugin} cannot be read: {file}: {error.strerror}",
-                remedy="check the path",
-                plugin=self._refusals.plugin,
-            ) from error
+            raise self._unreadable(f"{file}: {error.strerror}", "check the path") from error
+        text = content.decode("utf-8-sig", errors="replace")
+        if len(content) > _MOST_BYTES or text.count("\n") > _MOST_LINES:
+            what = f"{file} has more than {_MOST_BYTES:,} bytes or {_MOST_LINES:,} lines"
+            raise self._unreadable(what, "name only what the code imports")
         self._open.append(file.resolve())
         lines = []
-        for number, content in _joined(text):
-            lines += self._line(Line(content, file, number, constraint=constraint))
+        for number, content_of_line in _joined(text):
+            if len(content_of_line) > _MOST_CHARACTERS:
+                line = Line(f"{content_of_line[:60]} …", file, number)
+                self._refusals.add(line, f"a line has at most {_MOST_CHARACTERS:,} characters", "shorten it")
+            else:
+                lines += self._line(Line(content_of_line, file, number, constraint=constraint))
         self._open.pop()
         return lines
+
+    def _unreadable(self, what: str, remedy: str) -> RequirementsError:
+        plugin = self._refusals.plugin
+        return RequirementsError(f"the requirements of {plugin} cannot be read: {what}", remedy=remedy, plugin=plugin)
 
     def _line(self, line: Line) -> list[Line]:
         if _VARIABLE.search(line.text):
@@ -143,7 +156,7 @@ class _Reader:
         return self._option(line) if line.text.startswith("-") else self._requirement(line)
 
     def _requirement(self, line: Line) -> list[Line]:
-        text, *options = re.split(r"\s+(?=--?[a-z])", line.text)
+        text, *options = _split_at_options(line.text)
         hashes = []
         for option in options:
             name, _, value = option.partition("=") if "=" in option else option.partition(" ")
@@ -234,15 +247,31 @@ def _split_option(text: str) -> tuple[str, str]:
     return _LONG.get(name, name), value.strip().strip("\"'")
 
 
+def _split_at_options(text: str) -> list[str]:
+    """The requirement of a line, and each of its options with its value. The time is linear in the length."""
+    starts = [word.start() for word in _WORD.finditer(text) if _OPTION.match(text, word.start())]
+    ends = [*starts, len(text)]
+    return [text[start:end].rstrip() for start, end in zip([0, *starts], ends, strict=True)]
+
+
+def _without_comment(line: str) -> str:
+    """A line without what follows a # at its start or after white space."""
+    place = line.find("#")
+    while place > 0 and not line[place - 1].isspace():
+        place = line.find("#", place + 1)
+    return line if place < 0 else line[:place]
+
+
 def _joined(text: str) -> Iterator[tuple[int, str]]:
     """Lines with what a backslash continues, without comments and blanks; each with its first number."""
-    started, parts = 0, ""
+    started: int = 0
+    parts: list[str] = []
     for number, raw in enumerate([*text.splitlines(), ""], start=1):
         started = started or number
         if raw.endswith("\\") and not raw.lstrip().startswith("#"):
-            parts += raw[:-1] + " "
+            parts += [raw[:-1], " "]
             continue
-        content = _COMMENT.sub("", parts + raw).strip()
+        content = _without_comment("".join([*parts, raw])).strip()
         if content:
             yield started, content
-        started, parts = 0, ""
+        started, parts = 0, []

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.safestring import SafeString
+
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.highlighting import highlighted
 from brainscore_web.submissions.models import Comment, Revision, reviews_submissions
@@ -133,23 +135,26 @@ def _files(
         found_in[finding.get("file") or ""].append(finding)
     for thread in threads:
         said_in[thread.shown_path].append(thread)
-    left, files = _LINES_OF_A_PAGE, []
+    left, shown = _LINES_OF_A_PAGE, {}
     for path, text in texts.items():
-        file = _file(text, found_in[path], said_in[path], min(most, left) if most <= _LINES_OF_A_PAGE else most)
-        left = max(left - len(file.lines), 0)
-        files.append(file)
-    return files
+        shown[path] = text.lines[: min(most, left) if most <= _LINES_OF_A_PAGE else most]
+        left = max(left - len(shown[path]), 0)
+    marked = highlighted(shown)
+    return [_file(text, marked[path], found_in[path], said_in[path]) for path, text in texts.items()]
 
 
-def _file(text: FileText, findings: list[Mapping[str, Any]], threads: list[Thread], most: int) -> ShownFile:
+def _file(
+    text: FileText, marked: list[SafeString], findings: list[Mapping[str, Any]], threads: list[Thread]
+) -> ShownFile:
     file = ShownFile(visible(text.path), text.size, anchor_of(text.path), note=text.note)
-    shown = text.lines[:most]
     file.lines = [
         Line(n, one, anchor_of(text.path, n), html)
-        for n, (one, html) in enumerate(zip(shown, highlighted(text.path, shown), strict=True), 1)
+        for n, (one, html) in enumerate(zip(text.lines, marked, strict=False), 1)  # the first lines may be shown alone
     ]
-    if len(text.lines) > most:
-        file.note = f"{len(text.lines) - most:,} more lines are not shown here{'; ' if text.note else ''}{text.note}"
+    if len(text.lines) > len(marked):
+        file.note = (
+            f"{len(text.lines) - len(marked):,} more lines are not shown here{'; ' if text.note else ''}{text.note}"
+        )
     for finding in findings:
         line = finding.get("line")
         there = isinstance(line, int) and 1 <= line <= len(file.lines)

@@ -196,3 +196,18 @@ def test_requirements_of_a_plugin(tmp_path, plugin):
     assert plugin_requirements(tmp_path) == ()
     path = plugin("")
     assert plugin_requirements(path.parent) == (path,)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"numpy{' ' * 180_000}x\n", "more than 100,000 bytes"),
+        ("numpy\n" * 2_002, "2,000 lines"),
+        (f"numpy{' ' * 90_000}x\n", "at most 2,000 characters"),
+        ("numpy \\\n" * 400, "at most 2,000 characters"),
+    ],
+)
+def test_files_and_lines_are_limited_before_they_are_parsed(refused, text, why):
+    error = str(refused(text))
+    assert why in error
+    assert len(error) < 1_000
