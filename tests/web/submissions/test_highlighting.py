@@ -6,7 +6,7 @@ from django.core.cache import caches
 from brainscore_web.submissions import highlighting
 from brainscore_web.submissions.highlighting import highlighted
 
-SLOW = ("a " * 500,) * 60  # minutes for the lexer of Java
+SLOW = ("a " * 500,) * 50  # minutes for the lexer of Java
 
 
 @pytest.fixture(autouse=True)
