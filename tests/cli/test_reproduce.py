@@ -75,5 +75,5 @@ def test_choice_and_json(cli, pairs, tmp_path):
     assert found["agrees"]
     assert found["difference"] == pytest.approx(found["value"] - 1)
     done = cli("reproduce", "-b", "nonesuch")
-    assert done.exit_code == 1
-    assert "no published pair matches" in str(done.exception)
+    assert done.exit_code == 2
+    assert "no published pair matches" in done.stderr

@@ -71,7 +71,10 @@ def test_every_metric_with_fixed_splits_takes_penalties_and_options():
         load_metric(name, alphas=[1.0, 10.0], regression_kwargs={})
 
 
-@pytest.mark.parametrize("script", sorted((SOURCE / "scripts").glob("*.py")), ids=lambda path: path.stem)
+SCRIPTS = sorted(path for path in (SOURCE / "scripts").glob("*.py") if path.stem != "precomputed_file")  # needs a bucket
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_scripts(script, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
