@@ -1,10 +1,9 @@
 """Small helpers for plugins."""
 
-import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
-__all__ = ["LazyLoad", "fullname", "recursive_dict_merge"]
+__all__ = ["LazyLoad", "fullname"]
 
 T = TypeVar("T")
 
@@ -97,18 +96,3 @@ def fullname(obj: Any) -> str:
     """
     cls = type(obj)
     return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def recursive_dict_merge(dict1: Mapping[Any, Any], dict2: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Merge two dictionaries, and the dictionaries in them; where both have a value, that of the second counts.
-
-    Examples
-    --------
-    >>> recursive_dict_merge({"V1": {"layer": "conv1", "bins": 1}}, {"V1": {"bins": 2}})
-    {'V1': {'layer': 'conv1', 'bins': 2}}
-    """
-    merged = copy.deepcopy(dict(dict1))
-    for key, value in dict2.items():
-        both = isinstance(merged.get(key), Mapping) and isinstance(value, Mapping)
-        merged[key] = recursive_dict_merge(merged[key], value) if both else value
-    return merged

@@ -140,7 +140,6 @@ _FITS: dict[str, dict[str, Callable[[Any], bool]]] = {
 }
 _REQUIRED = {
     "device": {"name"},
-    "readout": {"text"},
     "remark": {"text"},
     "time": {"step", "seconds"},
     "weights": {"identifier", "sha256"},

@@ -37,10 +37,7 @@ __all__ = [
 
 
 class NeuroidAssembly(DataAssembly):
-    """Recordings or activations of neuroids: presentation × neuroid, or presentation × neuroid × time_bin.
-
-    Packaging and loading require these dimensions; intermediate results may have others.
-    """
+    """Recordings or activations of neuroids: presentation × neuroid, or presentation × neuroid × time_bin."""
 
     __slots__ = ()
 

@@ -1,7 +1,5 @@
 """What networks over time look at."""
 
-from brainscore_vision.model_helpers.activations.temporal.inputs.base import Stimulus
-from brainscore_vision.model_helpers.activations.temporal.inputs.image import Image
-from brainscore_vision.model_helpers.activations.temporal.inputs.video import Clip, Video, VideoFromImage
+from brainscore_vision.model_helpers.activations.temporal.inputs.clip import Clip
 
-__all__ = ["Clip", "Image", "Stimulus", "Video", "VideoFromImage"]
+__all__ = ["Clip"]
