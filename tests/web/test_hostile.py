@@ -290,7 +290,11 @@ print(*(getattr(settings, f"SESSION_COOKIE_{name}") for name in ("SECURE", "HTTP
 @pytest.mark.slow(reason="starts a site in a process")
 def test_a_public_site_speaks_https_alone(django_db_setup, tmp_path):
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("BRAINSCORE_SITE", "DATABASE"))},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("BRAINSCORE_SITE", "DATABASE", "DJANGO_ALLOW"))
+        },
         "BRAINSCORE_SITE_HOME": str(tmp_path),
         "DATABASE_URL": django_db_setup.write(tmp_path),
         "BRAINSCORE_SITE_PUBLIC": "1",
