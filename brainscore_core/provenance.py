@@ -49,7 +49,8 @@ def note(kind: str, **fields: Any) -> None:
     ----------
     kind : str
         ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
-        (with ``text``, a note of the receipt) …
+        (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out where the model
+        does not do the task by itself; a note of the receipt and ``attrs['readout']`` of the score) …
     **fields
         The fact, in plain JSON types.
     """

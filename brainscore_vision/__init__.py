@@ -303,6 +303,7 @@ def score(
     results: Any = None,
     identifier: str | None = None,
     isolated: bool = False,
+    conda_active: bool | None = None,
     **how: Any,
 ) -> Score:
     """Score a model on a benchmark.
@@ -321,6 +322,8 @@ def score(
     isolated : bool
         Whether the model answers from a process of its own, in an environment with what its ``requirements.txt`` asks
         for; it must be registered or stand in a file.
+    conda_active : bool, optional
+        Without effect; accepted for scripts written for brain-score 2.x.
     **how
         For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. What is
         left out is found: layers that cover the network, one of them selected for each region.
@@ -328,8 +331,8 @@ def score(
     Returns
     -------
     Score
-        With ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes; NaN where the model
-        cannot do what the benchmark asks.
+        With ``raw``, ``ceiling``, ``error``, ``ci``, ``model_identifier`` and ``benchmark_identifier`` in its
+        attributes; NaN where the model cannot do what the benchmark asks.
 
     Raises
     ------

@@ -26,6 +26,7 @@ from brainscore_core.scoring.subjects import (
     start_subject,
 )
 from brainscore_core.scoring.subjects.cage import require_cage
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision._caged import REMARK, Shown, cage_for
 from brainscore_vision._subjects import is_file_reference
 from brainscore_vision.model_helpers.activations.store import activations_home
@@ -33,7 +34,6 @@ from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, Ne
 
 if TYPE_CHECKING:
     from brainscore_core.plugins.environments import Environment
-    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = ["IsolatedModel", "Isolation", "environment_for", "isolated_model"]
 
@@ -212,8 +212,12 @@ class IsolatedModel(BrainModel):
         """Record from a region; see :meth:`BrainModel.start_recording`."""
         _Start(self, "start_recording")(recording_target, time_bins, **options)
 
-    def look_at(self, stimuli: StimulusSet, *args: Any, **options: Any) -> BehavioralAssembly | NeuroidAssembly:
-        """Show stimuli; see :meth:`BrainModel.look_at`."""
+    def look_at(
+        self, stimuli: StimulusSet | Sequence[str | Path], *args: Any, **options: Any
+    ) -> BehavioralAssembly | NeuroidAssembly:
+        """Show stimuli; see :meth:`ModelCommitment.look_at`."""
+        if not isinstance(stimuli, StimulusSet):
+            stimuli = StimulusSet.from_paths(stimuli)
         if self._shown is None:
             seen = self.subject.call("look_at", stimuli, *args, **options)
         else:

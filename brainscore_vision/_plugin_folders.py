@@ -46,8 +46,10 @@ def plugin_folder_of(path: Path) -> Path | None:
     >>> plugin_folder_of(Path(__file__)) is None
     True
     """
-    path = path.absolute()
+    path, package = path.absolute(), Path(__file__).absolute().parent
     for folder in (path, *path.parents):
+        if package.is_relative_to(folder):
+            return None  # a checkout may lie in a folder called "data"
         if folder.parent.name in KINDS.values() and not folder.name.startswith((".", "_")):
             return folder if (folder / "__init__.py").is_file() else None
     return None

@@ -1,9 +1,10 @@
 """Small helpers for plugins."""
 
-from collections.abc import Callable, Iterator
+import copy
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-__all__ = ["LazyLoad", "fullname"]
+__all__ = ["LazyLoad", "fullname", "recursive_dict_merge"]
 
 T = TypeVar("T")
 
@@ -96,3 +97,18 @@ def fullname(obj: Any) -> str:
     """
     cls = type(obj)
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def recursive_dict_merge(dict1: Mapping[Any, Any], dict2: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Merge two dictionaries, and the dictionaries in them; where both have a value, that of the second counts.
+
+    Examples
+    --------
+    >>> recursive_dict_merge({"V1": {"layer": "conv1", "bins": 1}}, {"V1": {"bins": 2}})
+    {'V1': {'layer': 'conv1', 'bins': 2}}
+    """
+    merged = copy.deepcopy(dict(dict1))
+    for key, value in dict2.items():
+        both = isinstance(merged.get(key), Mapping) and isinstance(value, Mapping)
+        merged[key] = recursive_dict_merge(merged[key], value) if both else value
+    return merged

@@ -122,7 +122,7 @@ def package_assembly(
     _require_upload(upload, overwrite=overwrite, public=public)
     assembly: DataAssembly = read_netcdf(file)
     if stimuli is not None:
-        assembly.attrs["stimulus_set"] = StimulusSetLoader(stimuli).load()
+        assembly.attrs["stimulus_set"] = StimulusSetLoader(csv_path=stimuli).load()
     shown = stimulus_set or identifier
     if upload is None:
         package = _warned(

@@ -1,20 +1,24 @@
 """The result of a comparison."""
 
+import logging
 import operator
+import warnings
 from collections.abc import Callable, Hashable
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
+import xarray as xr
 
 from brainscore_core.metrics._uncertainty import forgotten, scaled
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 
 __all__ = ["Score"]
 
 _COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge", "array_eq", "array_ne", "and_", "or_", "xor"}
 _COMPARING_UFUNCS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 _PREDICATES = {"isnan", "isfinite", "isinf", "signbit"}
+_logger = logging.getLogger(__name__)
 
 
 class Score(DataAssembly):
@@ -43,6 +47,10 @@ class Score(DataAssembly):
     ``unclamped``, ``unclamped_ci``
         Value and interval before :func:`bound_score` changed them.
 
+    Every attribute whose name contains ``raw`` follows the score: ``sel``, ``isel``, ``squeeze`` and ``expand_dims``
+    are applied to it, too, if it has the dimensions and levels that they name, and leave it as it is otherwise;
+    ``mean``, ``sum``, ``std``, ``min`` and ``reduce`` keep it as it is unless ``_apply_raw=True`` is passed.
+
     Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error``, ``ci`` and ``influence``. Any
     other arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would
     lie.
@@ -55,11 +63,106 @@ class Score(DataAssembly):
     0.1
     >>> (score + score).attrs["error"]
     nan
+    >>> score = Score([0.2, 0.6], coords={"subject": ["a", "b"]}, dims=["subject"])
+    >>> score.attrs["raw"] = score * 10
+    >>> score.sel(subject="b").raw.item(), score.mean().raw.values, score.mean(_apply_raw=True).raw.item()
+    (6.0, array([2., 6.]), 4.0)
     """
 
     __slots__ = ()
 
     RAW_VALUES_KEY = "raw"
+
+    def sel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Select by value as an assembly does; the raw values follow."""
+        return self._followed_by_raw(super().sel(*args, **kwargs), "sel", args, kwargs, _apply_raw)
+
+    def isel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Select by position as an assembly does; the raw values follow."""
+        return self._followed_by_raw(super().isel(*args, **kwargs), "isel", args, kwargs, _apply_raw)
+
+    def squeeze(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Drop dimensions of length 1 as xarray does; the raw values follow."""
+        return self._followed_by_raw(super().squeeze(*args, **kwargs), "squeeze", args, kwargs, _apply_raw)
+
+    def expand_dims(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Add dimensions as xarray does; the raw values follow."""
+        return self._followed_by_raw(super().expand_dims(*args, **kwargs), "expand_dims", args, kwargs, _apply_raw)
+
+    def mean(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Mean as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().mean(*args, **kwargs), "mean", args, kwargs, _apply_raw)
+
+    def sum(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Sum as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().sum(*args, **kwargs), "sum", args, kwargs, _apply_raw)
+
+    def std(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Standard deviation as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().std(*args, **kwargs), "std", args, kwargs, _apply_raw)
+
+    def min(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Minimum as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().min(*args, **kwargs), "min", args, kwargs, _apply_raw)
+
+    def _followed_by_raw(self, result: Any, method: str, args: Any, kwargs: Any, apply: bool) -> Any:
+        for key, value in self.attrs.items():
+            if self.RAW_VALUES_KEY not in str(key):
+                continue
+            if apply and isinstance(value, xr.DataArray):
+                try:
+                    value = getattr(value, method)(*args, **kwargs)
+                except (KeyError, IndexError, ValueError) as error:  # raw values may have other dimensions and levels
+                    _logger.debug("%s was not applied to the attribute %r: %s", method, key, error)
+            result.attrs[key] = value
+        return result
+
+    @classmethod
+    def merge(cls, *scores: "Score", exception_handling: Literal["ignore", "warn", "raise"] = "ignore") -> "Score":
+        """Merge scores of different entries into one, and their raw values likewise.
+
+        Parameters
+        ----------
+        *scores : Score
+            With the same dimensions, as for :func:`merge_data_arrays`.
+        exception_handling : {'ignore', 'warn', 'raise'}
+            What to do if raw values cannot be merged: the result then has none, or an error is raised.
+
+        Returns
+        -------
+        Score
+            With the merged raw values of every attribute of the first score whose name contains ``raw``.
+
+        Raises
+        ------
+        ValueError
+            No scores, or another `exception_handling`.
+
+        Examples
+        --------
+        >>> a, b = (Score([i], coords={"subject": [i]}, dims=["subject"]) for i in (1, 2))
+        >>> Score.merge(a, b).values
+        array([1, 2])
+        """
+        if exception_handling not in ("ignore", "warn", "raise"):
+            raise ValueError(f"exception_handling is 'ignore', 'warn' or 'raise', got {exception_handling!r}")
+        if not scores:
+            raise ValueError("there are no scores to merge: pass at least one")
+        result = cls(merge_data_arrays(list(scores)))
+        result.attrs = {}
+        for key in scores[0].attrs:
+            if cls.RAW_VALUES_KEY not in str(key):
+                continue
+            try:
+                result.attrs[key] = cls.merge(
+                    *(cls(score.attrs[key]) for score in scores), exception_handling=exception_handling
+                )
+            except (KeyError, ValueError, TypeError) as error:
+                if exception_handling == "raise":
+                    raise
+                if exception_handling == "warn":
+                    warnings.warn(f"the attribute {key!r} of the scores could not be merged: {error}", stacklevel=2)
+        return result
 
     def _binary_op(self, other: Any, f: Callable[..., Any], reflexive: bool = False) -> Any:
         result = super()._binary_op(other, f, reflexive)
@@ -109,13 +212,19 @@ class Score(DataAssembly):
         axis: int | Any = None,
         keep_attrs: bool | None = None,
         keepdims: bool = False,
+        _apply_raw: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Reduce over dimensions as xarray does; the result's ``error`` and ``ci`` are NaN with a reason."""
+        """Reduce over dimensions as xarray does; the result's ``error`` and ``ci`` are NaN with a reason.
+
+        The raw values stay, or are reduced in the same way with `_apply_raw`.
+        """
         result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
         over = dim if dim is not None else "all dimensions"
         attrs = {key: value for key, value in self.attrs.items() if key != "influence"} if keep_attrs else {}
-        return _with_attrs(result, attrs | forgotten(f"{getattr(func, '__name__', 'reduction')} over {over}"))
+        _with_attrs(result, attrs | forgotten(f"{getattr(func, '__name__', 'reduction')} over {over}"))
+        options = {"axis": axis, "keepdims": keepdims, **kwargs}
+        return self._followed_by_raw(result, "reduce", (func, dim), options, _apply_raw)
 
     def _attrs_after(self, name: str, other: Any, *, reflexive: bool) -> dict[str, Any]:
         if name in _COMPARISONS:

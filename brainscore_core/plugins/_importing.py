@@ -84,13 +84,13 @@ class PluginFinder(MetaPathFinder):
                 self.extend(name, module.__path__)
 
 
-def forget_modules(package: str, folders: Sequence[Path]) -> None:
-    """Drop the modules of `package` whose files lie in folders that are no longer in force."""
+def forget_modules(package: str, folders: Sequence[Path], *, keep: Path) -> None:
+    """Drop the modules of `package` whose files lie in folders that are no longer in force, but not in `keep`."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if not name.startswith(f"{package}.") or not file:
             continue
-        if any(belongs_to(file, str(folder)) for folder in folders):
+        if any(belongs_to(file, str(folder)) for folder in folders) and not belongs_to(file, str(keep)):
             del sys.modules[name]
             parent, _, child = name.rpartition(".")
             if parent in sys.modules and hasattr(sys.modules[parent], child):

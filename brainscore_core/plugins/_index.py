@@ -32,6 +32,8 @@ from brainscore_core.plugins._static import Scan, scan_file
 
 __all__ = ["Location", "PluginIndex"]
 
+_SHOWN = 5  # names of a list in a message
+
 
 @dataclass(frozen=True)
 class Location:
@@ -101,6 +103,9 @@ class PluginIndex:
 
     Notes
     -----
+    Plugins that come with the package are the first in the search path. A plugin elsewhere whose folder has the name of
+    one of them could not be imported, so it is left out, with a warning.
+
     A scan is kept until the environment variable changes or `refresh` is called. What was read
     from a file is kept in ``plugin-index.json`` (folder ``$BRAINSCORE_HOME``, by default
     ``~/.brain-score``) until the file changes.
@@ -229,10 +234,12 @@ class PluginIndex:
         return folders
 
     def _withdraw_folders(self, folders: Sequence[Path]) -> None:
+        own = self._root.folder
         for folder in folders:
+            inside = belongs_to(str(own), str(folder))  # plugins of a tree that holds the package itself stay
             for member in list(self._members):
-                member.withdraw(str(folder))
-        forget_modules(self.package, folders)
+                member.withdraw(str(folder), keep=member.keys_from(str(own)) if inside else frozenset())
+        forget_modules(self.package, folders, keep=own)
 
     def _find_roots(self, problems: list[str]) -> list[Root]:
         roots = [self._root]
@@ -254,8 +261,15 @@ class PluginIndex:
         signature = f"{self.package}: {' '.join(self.registries)}"
         cached = read_cache(file, signature=signature)
         known = dict(cached)
+        built_in: set[str] = set()
         for root in roots:
-            for plugin in plugins_in(root, self.kinds):
+            plugins = [plugin for plugin in plugins_in(root, self.kinds) if stamp(plugin.file) is not None]
+            if root is self._root:
+                built_in = {plugin.package for plugin in plugins}
+            elif shadowed := [plugin for plugin in plugins if plugin.package in built_in]:
+                plugins = [plugin for plugin in plugins if plugin.package not in built_in]
+                problems.append(_describe_shadowed(root, shadowed))
+            for plugin in plugins:
                 self._add(state, plugin, known)
         if known != cached:
             stale = [path for path in known if path in cached and stamp(path) is None]
@@ -267,7 +281,7 @@ class PluginIndex:
     def _add(self, state: _State, plugin: Plugin, known: dict[str, CachedScan]) -> None:
         file_stamp = stamp(plugin.file)
         if file_stamp is None:
-            return  # a folder without __init__.py is no plugin
+            return  # removed in the meantime
         entry = known.get(plugin.file)
         if entry is None or not entry.fresh(file_stamp, plugin.file):
             scan = scan_file(plugin.file, self.registries)
@@ -287,3 +301,12 @@ class PluginIndex:
                 places.append(Location(plugin.file, line, Path(plugin.folder), plugin.package, plugin.source))
         for registry in dict.fromkeys(registry for registry, _ in scan.dynamic):
             state.dynamic.setdefault(registry, []).append(plugin)
+
+
+def _describe_shadowed(root: Root, plugins: Sequence[Plugin]) -> str:
+    names = [os.path.relpath(plugin.folder, root.folder) for plugin in plugins]
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return (
+        f"{root.source} names {root.folder}, {len(names)} of whose plugins {'have' if len(names) > 1 else 'has'} the "
+        f"folder name of a built-in one, which is used instead: {shown}. To use yours, rename its folder."
+    )

@@ -44,7 +44,7 @@ PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark"}
+_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
 
 
 class Outcome(NamedTuple):
@@ -54,6 +54,7 @@ class Outcome(NamedTuple):
     ----------
     score : Score
         NaN where the pair is not applicable or failed; ``attrs['state']`` and ``attrs['reason']`` then say why.
+        ``attrs['model_identifier']`` and ``attrs['benchmark_identifier']`` name the pair.
     receipt : Receipt
         Everything about it.
     """
@@ -123,7 +124,8 @@ def run_pair(
     Returns
     -------
     Outcome
-        ``score`` and ``receipt``. The receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN;
+        ``score`` and ``receipt``. ``score.attrs['readout']`` says where behaviour was read out by a fitted readout. The
+        receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN;
         ``'not applicable'`` if the model cannot do what the benchmark asks (`NotApplicable`); ``'failed'`` after any
         other error.
 
@@ -166,6 +168,9 @@ def run_pair(
         except Exception as error:  # noqa: BLE001 - whatever a plugin raises is the result of this pair
             raised = error
             _set_failed(pair, error)
+    readouts = [str(item["text"]) for item in record.items if item["kind"] == "readout"]
+    if score is not None and readouts:
+        score.attrs["readout"] = "; ".join(readouts)
     receipt = replace(_receipt(pair, record, find, memory_before), run=run)
     if store is None:
         receipt = receipt.identified()
@@ -178,6 +183,7 @@ def run_pair(
     if score is None or receipt.state != "scored":
         score = declare_no_error(Score(np.nan) if score is None else score, receipt.reason or receipt.state)
         score.attrs.update(state=receipt.state, reason=receipt.reason)
+    score.attrs.update(model_identifier=model_identifier, benchmark_identifier=benchmark_identifier)
     return Outcome(score, receipt)
 
 
@@ -339,7 +345,7 @@ def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
 
 
 def _remarks(items: list[dict[str, Any]]) -> list[str]:
-    return [str(item["text"]) for item in items if item["kind"] == "remark"]
+    return [str(item["text"]) for item in items if item["kind"] in ("remark", "readout")]
 
 
 def _finder(plugins: PluginFolders | None) -> Callable[[str, str], Path | None]:

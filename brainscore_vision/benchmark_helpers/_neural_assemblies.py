@@ -40,8 +40,9 @@ def average_repetition(assembly: DataAssembly) -> DataAssembly:
     Returns
     -------
     DataAssembly
-        One presentation a stimulus (and condition), in order of first appearance, attributes kept; measurements that
-        are NaN are left out of the mean. An assembly without repetitions is returned as it is.
+        One presentation a stimulus (and condition), sorted by the coordinates of ``presentation`` in their order,
+        attributes kept; measurements that are NaN are left out of the mean. An assembly without repetitions is
+        returned as it is.
     """
     if "repetition" not in assembly.dims and "repetition" not in assembly.coords:
         return assembly

@@ -16,7 +16,7 @@ from brainscore_core.provenance import timed
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers._png import write_png
 
-__all__ = ["place_on_screen", "screen_home"]
+__all__ = ["ImageConverter", "place_on_screen", "screen_home"]
 
 _RULE = 2  # raise it whenever the same stimulus and angles give other pixels
 _GREY = 128
@@ -101,6 +101,31 @@ def place_on_screen(
     # not `result.original_paths = …`: pandas first reads the attribute and warns where there is none yet
     object.__setattr__(result, "original_paths", {identifier: paths[identifier] for identifier in ratios})
     return result
+
+
+class ImageConverter:
+    """Places single images on a screen, as :func:`place_on_screen` does with stimulus sets.
+
+    Parameters
+    ----------
+    target_dir : path
+        Folder in which placed images are written, under the names that they have.
+    """
+
+    def __init__(self, target_dir: str | os.PathLike[str]) -> None:
+        self._folder = Path(target_dir)
+
+    def convert_image(self, image_path: str | os.PathLike[str], source_degrees: float, target_degrees: float) -> str:
+        """Path of an image that spanned `source_degrees`, on a screen of `target_degrees`; itself where these agree."""
+        source = _angle(source_degrees, "source_degrees")
+        ratio = _angle(target_degrees, "target_degrees") / source
+        if ratio == 1:
+            return str(image_path)
+        path = self._folder / Path(image_path).name
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as stream:
+            _place(Path(image_path), ratio, stream)
+        return str(path)
 
 
 def identifier_before_screen(identifier: str | None) -> str | None:

@@ -1,7 +1,8 @@
 """Which rows of two assemblies belong together."""
 
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,13 +11,46 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
-__all__ = ["MetricInputError", "as_table", "coord_values", "finite_values", "listed", "match_rows"]
+__all__ = ["MetricInputError", "also_named", "as_table", "coord_values", "finite_values", "listed", "match_rows"]
 
 _SHOWN = 3
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class MetricInputError(UserError, ValueError):
     """Assemblies that a metric or ceiling cannot compare; the message says which part of them and what to do."""
+
+
+def also_named(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function take some keyword arguments under the names that they have on brain-score 2.x, too.
+
+    Parameters
+    ----------
+    **names : str
+        Other name → name of the parameter.
+
+    Examples
+    --------
+    >>> @also_named(assembly1="source")
+    ... def double(source):
+    ...     return 2 * source
+    >>> double(assembly1=4)
+    8
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            renamed: Any = {names.get(name, name): value for name, value in kwargs.items()}
+            if len(renamed) < len(kwargs):
+                raise TypeError(f"{function.__qualname__} was given an argument under two names: {listed(kwargs)}")
+            return function(*args, **renamed)
+
+        return call
+
+    return decorate
 
 
 def coord_values(assembly: DataAssembly, coord: str, *, role: str, dim: str = "presentation") -> NDArray[Any]:

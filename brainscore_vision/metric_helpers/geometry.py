@@ -12,7 +12,13 @@ from brainscore_core.metrics import Metric, Score, attach_uncertainty
 from brainscore_core.numerics import Interval, Similarity, influence_interval
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.alignment import (
+    MetricInputError,
+    also_named,
+    as_table,
+    finite_values,
+    match_rows,
+)
 from brainscore_vision.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
@@ -148,6 +154,7 @@ class GeometryMetric(Metric):
     def compare(self, first: Array, second: Array) -> Similarity:
         """Similarity of two matrices of the same stimuli."""
 
+    @also_named(assembly1="source", assembly2="target")
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the geometries of `source` and `target`.
 
@@ -197,6 +204,7 @@ class CrossValidatedGeometry(Metric):
             options["test_size"] = 0.9
         self._cross_validation = TestOnlyCrossValidation(**options)
 
+    @also_named(assembly1="source", assembly2="target")
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare `source` and `target` in each split.
 

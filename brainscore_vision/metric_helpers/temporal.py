@@ -1,5 +1,6 @@
 """Metrics and regressions of responses that are resolved in time."""
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
 from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
-__all__ = ["TIME_DIM", "PerTime", "SpanTimeRegression", "matching_time_bins"]
+__all__ = ["TIME_DIM", "PerTime", "PerTimeRegression", "SpanTimeRegression", "matching_time_bins"]
 
 TIME_DIM = "time_bin"
 _START, _END = "time_bin_start", "time_bin_end"
@@ -190,3 +191,51 @@ class SpanTimeRegression(XarrayRegression):
         cube = np.moveaxis(values.reshape(n_bins, like.sizes[self._dims[0]], -1), 0, -1)
         coords = coords_for_dim(like, self._dims[0]) | neuroids | coords_for_dim(like, TIME_DIM)
         return NeuroidAssembly(cube, coords=coords, dims=[self._dims[0], self._neuroid_dim, TIME_DIM])
+
+
+class PerTimeRegression:
+    """A regression of its own for each time bin.
+
+    Parameters
+    ----------
+    regression : XarrayRegression or object
+        A regression of assemblies, or of arrays as :class:`XarrayRegression` takes it; it stays as it is.
+    """
+
+    def __init__(self, regression: Any) -> None:
+        self._regression = regression if isinstance(regression, XarrayRegression) else XarrayRegression(regression)
+        self._fits: list[XarrayRegression] = []
+        self._like: DataAssembly | None = None
+
+    def fit(self, source: DataAssembly, target: DataAssembly) -> "PerTimeRegression":
+        """Fit `target` from `source`, both presentation × neuroid × time_bin, in each time bin.
+
+        Raises
+        ------
+        MetricInputError
+            If stimuli or time bins differ, or values are missing.
+        """
+        bins = matching_time_bins(source, target)
+        self._fits = [
+            copy.deepcopy(self._regression).fit(
+                source.isel({TIME_DIM: own}, drop=True), target.isel({TIME_DIM: i}, drop=True)
+            )
+            for i, own in enumerate(bins)
+        ]
+        self._like = target
+        return self
+
+    def predict(self, source: DataAssembly) -> NeuroidAssembly:
+        """Predict the responses to the stimuli of `source` in each of the time bins that were fitted."""
+        if self._like is None:
+            raise MetricInputError("nothing was fitted yet", remedy="call fit(source, target) first")
+        bins = matching_time_bins(source, self._like)
+        predictions = [
+            fit.predict(source.isel({TIME_DIM: own}, drop=True)) for fit, own in zip(self._fits, bins, strict=True)
+        ]
+        first = predictions[0]
+        coords = coords_for_dim(self._like, TIME_DIM)
+        for dim in first.dims:
+            coords |= coords_for_dim(first, str(dim))
+        values = np.stack([prediction.values for prediction in predictions], axis=-1)
+        return NeuroidAssembly(values, coords=coords, dims=[*first.dims, TIME_DIM])

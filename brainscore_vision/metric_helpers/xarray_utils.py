@@ -181,7 +181,7 @@ class XarrayCorrelation:
     correlation_coord : str
         Coordinate by which the observations are matched.
     neuroid_coord : str
-        Coordinate of the neuroids, which must be equal in the two.
+        Coordinate by which the neuroids are matched; without it they correspond by position.
     columnwise : bool
         Whether `correlation` takes all neuroids at once.
     """
@@ -215,17 +215,28 @@ class XarrayCorrelation:
         dims = Defaults.expected_dims
         prediction, target = as_table(prediction, dims, role="prediction"), as_table(target, dims, role="target")
         order = match_rows(prediction, target, self._correlation_coord, roles=("prediction", "target"))
-        if prediction.sizes["neuroid"] != target.sizes["neuroid"] or (
-            all(self._neuroid_coord in side.coords for side in (prediction, target))
-            and not np.array_equal(prediction[self._neuroid_coord].values, target[self._neuroid_coord].values)
-        ):
-            raise MetricInputError(
-                f"prediction and target hold different neuroids ({prediction.sizes['neuroid']} and "
-                f"{target.sizes['neuroid']}, by {self._neuroid_coord!r})",
-                remedy="predict the target's neuroids, in its order",
-            )
-        values = self.correlate(np.asarray(prediction.values)[order], np.asarray(target.values))
+        neuroids = self._matching_neuroids(prediction, target)
+        predicted = np.asarray(prediction.values)[order]
+        values = self.correlate(predicted if neuroids is None else predicted[:, neuroids], np.asarray(target.values))
         return Score(values, coords=coords_for_dim(target, "neuroid"), dims=["neuroid"])
+
+    def _matching_neuroids(self, prediction: DataAssembly, target: DataAssembly) -> NDArray[np.intp] | None:
+        """Columns of `prediction` in the order of `target`; None where they are in that order, or have no names."""
+        coord = self._neuroid_coord
+        if prediction.sizes["neuroid"] == target.sizes["neuroid"]:
+            if not all(coord in side.coords for side in (prediction, target)):
+                return None
+            names, wanted = prediction[coord].values, target[coord].values
+            if np.array_equal(names, wanted):
+                return None
+            column = {name: position for position, name in enumerate(names)}
+            if len(column) == len(names) and column.keys() == set(wanted):
+                return np.array([column[name] for name in wanted], dtype=np.intp)
+        raise MetricInputError(
+            f"prediction and target hold different neuroids ({prediction.sizes['neuroid']} and "
+            f"{target.sizes['neuroid']}, by {coord!r})",
+            remedy="predict the target's neuroids, each once",
+        )
 
     def correlate(self, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
         """One correlation a column of two matrices (observations × neuroids) that correspond."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import urllib.parse
@@ -158,6 +157,8 @@ class WeightFile:
 def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..., Any]] = ()) -> Any:
     """Read what ``torch.save`` wrote, tensors and plain values only, onto the CPU.
 
+    NumPy's numbers, such as an accuracy beside the weights, are plain values, whichever version of NumPy wrote them.
+
     Parameters
     ----------
     path : path
@@ -178,7 +179,7 @@ def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..
     import torch
 
     try:
-        with torch.serialization.safe_globals(list(allow)) if allow else contextlib.nullcontext():
+        with torch.serialization.safe_globals([*_numpy_numbers(), *allow]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         reason = str(error).splitlines()[-1] if "Unsupported" not in str(error) else _unsupported(str(error))
@@ -190,6 +191,15 @@ def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..
         raise UserError(
             f"{os.fspath(path)} cannot be read as a checkpoint: {error}", remedy="obtain the file anew"
         ) from error
+
+
+def _numpy_numbers() -> list[Any]:
+    """What constructs NumPy's numbers, under the names that NumPy 1 and NumPy 2 write into files."""
+    import numpy as np
+
+    scalar = np.float64(0).__reduce__()[0]
+    names = [(scalar, f"numpy.{core}.multiarray.scalar") for core in ("core", "_core")]
+    return [*names, np.dtype, *{type(np.dtype(code)) for code in np.typecodes["AllInteger"] + "?efd"}]
 
 
 def _unsupported(text: str) -> str:

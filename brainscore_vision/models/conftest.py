@@ -2,6 +2,8 @@
 
 import dataclasses
 import hashlib
+import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -42,10 +44,13 @@ def constant_weights():
 
 @pytest.fixture
 def place_reference(tmp_path, monkeypatch):
-    """``place_reference(plugin_module, content)`` saves what a `ReferenceModel` will load as its published file."""
+    """``place_reference(plugin_module, content)`` saves what a `ReferenceModel` will load as its published file.
+
+    `change` is called with the path of the file before its hash is taken.
+    """
     import torch
 
-    def place(plugin, content, name="MODEL", suffix=None):
+    def place(plugin, content, name="MODEL", suffix=None, change=None):
         model = getattr(plugin, name)
         folder = tmp_path / "weights"
         folder.mkdir(exist_ok=True)
@@ -58,6 +63,8 @@ def place_reference(tmp_path, monkeypatch):
             save_file(content, path)
         else:
             torch.save(content, path)
+        if change is not None:
+            change(path)
         monkeypatch.setenv("BRAINSCORE_WEIGHTS", str(folder))
         if hasattr(model.weights, "sha1"):  # held to the hash of the published file
             kinds = {kind: getattr(model.weights, kind) for kind in ("sha1", "sha256_prefix")}
@@ -70,6 +77,25 @@ def place_reference(tmp_path, monkeypatch):
         return path
 
     return place
+
+
+@pytest.fixture
+def as_written_by():
+    """``as_written_by(numpy)`` gives a function that names NumPy's numbers in a saved file as NumPy 1 or 2 does."""
+
+    def written_by(numpy):
+        module = {1: b"numpy.core.multiarray", 2: b"numpy._core.multiarray"}[numpy]
+
+        def rename(path):
+            with zipfile.ZipFile(path) as archive:
+                content = {name: archive.read(name) for name in archive.namelist()}
+            with zipfile.ZipFile(path, "w") as archive:
+                for name, data in content.items():
+                    archive.writestr(name, re.sub(rb"numpy\._?core\.multiarray", module, data))
+
+        return rename
+
+    return written_by
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ from importlib.metadata import version
 import numpy as np
 
 STIMULI, FEATURES, NEUROIDS = 60, 40, 12
+# coordinates of presentations in the order in which averages over repetitions sort by them
+ID_FIRST = ("stimulus_id", "object_name", "repetition", "size")
+SIZE_FIRST = ("size", "object_name", "stimulus_id", "repetition")
 
 
 def arrays():
@@ -92,6 +95,34 @@ def repeated(values, *, image_level="stimulus_id"):
         coords["time_bin_end"] = ("time_bin", 10 * np.arange(3) + 10)
         dims.append("time_bin")
     return presentations("NeuroidAssembly", values.reshape(repetitions * n, *values.shape[2:]), coords, dims)
+
+
+def shuffled(values, *, order=ID_FIRST):
+    """Repetitions in random order, with coordinates of presentations in the given order."""
+    assembly = repeated(values)
+    rows = np.random.default_rng(5).permutation(len(assembly))
+    ids = assembly["stimulus_id"].values[rows]
+    columns = {
+        "stimulus_id": ids,
+        "object_name": assembly["object_name"].values[rows],
+        "repetition": assembly["repetition"].values[rows],
+        "size": np.array([12.5, 9, 100])[[int(name[-3:]) % 3 for name in ids]],
+    }
+    coords = {name: columns[name] for name in order}
+    coords |= {name: ("neuroid", assembly[name].values) for name in ("neuroid_id", "region")}
+    return presentations("NeuroidAssembly", assembly.values[rows], coords, ("presentation", "neuroid"))
+
+
+def averaged(draw):
+    """Order of the stimuli in averages over repetitions, by the coordinates by which they are grouped."""
+    from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+
+    found = {}
+    for order in (ID_FIRST, SIZE_FIRST, ("object_name", "repetition", "stimulus_id", "size")):
+        average = average_repetition(shuffled(draw["repeated"], order=order))
+        found[" ".join(order)] = average["stimulus_id"].values.tolist()
+    groups = shuffled(draw["repeated"]).multi_groupby(["size", "stimulus_id"]).mean(dim="presentation")
+    return found | {"multi_groupby": groups["stimulus_id"].values.tolist()}
 
 
 def over_time(values):
@@ -190,6 +221,8 @@ def cases(draw, **options):
     for name in ("pls", "ridge", "linear_predictivity", "neuron_to_neuron"):
         for label, source in (("", model), (" wide", wide)):
             found[name + label] = lambda name=name, source=source: load_metric(name)(source, brain)
+    for label, order in (("", ID_FIRST), (" by size", SIZE_FIRST)):
+        found[f"ridge on averages{label}"] = lambda order=order: on_averages("ridge", model, draw, order)
     found["reverse_pls"] = lambda: load_metric("reverse_pls")(neural(draw["wide"][:, 60:], prefix="p"), model)
     k_fold = {"splits": 5, "kfold": True, "train_size": None}
     unstratified = {"stratification_coord": None, "splits": 4, "train_size": 0.7, "random_state": 3}
@@ -230,6 +263,14 @@ def cases(draw, **options):
     found["factor_dimensionality"] = lambda: load_metric("factor_dimensionality", factor="shape")(*factors(draw))
     found |= behavioural(draw)
     return found
+
+
+def on_averages(name, model, draw, order):
+    """Score on averages over repetitions: the folds depend on the order of the stimuli there."""
+    from brainscore_vision import load_metric
+    from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+
+    return load_metric(name)(model, average_repetition(shuffled(draw["repeated"], order=order)))
 
 
 def factors(draw):
@@ -365,6 +406,7 @@ def main():
         "cases": values,
         "failed": failed,
         "tested": tested(draw),
+        "averaged": averaged(draw),
     }
     sys.stdout.write(json.dumps(result, indent=1, allow_nan=True, sort_keys=True) + "\n")
 

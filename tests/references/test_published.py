@@ -86,6 +86,10 @@ def test_the_same_stimuli_are_tested_in_each_split(name):
     assert parts()[name] == REFERENCE["tested"][name]
 
 
+def test_averages_over_repetitions_have_the_published_order():
+    assert PUBLISHED["averaged"](draw()) == REFERENCE["averaged"]
+
+
 @cache
 def parts():
     """Stimuli tested in each split, by case."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Hashable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def _about(decoder: Decoder, stimuli: StimulusSet, about: Any) -> StimulusSet:
             ids, files = (array.tolist() for array in arrays)
             if len(ids) != len(files) or not set(map(type, files)) <= {str}:
                 raise WireError("paths that are none")
-            setattr(stimuli, name, _mapping(ids, files))
+            setattr(stimuli, name, _mapping(ids, [Path(file) for file in files]))
     return stimuli
 
 

@@ -140,6 +140,7 @@ _FITS: dict[str, dict[str, Callable[[Any], bool]]] = {
 }
 _REQUIRED = {
     "device": {"name"},
+    "readout": {"text"},
     "remark": {"text"},
     "time": {"step", "seconds"},
     "weights": {"identifier", "sha256"},

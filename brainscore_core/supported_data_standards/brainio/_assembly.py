@@ -77,7 +77,7 @@ class DataAssembly(xr.DataArray):
 
     __slots__ = ()
 
-    #: sets of dimensions that an assembly of this class may have; empty: any
+    #: sets of dimensions that a packaged assembly of this class may have; empty: any
     DIMS: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def __init__(
@@ -97,7 +97,6 @@ class DataAssembly(xr.DataArray):
             coords = normalise_coords(coords)
         super().__init__(data, coords=coords, dims=dims, name=name, attrs=attrs)
         self._gather()
-        self.validate()
 
     def _gather(self) -> None:
         """Make all coordinates levels, in place."""
@@ -110,11 +109,13 @@ class DataAssembly(xr.DataArray):
 
     @classmethod
     def _plain(cls, array: xr.DataArray) -> Self:
-        """Any array as this class, unchecked: a part or a reduction need not have the class's dimensions."""
+        """Any array as this class."""
         return assembled(cls, array.variable, gathered_of(array), array.name)
 
     def validate(self) -> None:
-        """Check that the dimensions are those of the class.
+        """Check that the dimensions are those of the class, as packaging and loading do.
+
+        Intermediate results may have any dimensions: one neuroid, model × model, a dimension of splits.
 
         Raises
         ------
@@ -326,8 +327,9 @@ class DataAssembly(xr.DataArray):
     ) -> Any:
         """Reduce over dimensions, or over levels.
 
-        Over a level: entries that agree in all other levels of the dimension become one, in the order of their first
-        appearance. ``mean(dim='repetition')`` thus averages over repetitions. Missing values in levels agree.
+        Over a level: entries that agree in all other levels of the dimension become one, sorted by these levels in
+        their order. ``mean(dim='repetition')`` thus averages over repetitions. Missing values in levels agree and come
+        last.
 
         Parameters
         ----------
@@ -367,13 +369,13 @@ class DataAssembly(xr.DataArray):
         Parameters
         ----------
         group_coord_names : sequence of str
-            Levels in which the members of a group agree. Missing values agree.
+            Levels in which the members of a group agree. Missing values agree and come last.
 
         Returns
         -------
         MultiGroupBy
             With ``mean``, ``median``, ``std``, ``sum``, ``min``, ``max``, ``count``, ``first`` and ``map``. Results
-            have the groups, in order of first appearance, along the dimension, with the named levels only.
+            have the groups, sorted by the named levels, along the dimension, with these levels only.
 
         Examples
         --------

@@ -46,7 +46,7 @@ class FetchError(UserError):
         self.found = found
 
 
-class HashMismatch(FetchError):
+class HashMismatch(FetchError, ValueError):
     """The file arrived, but it is not the file that was registered."""
 
 

@@ -135,11 +135,11 @@ def load_assembly(
 def load_from_requests(identifier: str, table: FetchRequest, archive: FetchRequest | None) -> StimulusSet:
     """Fetch table and archive at once; unpack the archive in the cache, wherever it was found."""
     if archive is None:
-        return _identified(StimulusSetLoader(fetch_all([table])[0]).load(), identifier)
+        return _identified(StimulusSetLoader(StimulusSet, fetch_all([table])[0]).load(), identifier)
     csv_path, zip_path = fetch_all([table, archive])
     name = Path(archive.name)
     folder = unzip(zip_path, into=cache_folder(archive) / (name.stem if name.suffix else f"{name}_files"))
-    return _identified(StimulusSetLoader(csv_path, folder).load(), identifier)
+    return _identified(StimulusSetLoader(StimulusSet, csv_path, folder).load(), identifier)
 
 
 def _identified(stimulus_set: StimulusSet, identifier: str) -> StimulusSet:

@@ -36,6 +36,7 @@ __all__ = [
 Array = TypeVar("Array", bound=xr.DataArray)
 
 
+_STIMULUS_IDS = ("stimulus_id", "image_id")
 _ENDS = re.compile(r"_(start|end)\b")
 
 
@@ -320,9 +321,10 @@ def codes_of(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Index]
 
 
 def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number the groups that agree in all the given levels, in order of first appearance.
+    """Number the groups that agree in all the given levels, sorted by these levels, the first the most important.
 
-    Missing values agree with each other.
+    Missing values agree with each other, and come last. In a level that holds both, numbers come before text. Ids of
+    stimuli that are whole numbers, written as text, are sorted as numbers.
 
     Returns
     -------
@@ -334,11 +336,42 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
     combined = np.zeros(size, dtype=np.int64)
     for name in names:
         codes, values = codes_of(array, name)
-        combined = combined * (len(values) + 1) + (codes + 1)
-        # compact again, lest the product of the numbers of values overflows
-        combined = pd.factorize(combined)[0].astype(np.int64)
+        ranks = _ranks(_numbers_of(values) if name in _STIMULUS_IDS else values)
+        ranks = np.append(ranks, len(values))  # the last is that of missing values, whose code is -1
+        combined = combined * (len(values) + 1) + ranks[codes]
+        # number the groups anew, lest the product of the numbers of values overflows
+        combined = np.unique(combined, return_inverse=True)[1]
     _, first = np.unique(combined, return_index=True)
     return combined, first
+
+
+def _numbers_of(values: pd.Index) -> pd.Index:
+    """Return whole numbers that are written as text, without leading zeros, as numbers; other values as they are."""
+    try:
+        numbers = pd.Index([int(value) for value in values])
+    except (TypeError, ValueError):
+        return values
+    return numbers if all(str(number) == value for number, value in zip(numbers, values, strict=True)) else values
+
+
+def _ranks(values: pd.Index) -> np.ndarray:
+    """Rank of each of several distinct values."""
+    if values.is_monotonic_increasing:
+        return np.arange(len(values))
+    try:
+        order = values.argsort()
+    except TypeError:  # values of several types cannot be compared with each other
+        order = np.array(sorted(range(len(values)), key=lambda i: _sort_key(values[i])), dtype=np.intp)
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(values))
+    return ranks
+
+
+def _sort_key(value: Any) -> tuple[int, Any]:
+    """Key by which values of different types sort: numbers, text, anything else."""
+    if isinstance(value, int | float | np.number | np.bool_):
+        return 0, float(value)
+    return (1, value) if isinstance(value, str) else (2, repr(value))
 
 
 def is_missing(value: Any) -> bool:

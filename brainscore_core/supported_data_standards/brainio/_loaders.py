@@ -29,7 +29,8 @@ __all__ = [
 
 _LEGACY_ID = "image_id"
 _ID = "stimulus_id"
-_TEXT = (_ID, _LEGACY_ID, "filename")
+_IDS = (_ID, _LEGACY_ID)
+_TEXT = (*_IDS, "filename")
 _SHOWN = 5
 # before version 3 pandas read floats fast and nearly right, unless told otherwise
 _EXACT: dict[str, Any] = {} if int(pd.__version__.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
@@ -71,7 +72,7 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read the table of a stimulus set.
 
     `stimulus_id` and `filename` are text whatever they look like (``001`` stays ``001``, ``NA`` is no missing value);
-    a column `image_id`, as older tables have it, becomes `stimulus_id`.
+    a table that has only the older column `image_id` gets a column `stimulus_id` with the same ids.
     """
     try:
         table = pd.read_csv(csv_path, dtype=dict.fromkeys(_TEXT, str), **_EXACT)
@@ -82,8 +83,7 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
         raise UserError(
             f"cannot read the stimulus table {csv_path}: {error}", remedy="it must be a CSV file"
         ) from error
-    if _ID not in table.columns:
-        table = table.rename(columns={_LEGACY_ID: _ID})
+    StimulusSetLoader.correct_stimulus_id_name(table)
     if _ID not in table.columns:
         raise UserError(
             f"{csv_path} has no column 'stimulus_id'", remedy=f"its columns are {', '.join(map(str, table.columns))}"
@@ -99,11 +99,18 @@ class StimulusSetLoader:
 
     Parameters
     ----------
+    cls : type
+        Class of the stimulus set: `StimulusSet` or a subclass. Kept as ``stimulus_set_class``.
     csv_path : path
         Table with one row per stimulus: `stimulus_id`, `filename` (the file in the folder; kept as a column), and
         whatever else describes the stimuli.
     stimuli_directory : path or None
         Folder of exactly the files that the table lists; None for stimuli without files.
+
+    Notes
+    -----
+    A subclass may override :meth:`load`, to load a sample of the stimuli for example. The earlier form without
+    `cls`, ``StimulusSetLoader(csv_path, stimuli_directory)``, is deprecated.
 
     Examples
     --------
@@ -113,16 +120,48 @@ class StimulusSetLoader:
     >>> (folder / "files").mkdir()
     >>> _ = (folder / "files" / "cat.png").write_bytes(b"")
     >>> _ = (folder / "pets.csv").write_text("stimulus_id,filename,animal\n001,cat.png,cat\n")
-    >>> stimulus_set = StimulusSetLoader(folder / "pets.csv", folder / "files").load()
+    >>> stimulus_set = StimulusSetLoader(StimulusSet, folder / "pets.csv", folder / "files").load()
     >>> stimulus_set.get_stimulus("001").name
     'cat.png'
     """
 
     def __init__(
-        self, csv_path: str | os.PathLike[str], stimuli_directory: str | os.PathLike[str] | None = None
+        self,
+        cls: type[StimulusSet] = StimulusSet,
+        csv_path: str | os.PathLike[str] | None = None,
+        stimuli_directory: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not isinstance(cls, type):
+            warnings.warn(
+                "StimulusSetLoader(csv_path, stimuli_directory) is deprecated: pass the class first, "
+                "StimulusSetLoader(StimulusSet, csv_path, stimuli_directory)",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            cls, csv_path, stimuli_directory = StimulusSet, cls, csv_path or stimuli_directory
+        if csv_path is None:
+            raise UserError("csv_path is missing", remedy="pass the path of the table of the stimuli")
+        self.stimulus_set_class = cls
         self.csv_path = Path(csv_path)
         self.stimuli_directory = None if stimuli_directory is None else Path(stimuli_directory)
+
+    @classmethod
+    def correct_stimulus_id_name(cls, stimulus_set: pd.DataFrame) -> pd.DataFrame:
+        """Add the column `stimulus_id` to a table that has only the older column `image_id`.
+
+        Parameters
+        ----------
+        stimulus_set : DataFrame
+            Changed in place.
+
+        Returns
+        -------
+        DataFrame
+            The same table.
+        """
+        if _LEGACY_ID in stimulus_set and _ID not in stimulus_set:
+            stimulus_set[_ID] = stimulus_set[_LEGACY_ID]
+        return stimulus_set
 
     def load(self) -> StimulusSet:
         """Read the table and link the files.
@@ -134,13 +173,13 @@ class StimulusSetLoader:
         """
         table = read_stimulus_table(self.csv_path)
         if self.stimuli_directory is None:
-            return StimulusSet(table)
+            return self.stimulus_set_class(table)
         folder = self.stimuli_directory
         if not folder.is_dir():
             raise UserError(f"there is no folder {folder}", remedy="unpack the archive of the stimuli first")
         names = unpacked_files(folder)
         require_files(table, names, source=str(self.csv_path), files=f"the folder {folder}")
-        return link(table, {name: folder / name for name in names})
+        return link(table, {name: folder / name for name in names}, self.stimulus_set_class)
 
 
 class AssemblyLoader:
@@ -166,7 +205,7 @@ class AssemblyLoader:
     The merge is a left join on `stimulus_id`: presentations keep their number and order. A level that the assembly has
     already is kept as the assembly has it, and the stimulus set's column of that name is left out. A presentation
     whose stimulus is not in the stimulus set is an error. An assembly without a dimension `presentation` is not
-    merged. Older files' `image_id` becomes `stimulus_id`, and whole numbers as ids become text.
+    merged. Older files that have only `image_id` get `stimulus_id`, too, and whole numbers as ids become text.
 
     The result's ``encoding['source']`` is the path of the file, so that later errors can name it.
     """
@@ -237,9 +276,9 @@ def require_files(table: pd.DataFrame, present: set[str], *, source: str, files:
         )
 
 
-def link(table: pd.DataFrame, files: Mapping[str, Path]) -> StimulusSet:
+def link(table: pd.DataFrame, files: Mapping[str, Path], cls: type[StimulusSet] = StimulusSet) -> StimulusSet:
     """Make a stimulus set of a table and the files that its column `filename` names."""
-    stimulus_set = StimulusSet(table)
+    stimulus_set = cls(table)
     stimulus_set.stimulus_paths = {
         identifier: files[name] for identifier, name in zip(table[_ID], table["filename"], strict=True)
     }
@@ -274,20 +313,23 @@ def _of_class(assembly: DataAssembly, cls: type[DataAssembly], where: str) -> Da
 
 
 def _with_stimulus_ids(assembly: DataAssembly) -> DataAssembly:
-    """Call the level of stimulus ids `stimulus_id`, and make its values text."""
+    """Add the level `stimulus_id` where only the older `image_id` is there, and make numbers as ids text."""
     coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
-    if _ID not in coords and _LEGACY_ID not in coords:
+    corrected = {name: (coords[name][0], _text_ids(coords[name][1])) for name in _IDS if name in coords}
+    if _ID not in corrected and _LEGACY_ID in corrected:
+        corrected[_ID] = corrected[_LEGACY_ID]
+    if all(name in coords and values is coords[name][1] for name, (_, values) in corrected.items()):
         return assembly
-    dims, values = coords[_ID if _ID in coords else _LEGACY_ID]
-    values = np.asarray(values)
-    if _ID in coords and values.dtype.kind not in "iuf":
-        return assembly
+    return _rebuilt(assembly, coords | corrected)
+
+
+def _text_ids(values: np.ndarray) -> np.ndarray:
+    """Return ids as text if they are numbers, and as they are otherwise."""
+    if values.dtype.kind not in "iuf":
+        return values
     if values.dtype.kind == "f" and np.array_equal(values, np.round(values)):
         values = values.astype(np.int64)
-    renamed = {(_ID if name == _LEGACY_ID and _ID not in coords else name): coord for name, coord in coords.items()}
-    text = np.array([str(value) for value in values.ravel()], dtype=object).reshape(values.shape)
-    renamed[_ID] = (dims, text)
-    return _rebuilt(assembly, renamed)
+    return np.array([str(value) for value in values.ravel()], dtype=object).reshape(values.shape)
 
 
 def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, where: str) -> DataAssembly:

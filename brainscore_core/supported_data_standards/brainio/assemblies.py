@@ -37,7 +37,10 @@ __all__ = [
 
 
 class NeuroidAssembly(DataAssembly):
-    """Recordings or activations of neuroids: presentation × neuroid, or presentation × neuroid × time_bin."""
+    """Recordings or activations of neuroids: presentation × neuroid, or presentation × neuroid × time_bin.
+
+    Packaging and loading require these dimensions; intermediate results may have others.
+    """
 
     __slots__ = ()
 

@@ -14,7 +14,7 @@ import xarray as xr
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.supported_data_standards.brainio._encoding import RESERVED, Encoded, decode, encode, storable
-from brainscore_core.supported_data_standards.brainio._levels import named_coords
+from brainscore_core.supported_data_standards.brainio._levels import named_coords, ordered
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 if TYPE_CHECKING:
@@ -99,11 +99,17 @@ _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], di
 
 
 def _prepare(assembly: xr.DataArray) -> _Prepared:
-    """Dimensions, variables (the data first, then coordinates by name) and attributes."""
+    """Dimensions, variables and attributes.
+
+    The data come first, then coordinates by name, but a start before its end: other readers take the time bins of
+    assemblies as pairs of levels in the order of the file.
+    """
     dims = {checked_name(dim, "dimension"): size for dim, size in assembly.sizes.items()}
     # a matrix of similarities may have the same dimension twice
     variables = {_DATA: (tuple(map(str, assembly.dims)), encode("the assembly's values", assembly.values))}
-    for name, variable in sorted(named_coords(assembly).items(), key=lambda item: str(item[0])):
+    coords = named_coords(assembly)
+    for name in ordered(coords):
+        variable = coords[name]
         text = checked_name(name, "coordinate")
         if text == _DATA:
             raise UserError("a coordinate cannot be called 'data' in a file", remedy="rename it")
@@ -179,6 +185,8 @@ def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str
     ------
     UserError
         The file is missing, empty, damaged, or holds no assembly; the message names it.
+    ValueError
+        The assembly has other dimensions than its class.
     """
     import netCDF4
 
@@ -190,13 +198,15 @@ def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str
     with _hdf5:
         try:
             with netCDF4.Dataset(str(path), "r") as file:
-                return _read_group(_find_group(file, group, path), cls, path)
+                assembly = _read_group(_find_group(file, group, path), cls, path)
         except (OSError, RuntimeError, AttributeError) as error:
             if isinstance(error, PermissionError):
                 raise
             raise UserError(
                 f"{path} cannot be read as netCDF ({error})", remedy="it is damaged or of another kind: fetch it anew"
             ) from error
+    assembly.validate()
+    return assembly
 
 
 def _find_group(file: "netCDF4.Dataset", group: str | None, path: Path) -> Any:

@@ -171,7 +171,7 @@ def package_data_assembly_locally(
     proto_data_assembly: xr.DataArray,
     assembly_identifier: str,
     stimulus_set_identifier: str | None,
-    assembly_class_name: str | type[DataAssembly],
+    assembly_class_name: str | type[DataAssembly] = "NeuroidAssembly",
     downloads_path: str | Path | None = None,
     *,
     extras: Mapping[str, xr.DataArray] | None = None,
@@ -191,7 +191,7 @@ def package_data_assembly_locally(
         Name of the stimuli that were shown; usually the same. None if there are none. If ``attrs['stimulus_set']`` is
         there, ids are compared with it, and an id that it lacks is an error. If the folder has the packaged table of
         the stimulus set, ids are compared with that too; a difference is a warning, since it may be an older one.
-    assembly_class_name : str or type
+    assembly_class_name : str or type, default 'NeuroidAssembly'
         ``'NeuroidAssembly'``, ``'BehavioralAssembly'``, or whatever ``resolve_assembly_class`` knows.
     downloads_path : str or Path, optional
         Folder for the file, made if it is not there; by default ``~/Downloads/brainscore_packages``. A file there of

@@ -20,6 +20,7 @@ from .assemblies import DataAssembly
 from .stimuli import StimulusSet
 
 __all__ = [
+    "download_file_if_not_exists",
     "load_assembly_from_s3",
     "load_file",
     "load_file_from_s3",
@@ -190,6 +191,41 @@ def load_file_from_s3(
     copy_all([(request, target)])
     warn_of_unverified([(request, target)])
     return target
+
+
+def download_file_if_not_exists(
+    local_path: str | os.PathLike[str], bucket: str, remote_filepath: str, *, sha1: str | None = None
+) -> Path:
+    """Load one file, unless there is a file at `local_path`, which is left as it is.
+
+    Parameters
+    ----------
+    local_path : path
+        Where to put the file.
+    bucket : str
+        Bucket, or ``bucket/folder/…``.
+    remote_filepath : str
+        Key of the object below that.
+    sha1 : str, optional
+        Its hash, which is checked when the file is loaded; see :func:`load_file_from_s3`.
+
+    Returns
+    -------
+    pathlib.Path
+        `local_path`.
+
+    Raises
+    ------
+    FetchError
+        The file cannot be fetched or written, or has another hash.
+
+    Warns
+    -----
+    UnverifiedFileWarning
+        A file was loaded without `sha1`.
+    """
+    target = Path(local_path)
+    return target if target.is_file() else load_file_from_s3(bucket, remote_filepath, target, sha1=sha1)
 
 
 def load_folder_from_s3(

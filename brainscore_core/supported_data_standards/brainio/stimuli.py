@@ -1,6 +1,6 @@
 """Tables of stimuli, with their files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -52,8 +52,8 @@ class StimulusSet(pd.DataFrame):
     _metadata = ["_identifier", "_stimulus_paths", "_original_paths"]  # noqa: RUF012 -- pandas wants a list here
 
     _identifier: str | None = None
-    _stimulus_paths: dict[str, Path] | None = None
-    _original_paths: dict[str, Path] | None = None
+    _stimulus_paths: dict[str, str | Path] | None = None
+    _original_paths: dict[str, str | Path] | None = None
 
     def __init__(self, data: Any = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(data, *args, **kwargs)  # type: ignore[call-arg] # pandas' is untyped
@@ -87,8 +87,8 @@ class StimulusSet(pd.DataFrame):
         super().__setattr__("identifier" if name == "name" else name, value)
 
     @property
-    def stimulus_paths(self) -> dict[str, Path]:
-        """Map each stimulus id to its file; empty for stimuli without files."""
+    def stimulus_paths(self) -> dict[str, str | Path]:
+        """Map each stimulus id to its file, as it was set; empty for stimuli without files."""
         if self._stimulus_paths is None:
             object.__setattr__(self, "_stimulus_paths", {})
         return self._stimulus_paths  # type: ignore[return-value] # set above
@@ -98,7 +98,7 @@ class StimulusSet(pd.DataFrame):
         object.__setattr__(self, "_stimulus_paths", _as_paths(paths, "stimulus_paths"))
 
     @property
-    def original_paths(self) -> dict[str, Path] | None:
+    def original_paths(self) -> dict[str, str | Path] | None:
         """Files from which the present ones were made, e.g. put on a screen; None where they were not changed."""
         return self._original_paths
 
@@ -179,7 +179,43 @@ class StimulusSet(pd.DataFrame):
         return self.get_stimulus(image_id)
 
     @classmethod
-    def from_files(cls, csv_path: str | Path, dir_path: str | Path | None = None) -> "StimulusSet":
+    def get_loader_class(cls) -> "type[StimulusSetLoader]":
+        """Class that reads stimulus sets of this class; a subclass may have its own."""
+        from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
+
+        return StimulusSetLoader
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[str | Path]) -> "StimulusSet":
+        """Make a stimulus set of files; the ``stimulus_id`` of each is its path.
+
+        Parameters
+        ----------
+        paths : sequence of str or Path
+            A file may occur several times.
+
+        Raises
+        ------
+        UserError
+            If these are not paths.
+
+        Examples
+        --------
+        >>> StimulusSet.from_paths(["cat.png", Path("dog.png")])["stimulus_id"].tolist()
+        ['cat.png', 'dog.png']
+        """
+        listed = [] if isinstance(paths, str | Path) else list(paths)
+        if not listed or not all(isinstance(path, str | Path) for path in listed):
+            raise UserError(
+                f"{paths!r} are not stimuli" if len(repr(paths)) < 200 else f"a {type(paths).__name__} is not stimuli",
+                remedy="pass a StimulusSet, or a list of paths of files",
+            )
+        stimuli = cls({"stimulus_id": [str(path) for path in listed]})
+        stimuli.stimulus_paths = {str(path): path for path in listed}
+        return stimuli
+
+    @classmethod
+    def from_files(cls, csv_path: str | Path, dir_path: str | Path | None = None, **kwargs: Any) -> "StimulusSet":
         """Read a stimulus set from its table and the folder of its files.
 
         Parameters
@@ -188,10 +224,10 @@ class StimulusSet(pd.DataFrame):
             Table with a column ``stimulus_id`` and, if there are files, a column ``filename``.
         dir_path : str or Path, optional
             Folder with exactly the files named in the table.
+        **kwargs
+            Further arguments of the class that :meth:`get_loader_class` returns.
         """
-        from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
-
-        return cls.from_loader(StimulusSetLoader(csv_path, dir_path))
+        return cls.from_loader(cls.get_loader_class()(cls=cls, csv_path=csv_path, stimuli_directory=dir_path, **kwargs))
 
     @classmethod
     def from_loader(cls, loader: Any) -> "StimulusSet":
@@ -205,20 +241,20 @@ class StimulusSet(pd.DataFrame):
         return cls.from_files(loader) if isinstance(loader, str | Path) else cls(loader.load())
 
 
-def _as_paths(paths: Mapping[str, str | Path] | None, what: str) -> dict[str, Path] | None:
+def _as_paths(paths: Mapping[str, str | Path] | None, what: str) -> dict[str, str | Path] | None:
     if paths is None:
         return None
     if not isinstance(paths, Mapping):
         raise TypeError(f"{what} must map stimulus ids to files, got a {type(paths).__name__}")
-    return {stimulus_id: Path(path) for stimulus_id, path in paths.items()}
+    return dict(paths)
 
 
-def _united(several: list[dict[str, Path]]) -> dict[str, Path]:
+def _united(several: list[dict[str, str | Path]]) -> dict[str, str | Path]:
     """All paths but those of stimuli that have different files in different sets."""
-    united: dict[str, Path] = {}
+    united: dict[str, str | Path] = {}
     contradictory = set()
     for paths in several:
         for stimulus_id, path in paths.items():
-            if united.setdefault(stimulus_id, path) != path:
+            if Path(united.setdefault(stimulus_id, path)) != Path(path):
                 contradictory.add(stimulus_id)
     return {stimulus_id: path for stimulus_id, path in united.items() if stimulus_id not in contradictory}

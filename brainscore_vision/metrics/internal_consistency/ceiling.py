@@ -9,13 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Ceiling, Score
-from brainscore_core.numerics import split_half_reliability
+from brainscore_core.numerics import pearson, split_half_reliability
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
+from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation
 
-__all__ = ["InternalConsistency"]
+__all__ = ["InternalConsistency", "PearsonCorrelation"]
 
 _AVERAGED = (
     "pass the recordings before repetitions were averaged (for example load_assembly(average_repetitions=False)), "
@@ -166,6 +167,28 @@ class InternalConsistency(Ceiling):
                     remedy=f"drop what does not define a stimulus, for example assembly.drop_vars([{changing[0]}])",
                 )
         return MetricInputError(message, remedy=_AVERAGED)
+
+
+class PearsonCorrelation(XarrayCorrelation):
+    """Pearson correlation of two halves over stimuli, neuroid by neuroid.
+
+    Parameters
+    ----------
+    stimulus_coord, neuroid_coord : str
+        Coordinates by which stimuli and neuroids are matched.
+    neuroid_dim : str
+        Dimension over which :meth:`aggregate` takes the median.
+    """
+
+    def __init__(
+        self, stimulus_coord: str = "stimulus_id", neuroid_dim: str = "neuroid", neuroid_coord: str = "neuroid_id"
+    ) -> None:
+        super().__init__(pearson, stimulus_coord, neuroid_coord, columnwise=True)
+        self._neuroid_dim = neuroid_dim
+
+    def aggregate(self, scores: Score) -> Score:
+        """Median over neuroids."""
+        return scores.median(self._neuroid_dim)
 
 
 def _codes(columns: list[NDArray[Any]], length: int) -> NDArray[np.intp]:

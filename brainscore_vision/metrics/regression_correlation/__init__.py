@@ -1,5 +1,6 @@
 """Linear maps from a model's features to neural responses, and how well they predict."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,15 @@ def _cross_validated(
 def _split(
     regression: _Regression, metric: type[SplitRegressedCorrelation] = SplitRegressedCorrelation
 ) -> Callable[..., SplitRegressedCorrelation]:
-    def make(*, regression_kwargs: _Options = None) -> SplitRegressedCorrelation:
+    """Metric with fixed training and test stimuli; `alphas` arrives only where the regression chooses no penalty."""
+
+    def make(*, alphas: Sequence[float] | None = None, regression_kwargs: _Options = None) -> SplitRegressedCorrelation:
+        if alphas is not None:
+            warnings.warn(
+                "alphas has no effect: the penalty of this regression is fixed, as on brain-score 2.x. "
+                "'ridgecv_split' and 'dual_ridgecv_split' choose among alphas",
+                stacklevel=3,
+            )
         return metric(regression=regression(regression_kwargs), correlation=pearsonr_correlation())
 
     return make

@@ -31,6 +31,7 @@ __all__ = [
     "CrossRegressedCorrelation",
     "DualRidgeCVRegression",
     "SplitRegressedCorrelation",
+    "TrainTestSplitCorrelation",
     "dual_ridge_cv_regression",
     "dual_ridge_regression",
     "linear_regression",
@@ -39,6 +40,7 @@ __all__ = [
     "pls_regression",
     "ridge_cv_regression",
     "ridge_regression",
+    "single_regression",
 ]
 
 _WHAT = "the correlation of predicted and measured responses"
@@ -236,6 +238,13 @@ class SplitRegressedCorrelation(Metric):
         tested.attrs = {}
         score.attrs = {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "predictions": prediction, "targets": tested}
         return note_undefined(attach_neuroid_interval(score, raw), raw.values, what=_WHAT)
+
+
+TrainTestSplitCorrelation = SplitRegressedCorrelation
+"""Name of :class:`SplitRegressedCorrelation` on brain-score 2.x."""
+
+single_regression = neuron_to_neuron_regression
+"""Name of :func:`neuron_to_neuron_regression` on brain-score 2.x."""
 
 
 def pearsonr_correlation(xarray_kwargs: Mapping[str, Any] | None = None) -> XarrayCorrelation:

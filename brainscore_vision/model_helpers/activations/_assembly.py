@@ -1,19 +1,23 @@
 """Responses with their coordinates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers._packaging import presentation_coords
 from brainscore_vision.model_helpers.activations._microsaccades import Shifts
 from brainscore_vision.model_helpers.activations._neuroids import LayerUnits, neuroid_coords
 from brainscore_vision.model_helpers.activations._presentations import Presentations
 
-__all__ = ["Shown", "assembly"]
+__all__ = ["Shown", "assembly", "with_stimulus_columns"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,23 @@ class Shown:
 
     def _each(self, trials: NDArray[Any]) -> NDArray[Any]:
         return np.tile(trials, len(self.presentations.paths))
+
+
+def with_stimulus_columns(
+    activations: NeuroidAssembly, stimulus_set: StimulusSet, files: Mapping[str, Path]
+) -> NeuroidAssembly:
+    """Activations for files, with the columns of the stimulus set that the files belong to."""
+    shown = np.array([str(files[stimulus_id]) for stimulus_id in stimulus_set["stimulus_id"]], dtype=object)
+    trials = max(activations.sizes["presentation"] // max(len(shown), 1), 1)
+    if not np.array_equal(activations["stimulus_path"].values.astype(object), np.repeat(shown, trials)):
+        raise UserError(
+            "from_paths of the extractor does not return the presentations in the order of the files",
+            remedy="keep the order of stimulus_path, trial after trial of each file",
+        )
+    columns = presentation_coords(stimulus_set)
+    return activations.assign_coords(
+        {name: (dim, np.repeat(values, trials)) for name, (dim, values) in columns.items()}
+    )
 
 
 def assembly(

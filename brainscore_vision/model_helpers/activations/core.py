@@ -13,7 +13,8 @@ from brainscore_core.errors import UserError
 from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations._assembly import Shown, assembly
+from brainscore_vision.benchmark_helpers.screen import stimulus_files
+from brainscore_vision.model_helpers.activations._assembly import Shown, assembly, with_stimulus_columns
 from brainscore_vision.model_helpers.activations._fingerprint import Unhashable, calling_plugin, fingerprint
 from brainscore_vision.model_helpers.activations._hooks import HookHandle
 from brainscore_vision.model_helpers.activations._loading import Loader, Workers
@@ -28,7 +29,7 @@ from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, 
 from brainscore_vision.model_helpers.activations.reduction import make_reduction
 from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
 
-__all__ = ["ActivationsExtractorHelper"]
+__all__ = ["ActivationsExtractorHelper", "flatten"]
 
 VERSION = 1  # raise it whenever the same model and stimuli give other values
 _logger = logging.getLogger(__name__)
@@ -189,6 +190,23 @@ class ActivationsExtractorHelper:
         UserError
             If a layer or a file does not exist or cannot be read, or the visual angle is needed and not known.
         """
+        show = self.from_stimulus_set if isinstance(stimuli, StimulusSet) else self.from_paths
+        return show(
+            stimuli,
+            layers=layers,
+            stimuli_identifier=stimuli_identifier,
+            number_of_trials=number_of_trials,
+            require_variance=require_variance,
+        )
+
+    def _extracted(
+        self,
+        stimuli: StimulusSet | Sequence[Any],
+        layers: Sequence[str] | None,
+        stimuli_identifier: str | Literal[False] | None,
+        number_of_trials: int,
+        require_variance: bool,
+    ) -> NeuroidAssembly:
         with timed("extraction"):
             shown, first, values, together = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
@@ -224,8 +242,24 @@ class ActivationsExtractorHelper:
         require_variance: bool = False,
         number_of_trials: int = 1,
     ) -> NeuroidAssembly:
-        """Activations for a stimulus set; see :meth:`__call__`."""
-        return self(stimulus_set, layers, stimuli_identifier, number_of_trials, require_variance)
+        """Activations for a stimulus set; see :meth:`__call__`.
+
+        Where a subclass overrides :meth:`from_paths`, as on brain-score 2.x, the stimulus set's columns are added to
+        what that returns.
+        """
+        if not self._rearranges:
+            return self._extracted(stimulus_set, layers, stimuli_identifier, number_of_trials, require_variance)
+        for hook in tuple(self._stimulus_set_hooks.values()):
+            stimulus_set = hook(stimulus_set)
+        files = stimulus_files(stimulus_set)
+        activations = self.from_paths(
+            [str(files[stimulus_id]) for stimulus_id in stimulus_set["stimulus_id"]],
+            layers=layers,
+            stimuli_identifier=stimulus_set.identifier if stimuli_identifier is None else stimuli_identifier,
+            require_variance=require_variance,
+            number_of_trials=number_of_trials,
+        )
+        return with_stimulus_columns(activations, stimulus_set, files)
 
     def from_paths(
         self,
@@ -236,7 +270,12 @@ class ActivationsExtractorHelper:
         number_of_trials: int = 1,
     ) -> NeuroidAssembly:
         """Activations for files; see :meth:`__call__`."""
-        return self(stimuli_paths, layers, stimuli_identifier, number_of_trials, require_variance)
+        return self._extracted(stimuli_paths, layers, stimuli_identifier, number_of_trials, require_variance)
+
+    @property
+    def _rearranges(self) -> bool:
+        """Whether a subclass changes what is returned for files."""
+        return type(self).from_paths is not ActivationsExtractorHelper.from_paths
 
     def register_batch_activations_hook(self, hook: Callable[[Any], Any]) -> HookHandle:
         """Call ``hook(activations)`` on each batch, a dictionary from layer to array; it returns what replaces them.
@@ -333,7 +372,7 @@ class ActivationsExtractorHelper:
 
     def keeps_activations(self) -> bool:
         """Whether activations are stored: there is a store, and it can be told what the model depends on."""
-        if self._open_store() is None:
+        if self._open_store() is None or self._rearranges:
             return False
         try:
             self._model_parts()
@@ -385,6 +424,33 @@ class ActivationsExtractorHelper:
         if self._timeline is not None:
             return self._timeline.arrange(layer, as_rows(tensor_of(output, layer)))
         return as_rows(self._pooling.apply(tensor_of(output, layer)))
+
+
+def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
+    """One row a stimulus.
+
+    Parameters
+    ----------
+    layer_output : ndarray, stimuli × …
+        What a layer returned.
+    return_index : bool
+        Whether the place of each feature in the layer is returned, too.
+
+    Returns
+    -------
+    ndarray, stimuli × features; or that and an ndarray of int, features × axes
+
+    Examples
+    --------
+    >>> features, places = flatten(np.zeros((5, 2, 3)), return_index=True)
+    >>> features.shape, places[4].tolist()
+    ((5, 6), [1, 1])
+    """
+    rows = layer_output.reshape(len(layer_output), -1)
+    if not return_index:
+        return rows
+    shape = layer_output.shape[1:]
+    return rows, np.indices(shape).reshape(len(shape), -1).T
 
 
 def _note_model(identifier: str, fingerprint: Mapping[str, Any]) -> None:

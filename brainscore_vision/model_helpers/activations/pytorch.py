@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 _AT_ONCE_ON_CPU = 16  # beyond that the responses inside a network leave the cache, and it becomes slower
-_READS_LAYERS = ("get_activations", "get_layer", "register_hook")
+_READS_LAYERS = ("get_activations", "get_layer", "register_hook", "_output_layer", "_tensor_to_numpy")
 
 
 class PytorchWrapper:
@@ -83,6 +84,10 @@ class PytorchWrapper:
     module that has no others in it), or as ``'IT.output-t1'``: what a module gave the second time that it ran in one
     pass. Without a number the last time counts. Of several tensors that a layer returns the first is taken.
 
+    Subclasses may override how layers are read, as on brain-score 2.x: `get_activations`, `get_layer`,
+    `register_hook`, ``_output_layer`` and ``_tensor_to_numpy``. Their layers are then asked for under the names that
+    they are given, without patterns.
+
     Examples
     --------
     >>> import functools, torch
@@ -108,6 +113,7 @@ class PytorchWrapper:
         **options: Any,
     ) -> None:
         self._devices = choose_devices(device)
+        self._device = self._devices[0]
         self._model = model.to(self._devices[0]).eval()
         self._forward_kwargs = dict(forward_kwargs or {})
         self._autocast = autocast_type(autocast)
@@ -127,8 +133,7 @@ class PytorchWrapper:
     def _build_extractor(
         self, identifier: str, preprocessing: Any, get_activations: Any, **options: Any
     ) -> ActivationsExtractorHelper:
-        own = [name for name in _READS_LAYERS if getattr(type(self), name) is not getattr(PytorchWrapper, name)]
-        if not own:  # a subclass that reads layers in its own way is asked by its own methods
+        if not self._reads_layers_itself():
             names = LayerNames(self._model)
             options = {"recorder": self._recorder, "resolve": names.resolve, "canonical": names.canonical} | options
         return ActivationsExtractorHelper(
@@ -174,14 +179,17 @@ class PytorchWrapper:
 
     def get_layer(self, layer_name: str) -> "torch.nn.Module":
         """The module of a layer."""
+        if layer_name == "logits" and layer_name not in dict(self._model.named_children()):
+            return self._output_layer()
         return LayerNames(self._model).module(layer_name)[0]
+
+    def _output_layer(self) -> "torch.nn.Module":
+        return LayerNames(self._model).module("logits")[0]
 
     def get_activations(self, images: Any, layer_names: Sequence[str]) -> "OrderedDict[str, NDArray[Any]]":
         """Outputs of layers for preprocessed images, stimuli first."""
         found: OrderedDict[str, NDArray[Any]] = OrderedDict()
-        if type(self).register_hook is not PytorchWrapper.register_hook or (
-            type(self).get_layer is not PytorchWrapper.get_layer
-        ):
+        if self._reads_layers_itself():
             handles = [self.register_hook(self.get_layer(name), name, target_dict=found) for name in layer_names]
             try:
                 self._run(self._model, images)
@@ -197,9 +205,20 @@ class PytorchWrapper:
         """Let a module write what it returns into `target_dict`, under `layer_name`; returns torch's handle."""
 
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
-            target_dict[layer_name] = np.array(as_rows(tensor_of(output, layer_name)))
+            target_dict[layer_name] = self._tensor_to_numpy(output)
 
         return layer.register_forward_hook(hook)
+
+    @classmethod
+    def _tensor_to_numpy(cls, output: Any) -> NDArray[Any]:
+        """Copy what a layer returned into an array."""
+        return np.array(as_rows(tensor_of(output, "that was asked for")))
+
+    def _reads_layers_itself(self) -> bool:
+        """Whether a subclass reads layers by methods of its own, which are then used."""
+        return any(
+            getattr_static(type(self), name) is not getattr_static(PytorchWrapper, name) for name in _READS_LAYERS
+        )
 
     def _recorder(self) -> Recorder:
         """What records during one call: it learns from the first stimulus how often each module runs."""

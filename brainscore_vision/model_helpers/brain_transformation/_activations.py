@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from inspect import getattr_static
 from typing import Any, Protocol
 
 from brainscore_core.errors import UserError
@@ -15,6 +16,7 @@ __all__ = ["ActivationsModel", "UnknownLayer", "layer_names", "logits_width", "r
 _GLOB = re.compile(r"[*?\[]")
 _TIME_STEP = re.compile(r"-t(\d+)$")
 _LOGITS = "logits"
+_HELPERS = "brainscore_vision.model_helpers."
 
 
 class ActivationsModel(Protocol):
@@ -107,11 +109,19 @@ def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
     known = layer_names(activations_model)
     get_layer = getattr(activations_model, "get_layer", None)
     if callable(get_layer):
+        if _changes_what_it_returns(getattr(get_layer, "__self__", activations_model)):
+            return None
         try:
             return getattr(get_layer(layer), "out_features", None)
         except (AttributeError, IndexError, KeyError, UserError):
             return None  # a wrapper of its own kind: what it gives for the stimuli tells
     return 0 if known is not None and layer not in known else None
+
+
+def _changes_what_it_returns(wrapper: Any) -> bool:
+    """Whether a wrapper has a ``__call__`` of its own, which may drop a background class or pool tokens."""
+    call: Any = getattr_static(type(wrapper), "__call__", None)
+    return not str(getattr(call, "__module__", "")).startswith(_HELPERS)
 
 
 def unique(names: Iterable[str]) -> list[str]:

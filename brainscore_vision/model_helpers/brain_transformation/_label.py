@@ -1,15 +1,25 @@
-"""Naming what is on a picture, from the logits of a network that was trained on ImageNet."""
+"""Naming what is on a picture, from the logits of a network that was trained on ImageNet, or by a fitted readout."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    NeuroidAssembly,
+    coords_for_dim,
+)
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.brain_transformation._activations import ActivationsModel, logits_width
+from brainscore_vision.model_helpers.brain_transformation._readout import (
+    Aggregation,
+    ChoiceLabels,
+    FittedReadout,
+    ReadoutStimuli,
+)
 from brainscore_vision.model_helpers.brain_transformation.labels import (
     NUMBER_OF_CLASSES,
     imagenet_synsets,
@@ -19,8 +29,6 @@ from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["LabelBehavior", "label_probabilities"]
 
-ChoiceLabels = str | Sequence[str] | Mapping[str, Sequence[int]]
-Aggregation = Literal["mean", "max"]
 LOGITS = "logits"
 
 
@@ -30,24 +38,46 @@ class LabelBehavior:
     ``'imagenet'``: the synset of the largest logit. A list of labels: softmax over all logits, the mean over the
     classes that each label stands for, the label with the largest (Geirhos et al. 2018 [1]_).
 
+    A model without these logits is *not applicable*, unless labelled images are given: a linear readout (the logistic
+    regression of :class:`ProbabilitiesMapping`) of the behavioural layer is then fitted on them. The result has
+    ``attrs['readout']``, which score and receipt repeat: ``'fitted readout: …'``.
+
     Parameters
     ----------
     identifier : str
         Name of the model, for messages.
     activations_model : callable
         ``(stimuli, layers=['logits'])`` → presentation × neuroid, 1,000 of them.
+    layer : str or list of str, optional
+        What a fitted readout reads out from.
+    readout_stimuli : StimulusSet, str or callable, optional
+        Images with a column ``image_label`` for models without 1,000 logits: a stimulus set, the name of a registered
+        one, or a function that returns one. Labels are those to choose from, or synsets of ImageNet, which then stand
+        for the labels as logits do. With 1,000 logits they are not used.
 
     References
     ----------
     .. [1] https://doi.org/10.48550/arXiv.1808.08750
     """
 
-    def __init__(self, identifier: str, activations_model: ActivationsModel) -> None:
+    def __init__(
+        self,
+        identifier: str,
+        activations_model: ActivationsModel,
+        layer: str | Sequence[str] = (),
+        readout_stimuli: ReadoutStimuli | None = None,
+    ) -> None:
         self._identifier = identifier
         self.activations_model = activations_model
-        self._lists: dict[str, list[int]] | None = None
+        self._labels: ChoiceLabels | None = None
         self._aggregation: Aggregation = "mean"
-        self._started = False
+        self._readout: FittedReadout | None = None
+        if readout_stimuli is not None:
+            layers = [layer] if isinstance(layer, str) else list(layer)
+            # looked up at each call: subclasses of ModelCommitment replace the activations model of behaviours
+            self._readout = FittedReadout(identifier, self._activations, layers, readout_stimuli)
+        self._fits = False
+        self._of_imagenet = False
 
     @property
     def identifier(self) -> str:
@@ -80,20 +110,22 @@ class LabelBehavior:
         Raises
         ------
         NotApplicable
-            If the model has no 1,000 logits, as far as can be told before it runs.
+            If the model has no 1,000 logits, as far as can be told before it runs, and no readout can be fitted.
         UserError
             If the classes of a label are not known.
         """
         if task != BrainModel.Task.label:
             raise NotApplicable(f"{self._identifier!r}: this names stimuli, it cannot do {str(task)!r}")
-        _check_width(self._identifier, logits_width(self.activations_model, LOGITS))
+        self._fits = not self._has_logits(logits_width(self.activations_model, LOGITS))
         labels = fitting_stimuli if choice_labels is None else choice_labels
         if labels is None:
             raise UserError("the task 'label' needs labels to choose from", remedy="pass a list of them, or 'imagenet'")
         if aggregation not in ("mean", "max"):
             raise UserError(f"aggregation is {aggregation!r}", remedy="known: 'mean', 'max'")
-        self._lists = None if isinstance(labels, str) and labels == "imagenet" else index_lists(labels)
-        self._aggregation, self._started = aggregation, True
+        self._of_imagenet = isinstance(labels, str) and labels == "imagenet"
+        if not (self._fits or self._of_imagenet):
+            index_lists(labels)  # an unknown label is refused before anything is shown
+        self._labels, self._aggregation = labels, aggregation
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
@@ -106,12 +138,15 @@ class LabelBehavior:
             presentation × choice, one choice. ``presentation`` has the columns of `stimuli` and ``label``; with
             ``'imagenet'`` also ``synset`` and ``logit`` (the index of the class).
         """
-        if not self._started:
+        if self._labels is None:
             raise UserError("no labels were given yet", remedy="call start_task('label', labels) first")
-        logits = self.activations_model(
-            stimuli, layers=[LOGITS], number_of_trials=number_of_trials, require_variance=require_variance
-        ).transpose("presentation", "neuroid")
-        _check_width(self._identifier, logits.sizes["neuroid"])
+        options = {"number_of_trials": number_of_trials, "require_variance": require_variance}
+        if self._readout is not None and self._fits:
+            return self._read_out(self._readout, stimuli, options)
+        logits = self.activations_model(stimuli, layers=[LOGITS], **options).transpose("presentation", "neuroid")
+        self._fits = not self._has_logits(logits.sizes["neuroid"])
+        if self._readout is not None and self._fits:
+            return self._read_out(self._readout, stimuli, options)
         values = logits.values
         undefined = ~np.isfinite(values).all(axis=1)
         if undefined.any():
@@ -122,16 +157,44 @@ class LabelBehavior:
                 remedy="check the model's weights and preprocessing, or compute in float32",
             )
         coords: dict[str, Any] = dict(coords_for_dim(logits, "presentation"))
-        if self._lists is None:
-            indices = values.argmax(axis=1)
-            choices = np.array(imagenet_synsets(), dtype=object)[indices]
-            coords |= {"synset": ("presentation", choices), "logit": ("presentation", indices)}
+        if self._of_imagenet:
+            choices = np.array(imagenet_synsets(), dtype=object)[values.argmax(axis=1)]
         else:
-            best = label_probabilities(values, list(self._lists.values()), self._aggregation).argmax(axis=1)
-            choices = np.array(list(self._lists), dtype=object)[best]
+            lists = index_lists(self._labels)
+            best = label_probabilities(values, list(lists.values()), self._aggregation).argmax(axis=1)
+            choices = np.array(list(lists), dtype=object)[best]
+        return self._answer(choices, coords)
+
+    def _read_out(self, readout: FittedReadout, stimuli: StimulusSet, options: dict[str, Any]) -> BehavioralAssembly:
+        assert self._labels is not None  # a task was started
+        chosen = readout.choose(self._labels, stimuli, self._aggregation, **options)
+        answer = self._answer(chosen.labels, dict(coords_for_dim(chosen.features, "presentation")))
+        answer.attrs["readout"] = chosen.description
+        return answer
+
+    def _activations(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
+        return self.activations_model(stimuli, layers=layers, **options)
+
+    def _answer(self, choices: NDArray[Any], coords: dict[str, Any]) -> BehavioralAssembly:
+        if self._of_imagenet:
+            index = {synset: number for number, synset in enumerate(imagenet_synsets())}
+            logits = np.array([index[choice] for choice in choices])
+            coords |= {"synset": ("presentation", choices), "logit": ("presentation", logits)}
         coords["label"] = ("presentation", choices)
         coords["choice"] = ("choice", [str(BrainModel.Task.label)])
         return BehavioralAssembly(choices[:, np.newaxis], coords=coords, dims=["presentation", "choice"])
+
+    def _has_logits(self, width: int | None) -> bool:
+        """Whether there are the logits of ImageNet; None: that is not known yet."""
+        if width is None or width == NUMBER_OF_CLASSES:
+            return True
+        if self._readout is not None:
+            return False
+        raise NotApplicable(
+            f"{self._identifier!r} cannot do the task 'label': it has "
+            + ("no logits to name stimuli with" if width == 0 else f"{width} logits, not the 1,000 of ImageNet")
+            + "; ModelCommitment(readout_stimuli=…) fits a readout on labelled images"
+        )
 
 
 def label_probabilities(
@@ -163,12 +226,3 @@ def label_probabilities(
     probabilities = exponentials / exponentials.sum(axis=1, keepdims=True)
     reduce = np.mean if aggregation == "mean" else np.max
     return np.stack([reduce(probabilities[:, list(indices)], axis=1) for indices in lists], axis=1)
-
-
-def _check_width(identifier: str, width: int | None) -> None:
-    if width is None or width == NUMBER_OF_CLASSES:
-        return
-    raise NotApplicable(
-        f"{identifier!r} cannot do the task 'label': it has "
-        + ("no logits to name stimuli with" if width == 0 else f"{width} logits, not the 1,000 of ImageNet")
-    )

@@ -48,18 +48,27 @@ class OddOneOut:
         self._identifier = identifier
         self.activations_model = activations_model
         self._layers = [layer] if isinstance(layer, str) else list(layer)
-        self.set_similarity_measure(similarity)
+        self.similarity_measure = similarity
 
     @property
     def identifier(self) -> str:
         """Name of the model."""
         return self._identifier
 
-    def set_similarity_measure(self, similarity: Similarity) -> None:
-        """Compare by ``'dot'`` product or ``'cosine'`` from now on."""
+    @property
+    def similarity_measure(self) -> Similarity:
+        """How two stimuli are compared: ``'dot'`` or ``'cosine'``."""
+        return self._similarity
+
+    @similarity_measure.setter
+    def similarity_measure(self, similarity: Similarity) -> None:
         if similarity not in _SIMILARITIES:
             raise ValueError(f"similarity is {similarity!r}; known: 'dot', 'cosine'")
         self._similarity = similarity
+
+    def set_similarity_measure(self, similarity_measure: Similarity) -> None:
+        """Compare by ``'dot'`` product or ``'cosine'`` from now on; the same as setting `similarity_measure`."""
+        self.similarity_measure = similarity_measure
 
     def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
         """Nothing has to be learned; `fitting_stimuli` is unused."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, coords_for_dim
@@ -12,6 +11,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.brain_transformation._activations import ActivationsModel
 from brainscore_vision.model_helpers.brain_transformation._label import LabelBehavior
 from brainscore_vision.model_helpers.brain_transformation._odd_one_out import OddOneOut, Similarity, odd_one_out
+from brainscore_vision.model_helpers.brain_transformation._readout import LogisticReadout, ReadoutStimuli
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "LogitsBehavior",
     "OddOneOut",
     "ProbabilitiesMapping",
+    "ReadoutStimuli",
     "Similarity",
     "odd_one_out",
 ]
@@ -97,7 +98,7 @@ class ProbabilitiesMapping:
         self._identifier = identifier
         self.activations_model = activations_model
         self._layers = [layer] if isinstance(layer, str) else list(layer)
-        self._readout: _LogisticReadout | None = None
+        self._readout: LogisticReadout | None = None
 
     @property
     def identifier(self) -> str:
@@ -133,7 +134,7 @@ class ProbabilitiesMapping:
             number_of_trials=number_of_trials,
             require_variance=require_variance,
         ).transpose("presentation", "neuroid")
-        self._readout = _LogisticReadout(features.values, features["image_label"].values)
+        self._readout = LogisticReadout(features.values, features["image_label"].values)
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
@@ -154,28 +155,3 @@ class ProbabilitiesMapping:
         coords: dict[str, Any] = dict(coords_for_dim(features, "presentation"))
         coords["choice"] = ("choice", self._readout.labels)
         return BehavioralAssembly(probabilities, coords=coords, dims=["presentation", "choice"])
-
-
-class _LogisticReadout:
-    """Standardisation and multinomial logistic regression."""
-
-    def __init__(self, features: NDArray[Any], labels: NDArray[Any]) -> None:
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.preprocessing import StandardScaler
-
-        self.labels = np.array(list(dict.fromkeys(labels)), dtype=object)
-        if len(self.labels) < 2:
-            raise UserError(
-                f"all fitting stimuli have the label {self.labels[0]!r}" if len(labels) else "no fitting stimuli",
-                remedy="give stimuli of at least two labels",
-            )
-        index = {label: number for number, label in enumerate(self.labels)}
-        penalty = 1e-3 * (2 if len(self.labels) == 2 else 1)  # see Notes of ProbabilitiesMapping
-        self._scaler = StandardScaler()
-        self._regression = LogisticRegression(solver="newton-cg", C=penalty)
-        self._regression.fit(
-            self._scaler.fit_transform(features.astype(np.float64)), np.array([index[label] for label in labels])
-        )
-
-    def probabilities(self, features: NDArray[Any]) -> NDArray[np.float64]:
-        return self._regression.predict_proba(self._scaler.transform(features.astype(np.float64)))

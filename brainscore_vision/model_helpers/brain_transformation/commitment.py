@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from brainscore_vision.model_helpers.brain_transformation.behavior import (
     LabelBehavior,
     OddOneOut,
     ProbabilitiesMapping,
+    ReadoutStimuli,
 )
-from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap
+from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap, layers_of_regions
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
     checked_time_bins,
     in_time_bins,
@@ -55,8 +57,9 @@ class ModelCommitment(BrainModel):
     activations_model : callable
         ``(stimuli, layers, number_of_trials=…, require_variance=…)`` → presentation × neuroid[ × time_bin], such as a
         `PytorchWrapper`. Its ``layers()``, where it has one, is what names and patterns are checked against.
-    layers : sequence of str
-        Layers to select among, in order; names or patterns (``'blocks.*'``).
+    layers : sequence of str, optional
+        Layers to select among, in order; names or patterns (``'blocks.*'``). None: those of the regions, where
+        `region_layer_map` or the file of the model's plugin names them.
     behavioral_readout_layer : str or list of str, optional
         Layer for the tasks ``probabilities`` and ``odd_one_out``; by default the last of `layers`.
     region_layer_map : mapping of str to str or list of str, optional
@@ -69,6 +72,10 @@ class ModelCommitment(BrainModel):
         as in ``'IT.output-t1'``. Each requested time bin is given the step that starts nearest.
     similarity : {'dot', 'cosine'}
         Similarity by which the odd one out is found.
+    readout_stimuli : StimulusSet, str or callable, optional
+        Labelled images, for models without the 1,000 logits of ImageNet: the task ``label`` is then done by a readout
+        that is fitted on them; see :class:`LabelBehavior`. A stimulus set with a column ``image_label``, the name of a
+        registered one, or a function that returns one.
     selection_benchmarks : mapping of str to sequence of (str or Benchmark), optional
         Region → benchmarks to select its layer on: the first whose data can be reached counts. Those that are left
         out: :data:`~brainscore_vision.model_helpers.brain_transformation.selection.SELECTION_BENCHMARKS`.
@@ -102,20 +109,22 @@ class ModelCommitment(BrainModel):
         self,
         identifier: str,
         activations_model: ActivationsModel,
-        layers: str | Sequence[str],
+        layers: str | Sequence[str] | None = None,
         behavioral_readout_layer: str | Sequence[str] | None = None,
         region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
         visual_degrees: float = 8,
         *,
         time_mapping: TimeMapping | None = None,
         similarity: Similarity = "dot",
+        readout_stimuli: ReadoutStimuli | None = None,
         selection_benchmarks: "Mapping[str, Sequence[str | Benchmark]] | None" = None,
     ) -> None:
         known = layer_names(activations_model)
         self._identifier = identifier
         self._visual_degrees = _checked_degrees(visual_degrees, identifier)
         self.activations_model = activations_model
-        self.layers = resolve_layers(layers, known, identifier=identifier)
+        wanted = layers_of_regions(identifier, region_layer_map) if layers is None else layers
+        self.layers = resolve_layers(wanted, known, identifier=identifier)
         self._readout = resolve_layers(behavioral_readout_layer or self.layers[-1], known, identifier=identifier)
         self._selection_benchmarks = selection_benchmarks
         self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}
@@ -126,7 +135,8 @@ class ModelCommitment(BrainModel):
             identifier, self.layers, known=known, given=region_layer_map, select=self._select
         )
         self.selected: dict[tuple[str, str], Selected] = {}  # by region and benchmark
-        self.behavior_model = BehaviorArbiter(self._behaviours(similarity))
+        self.behavior_model = BehaviorArbiter(self._behaviours(similarity, readout_stimuli))
+        self.layer_model = _Recordings(self)
         self._record: Look | None = None
         self._look: Look | None = None
         self._expected: tuple[str, ...] = ()
@@ -185,9 +195,11 @@ class ModelCommitment(BrainModel):
         self._expected = tuple(str(region) for region in regions)
 
     def look_at(
-        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+        self, stimuli: StimulusSet | Sequence[str | Path], number_of_trials: int = 1, require_variance: bool = False
     ) -> BehavioralAssembly | NeuroidAssembly:
         """Show stimuli; see :meth:`BrainModel.look_at`.
+
+        Of a list of paths, the ``stimulus_id`` of each is its path.
 
         Recordings are presentation × neuroid, with × time_bin where several time bins are recorded. ``presentation``
         has every column of `stimuli`, ``neuroid`` what the activations model names (``neuroid_id``, ``layer``, …) and
@@ -205,7 +217,17 @@ class ModelCommitment(BrainModel):
             )
         if number_of_trials < 1:
             raise UserError(f"number_of_trials is {number_of_trials}", remedy="show each stimulus at least once")
-        return self._look(stimuli, number_of_trials, require_variance)
+        shown = stimuli if isinstance(stimuli, StimulusSet) else StimulusSet.from_paths(stimuli)
+        return self._look(shown, number_of_trials, require_variance)
+
+    @property
+    def do_behavior(self) -> bool:
+        """Whether a task was started, so that `look_at` returns behaviour; subclasses may set it."""
+        return self._look == self.behavior_model.look_at
+
+    @do_behavior.setter
+    def do_behavior(self, behaves: bool) -> None:
+        self._look = self.behavior_model.look_at if behaves else self._record or self._nothing
 
     def activations(
         self,
@@ -250,9 +272,11 @@ class ModelCommitment(BrainModel):
         if callable(set_degrees):
             set_degrees(self._visual_degrees)
 
-    def _behaviours(self, similarity: Similarity) -> dict[str, Behaviour]:
+    def _behaviours(self, similarity: Similarity, readout_stimuli: ReadoutStimuli | None) -> dict[str, Behaviour]:
         return {
-            BrainModel.Task.label: LabelBehavior(self.identifier, _OfSubject(self)),
+            BrainModel.Task.label: LabelBehavior(
+                self.identifier, _OfSubject(self), layer=self._readout, readout_stimuli=readout_stimuli
+            ),
             BrainModel.Task.probabilities: ProbabilitiesMapping(self.identifier, _OfSubject(self), self._readout),
             BrainModel.Task.odd_one_out: OddOneOut(
                 self.identifier, _OfSubject(self), self._readout, similarity=similarity
@@ -315,6 +339,31 @@ class ModelCommitment(BrainModel):
             f"{self.identifier!r} looks on passively, and nothing is recorded",
             remedy="call start_recording(region, time_bins) to see what it responds",
         )
+
+
+class _Recordings:
+    """The recording half of a subject, which subclasses and scripts for brain-score 2.x call ``layer_model``."""
+
+    def __init__(self, subject: ModelCommitment) -> None:
+        self._subject = subject
+
+    def start_recording(self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None) -> None:
+        """Record from a region, whatever a subclass of the subject does then."""
+        ModelCommitment.start_recording(self._subject, recording_target, time_bins)
+
+    def look_at(
+        self, stimuli: StimulusSet | Sequence[str | Path], number_of_trials: int = 1, require_variance: bool = False
+    ) -> NeuroidAssembly:
+        """Recordings, also while the subject does a task."""
+        record = self._subject._record or self._subject._nothing
+        shown = stimuli if isinstance(stimuli, StimulusSet) else StimulusSet.from_paths(stimuli)
+        recordings: NeuroidAssembly = record(shown, number_of_trials, require_variance)
+        return recordings
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("identifier", "activations_model", "region_layer_map", "visual_degrees"):
+            raise AttributeError(name)
+        return getattr(self._subject, name)
 
 
 class _OfSubject:

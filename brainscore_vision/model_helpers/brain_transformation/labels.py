@@ -9,7 +9,7 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import nearest
 
-__all__ = ["NUMBER_OF_CLASSES", "imagenet_synsets", "known_labels", "label_to_indices"]
+__all__ = ["NUMBER_OF_CLASSES", "imagenet_synsets", "index_lists", "known_labels", "label_to_indices", "plain_label"]
 
 NUMBER_OF_CLASSES = 1000
 _FOLDER = Path(__file__).parent / "label_maps"
@@ -64,7 +64,7 @@ def label_to_indices(label: str) -> tuple[int, ...]:
     (786,)
     """
     lists = known_labels()
-    name = str(label).lower().replace(" ", "")
+    name = plain_label(label)
     if name not in lists:
         near = nearest(name, lists)
         raise UserError(
@@ -74,6 +74,17 @@ def label_to_indices(label: str) -> tuple[int, ...]:
             f"labels that are known: {', '.join(sorted(lists))}",
         )
     return lists[name]
+
+
+def plain_label(label: object) -> str:
+    """A label without upper case and blanks, by which labels are compared.
+
+    Examples
+    --------
+    >>> plain_label("Sewing machine")
+    'sewingmachine'
+    """
+    return str(label).lower().replace(" ", "")
 
 
 def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> dict[str, list[int]]:

@@ -10,7 +10,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.brain_transformation._activations import resolve_layers
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["RegionLayerMap", "load_region_layer_map"]
+__all__ = ["RegionLayerMap", "layers_of_regions", "load_region_layer_map"]
 
 Select = Callable[[str, StimulusSet | None], tuple[list[str], str]]
 _REGIONS = tuple(str(region) for region in BrainModel.RecordingTarget)
@@ -131,6 +131,26 @@ class RegionLayerMap(Mapping[str, list[str]]):
             str(region): resolve_layers(wanted, self._known, identifier=self._identifier)
             for region, wanted in given.items()
         }
+
+
+def layers_of_regions(identifier: str, given: Mapping[str, str | Sequence[str]] | None = None) -> list[str]:
+    """Layers that a map from region to layer names, each once: the map that is given, or the file of the plugin.
+
+    Raises
+    ------
+    UserError
+        If there is neither.
+    """
+    if given is None:
+        file = _file_of(identifier)
+        if file is None:
+            raise UserError(
+                f"the layers of {identifier!r} are not named",
+                remedy="pass layers, region_layer_map, or add region_layer_map/<identifier>.json to the model's plugin",
+            )
+        given = load_region_layer_map(file)
+    of_regions = ([layers] if isinstance(layers, str) else layers for layers in given.values())
+    return list(dict.fromkeys(layer for layers in of_regions for layer in layers))
 
 
 def load_region_layer_map(path: Path) -> dict[str, str | list[str]]:

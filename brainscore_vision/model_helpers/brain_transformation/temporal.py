@@ -11,6 +11,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.model_helpers.brain_transformation._coords import with_dimension
 
 __all__ = [
+    "TemporalAligned",
     "assembly_time_align",
     "checked_time_bins",
     "fix_timebin_naming",
@@ -24,6 +25,38 @@ AssemblyT = TypeVar("AssemblyT", bound=DataAssembly)
 TimeBins = Sequence[tuple[float, float]]
 Mode = Literal["portion", "center"]
 _RENAMED = {"time_bin_level_0": "time_bin_start", "time_bin_level_1": "time_bin_end"}
+
+
+class TemporalAligned:
+    """Brings the recordings of another model into the time bins that are asked for.
+
+    :class:`ModelCommitment` does this by itself; this is for models that know only regions, such as those of scripts
+    for brain-score 2.x.
+
+    Parameters
+    ----------
+    layer_model : BrainModel
+        Its ``start_recording`` takes a region; its ``look_at`` returns presentation × neuroid[ × time_bin].
+    """
+
+    def __init__(self, layer_model: Any) -> None:
+        self._layer_model = layer_model
+        self._time_bins: TimeBins | None = None
+
+    def start_recording(self, recording_target: str, time_bins: Any = None) -> None:
+        """Record from a region in these time bins."""
+        self._time_bins = checked_time_bins(time_bins)
+        self._layer_model.start_recording(recording_target)
+
+    def look_at(self, stimuli: Any, number_of_trials: int = 1, **options: Any) -> NeuroidAssembly:
+        """Recordings in the time bins; see :func:`in_time_bins`."""
+        responses = self._layer_model.look_at(stimuli, number_of_trials=number_of_trials, **options)
+        return in_time_bins(responses, self._time_bins)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._layer_model, name)
 
 
 def checked_time_bins(time_bins: Any) -> list[tuple[float, float]] | None:

@@ -1,6 +1,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -99,11 +100,13 @@ def test_recurrence_by_hand():
     assert steps == pytest.approx(expected, rel=1e-5)
 
 
-def test_published_checkpoint_loads_and_the_model_records_in_time(two_stimuli, constant_weights, place_reference):
+def test_published_checkpoint_loads_and_the_model_records_in_time(
+    two_stimuli, constant_weights, place_reference, as_written_by
+):
     with torch.device("meta"):
         weights = constant_weights(model.MODEL.build(), prefix="module.")
-    checkpoint = {"flags": {"model": "S"}, "epoch": 43, "state_dict": weights}
-    place_reference(model, checkpoint)
+    checkpoint = {"flags": {"model": "S", "lr": np.float64(0.1)}, "epoch": 43, "state_dict": weights}
+    place_reference(model, checkpoint, change=as_written_by(1))
     subject = load_model("CORnet-S")
     assert subject.identifier == "CORnet-S"
     assert subject.visual_degrees() == 8

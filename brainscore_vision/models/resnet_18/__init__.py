@@ -30,7 +30,8 @@ METADATA = {
         weights_licence=None,
         source="https://docs.pytorch.org/vision/stable/models/resnet.html",
         notes=(
-            "Layers are those of the published model 'resnet-18_test_m', which has the same weights.",
+            "The neural layers are those of the published model 'resnet-18_test_m', which has the same weights. Its "
+            "behaviour is read from 1,000 logits here, and from 512 pooled features, called 'logits', there.",
             "No licence of the weights is stated; terms of ImageNet may apply.",
         ),
         bibtex=BIBTEX,

@@ -29,4 +29,6 @@ MODEL: Final = ReferenceModel(
     preprocessing=ImagePreprocessing(resize=(224, 224)),
     region_layer_map=Path(__file__).with_name("region_layer_map") / "resnet-18.json",
 )
-"""Layers: both times that each block's ReLU runs. The published model names them ``relu1`` and ``relu2``."""
+"""Layers: both times that each block's ReLU runs, which the published model names ``relu1`` and ``relu2``, and the
+classifier. The neural layers are the published ones, the last is not: what is called ``logits`` there are 512 pooled
+features."""

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
@@ -30,10 +30,7 @@ def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> Non
     UserError
         If the checkpoint holds no network under these names, or it does not fit.
     """
-    import numpy as np
-
-    scalar: Any = np.float64(0).__reduce__()[0]  # accuracies are stored beside the weights
-    checkpoint = read_checkpoint(path, allow=[scalar, np.dtype, type(np.dtype(np.float64))])
+    checkpoint = read_checkpoint(path)
     source = os.fspath(path)
     everything = state_dict_of(checkpoint, key="model", source=source)
     weights = {name.removeprefix(_NETWORK): value for name, value in everything.items() if name.startswith(_NETWORK)}

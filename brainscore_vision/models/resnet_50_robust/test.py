@@ -13,13 +13,14 @@ def weights(constant_weights):
         return constant_weights(model.MODEL.build())
 
 
-def test_published_checkpoint_loads(weights, place_reference):
+@pytest.mark.parametrize("numpy", [1, 2])
+def test_published_checkpoint_loads(weights, place_reference, as_written_by, numpy):
     names = {"module.normalizer.new_mean": torch.zeros(3, 1, 1), "module.normalizer.new_std": torch.ones(3, 1, 1)}
     for name, value in weights.items():
         names[f"module.model.{name}"] = value
         names[f"module.attacker.model.{name}"] = value + 1
     checkpoint = {"model": names, "epoch": 90, "nat_prec1": np.float64(0.5), "optimizer": {"state": {}}}
-    place_reference(model, checkpoint)
+    place_reference(model, checkpoint, change=as_written_by(numpy))
     subject = load_model("resnet-50-robust")
     assert subject.identifier == "resnet-50-robust"
     loaded = subject.activations_model._model.state_dict()

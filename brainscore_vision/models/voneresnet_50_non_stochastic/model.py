@@ -33,6 +33,7 @@ __all__ = ["MODEL", "build", "read_network"]
 _SEED = 2020
 _FRONT = "vone_block."
 _DEFAULTS = {"stride": 4, "k_exc": 25.0, "simple_channels": 256, "complex_channels": 256}
+_NO_NOISE = (None, "none", "None", "")  # ways in which flags say so
 _BLOCKS = {1: 3, 2: 4, 3: 6, 4: 3}  # of each stage
 
 
@@ -105,7 +106,7 @@ def _settings(checkpoint: Any, source: str) -> dict[str, Any]:
     flags = vars(flags) if isinstance(flags, argparse.Namespace) else flags
     if not isinstance(flags, Mapping):
         raise UserError(f"the flags in {source} are {flags!r}", remedy="pass the published checkpoint")
-    if flags.get("noise_mode") is not None:
+    if flags.get("noise_mode") not in _NO_NOISE:
         raise UserError(
             f"the network in {source} has noise ({flags['noise_mode']!r})",
             remedy="pass the checkpoint of the network without noise",

@@ -29,7 +29,7 @@ def checkpoint(network, constant_weights):
     renamed = {"vone_block.q0.weight": "vone_block.bank_0.weight", "vone_block.q1.weight": "vone_block.bank_1.weight"}
     weights = constant_weights(network)
     return {
-        "flags": {**FLAGS, "noise_mode": None},
+        "flags": {**FLAGS, "noise_mode": "none"},
         "epoch": 70,
         "state_dict": {f"module.{renamed.get(name, name)}": value for name, value in weights.items()},
     }
@@ -121,7 +121,7 @@ def test_published_checkpoint_loads(checkpoint, place_reference):
 def test_flags_make_the_network(checkpoint, tmp_path):
     path = tmp_path / "flags.pth.tar"
     checkpoint["flags"] = argparse.Namespace(
-        **(FLAGS | {"k_exc": 12.5, "simple_channels": 384, "complex_channels": 128})
+        **(FLAGS | {"k_exc": 12.5, "simple_channels": 384, "complex_channels": 128, "noise_mode": None})
     )
     torch.save(checkpoint, path)
     block = model.read_network(path).vone_block

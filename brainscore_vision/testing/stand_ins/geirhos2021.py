@@ -65,7 +65,7 @@ def _stimuli(folder: Path, *, test: str) -> StimulusSet:
                 pixels = rng.randint(0, 8, (_SIZE, _SIZE)) + 15 * rank + rng.choice([0, 0, 0, 13])
                 paths[stimulus] = folder / f"{stimulus}.png"
                 Image.fromarray(pixels.astype(np.uint8)).save(paths[stimulus])
-                rows.append({"truth": name, **row})
+                rows.append({"truth": name, "image_id": stimulus, **row})
     stimuli = StimulusSet(rows)
     stimuli.stimulus_paths = paths
     return stimuli
@@ -124,6 +124,7 @@ def _answers(stimuli: StimulusSet, *, test: str) -> BehavioralAssembly:
     ]
     times = np.where(answers == _NO_ANSWER, np.nan, rng.uniform(0.4, 1.4, len(answers)))
     coords: dict[str, Any] = {
+        "image_id": np.tile(names, SUBJECTS),
         "stimulus_id": np.tile(names, SUBJECTS),
         "image_id_long": np.array(long_names),
         "truth": np.tile(truth, SUBJECTS),

@@ -51,9 +51,9 @@ def _choices(stimuli: StimulusSet) -> BehavioralAssembly:
     rest = np.stack([np.delete(triplet, place) for triplet, place in zip(triplets, odd, strict=True)])
     chosen = triplets[np.arange(_TRIPLETS), odd]
     coords: dict[str, np.ndarray] = {
-        "stimulus_id": chosen.astype(str).astype(object),
+        # numbers, though the stimulus set's ids are text, here and below
+        "stimulus_id": chosen,
         "triplet_id": np.array([f"triplet_{number}" for number in range(_TRIPLETS)], dtype=object),
-        # numbers, though the stimulus set's ids are text
         "image_1": rest[:, 0],
         "image_2": rest[:, 1],
         "image_3": chosen,

@@ -224,7 +224,7 @@ def stored(tmp_path):
 
 class TestStimulusSetLoader:
     def test_table_and_files(self, stored):
-        stimulus_set = StimulusSetLoader(stored / "set.csv", stored / "set").load()
+        stimulus_set = StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
         assert isinstance(stimulus_set, StimulusSet)
         assert list(stimulus_set["stimulus_id"]) == ["001", "002", "NA"]
         assert list(stimulus_set["filename"]) == list(FILES)
@@ -232,36 +232,36 @@ class TestStimulusSetLoader:
         np.testing.assert_array_equal(stimulus_set["size"], [1.5, np.nan, 3.0])
 
     def test_without_files(self, stored):
-        stimulus_set = StimulusSetLoader(stored / "set.csv").load()
+        stimulus_set = StimulusSetLoader(StimulusSet, stored / "set.csv").load()
         assert not stimulus_set.stimulus_paths
 
     def test_older_tables(self, stored):
         (stored / "set.csv").write_text(TABLE.replace("stimulus_id", "image_id"))
-        stimulus_set = StimulusSetLoader(stored / "set.csv", stored / "set").load()
+        stimulus_set = StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
         assert list(stimulus_set["stimulus_id"]) == ["001", "002", "NA"]
-        assert "image_id" not in stimulus_set.columns
+        assert list(stimulus_set["image_id"]) == list(stimulus_set["stimulus_id"])
 
     def test_differences_are_listed(self, stored):
         (stored / "set" / "001.png").unlink()
         (stored / "set" / "stranger.png").write_text("")
         with pytest.raises(UserError, match=r"1 missing .*'001.png'; 1 not in the table: 'stranger.png'"):
-            StimulusSetLoader(stored / "set.csv", stored / "set").load()
+            StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
 
     def test_many_differences_stay_readable(self, stored):
         rows = "".join(f"{number},{number}.png,x,1\n" for number in range(1000))
         (stored / "set.csv").write_text(TABLE + rows)
         with pytest.raises(UserError, match=r"1000 missing .* and 995 more"):
-            StimulusSetLoader(stored / "set.csv", stored / "set").load()
+            StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
 
     def test_hidden_files_of_the_desktop_do_not_count(self, stored):
         (stored / "set" / ".DS_Store").write_text("")
-        assert len(StimulusSetLoader(stored / "set.csv", stored / "set").load()) == 3
+        assert len(StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()) == 3
 
     def test_table_cannot_point_outside(self, stored):
         (stored / "secret.png").write_text("")
         (stored / "set.csv").write_text(TABLE.replace("001.png", "../secret.png"))
         with pytest.raises(UserError, match="secret"):
-            StimulusSetLoader(stored / "set.csv", stored / "set").load()
+            StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
 
     @pytest.mark.parametrize(
         ("table", "complaint"),
@@ -275,13 +275,13 @@ class TestStimulusSetLoader:
     def test_bad_tables(self, stored, table, complaint):
         (stored / "set.csv").write_text(table)
         with pytest.raises(UserError, match=complaint):
-            StimulusSetLoader(stored / "set.csv", stored / "set").load()
+            StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
 
     def test_missing_table_and_folder(self, stored):
         with pytest.raises(UserError, match="cannot read"):
-            StimulusSetLoader(stored / "nothing.csv", stored / "set").load()
+            StimulusSetLoader(StimulusSet, stored / "nothing.csv", stored / "set").load()
         with pytest.raises(UserError, match="no folder"):
-            StimulusSetLoader(stored / "set.csv", stored / "nothing").load()
+            StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "nothing").load()
 
     def test_thousands_of_stimuli(self, tmp_path):
         names = [f"{number}.png" for number in range(3_000)]
@@ -289,7 +289,7 @@ class TestStimulusSetLoader:
             "stimulus_id,filename\n" + "".join(f"{number},{name}\n" for number, name in enumerate(names))
         )
         folder = unzip(make_zip(tmp_path / "set.zip", dict.fromkeys(names, b"")))
-        assert len(StimulusSetLoader(tmp_path / "set.csv", folder).load().stimulus_paths) == 3_000
+        assert len(StimulusSetLoader(StimulusSet, tmp_path / "set.csv", folder).load().stimulus_paths) == 3_000
 
 
 def neural(ids=("002", "001", "001", "NA"), cls=NeuroidAssembly, **coords):
@@ -309,7 +309,7 @@ def neural(ids=("002", "001", "001", "NA"), cls=NeuroidAssembly, **coords):
 class TestAssemblyLoader:
     @pytest.fixture
     def stimulus_set(self, stored):
-        stimulus_set = StimulusSetLoader(stored / "set.csv", stored / "set").load()
+        stimulus_set = StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "set").load()
         stimulus_set.identifier = "Pets2026"
         return stimulus_set
 
@@ -442,7 +442,7 @@ class TestAssemblyLoader:
         )
         loaded = self.load(older, tmp_path, stimulus_set=stimulus_set)
         assert list(loaded["stimulus_id"].values) == ["001", "002"]
-        assert "image_id" not in loaded.coords
+        assert list(loaded["image_id"].values) == ["001", "002"]
         assert list(loaded["category"].values) == ["cat", "dog"]
 
     def test_only_the_stimulus_id_on_presentation(self, tmp_path, stimulus_set):

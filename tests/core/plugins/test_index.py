@@ -261,16 +261,36 @@ class TestVariable:
         monkeypatch.setenv(domain.variable, str(domain.folder))
         assert domain.models["a"] is dict
 
-    def test_two_plugin_folders_of_one_name(self, domain, tmp_path, monkeypatch):
-        built_in = domain.write("models", "same", "model_registry['a'] = dict")
-        mine = domain.write("models", "same", "model_registry['b'] = dict", tmp_path / "lab")
+    def test_the_folder_name_of_a_built_in_plugin(self, domain, tmp_path, monkeypatch):
+        domain.write("models", "same", "model_registry['a'] = dict")
+        domain.write("models", "same", "model_registry['a'] = list\nmodel_registry['b'] = list", tmp_path / "lab")
+        domain.write("models", "other", "model_registry['c'] = list", tmp_path / "lab")
+        (tmp_path / "lab" / "models" / "same_too").mkdir()  # without __init__.py
         monkeypatch.setenv(domain.variable, str(tmp_path / "lab"))
+        with pytest.warns(PluginWarning, match=r"1 of whose plugins has the folder name .* instead: models/same\."):
+            assert list(domain.models) == ["a", "c"]
+        assert domain.models["a"] is dict
+        assert domain.models["c"] is list
+
+    def test_a_tree_that_holds_the_package(self, domain, monkeypatch):
+        domain.write("models", "a", "model_registry['a'] = dict")
+        domain.write("models", "mine", "model_registry['mine'] = list", domain.folder.parent)
+        monkeypatch.setenv(domain.variable, str(domain.folder.parent))
+        assert (domain.models["a"], domain.models["mine"]) == (dict, list)
+        monkeypatch.delenv(domain.variable)
+        assert list(domain.models) == ["a"]
+        assert domain.imported() == [f"{domain.package}.models.a"]
+
+    def test_two_plugin_folders_of_one_name(self, domain, tmp_path, monkeypatch):
+        mine = domain.write("models", "same", "model_registry['a'] = dict", tmp_path / "lab1")
+        theirs = domain.write("models", "same", "model_registry['b'] = dict", tmp_path / "lab2")
+        monkeypatch.setenv(domain.variable, os.pathsep.join([str(tmp_path / "lab1"), str(tmp_path / "lab2")]))
         assert list(domain.models) == ["a", "b"]
         assert domain.models["a"] is dict
         with pytest.raises(DuplicateRegistrationError) as error:
             domain.models["b"]
-        assert str(built_in) in str(error.value)
         assert str(mine) in str(error.value)
+        assert str(theirs) in str(error.value)
 
 
 class TestEntryPoints:

@@ -73,8 +73,6 @@ def test_split_metrics_take_alphas(name):
     assert load_metric(name, alphas=[3.0])(*parts).attrs["raw"].attrs["alpha"] == 3.0
     with pytest.raises(ValueError, match="alphas holds -1"):
         load_metric(name, alphas=[1.0, -1.0])
-    with pytest.raises(TypeError):
-        load_metric("ridge_split", alphas=[1.0])
 
 
 def test_dual_ridge_cv_regression_is_public():

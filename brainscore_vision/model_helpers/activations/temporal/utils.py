@@ -7,8 +7,9 @@ from urllib.parse import unquote, urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing
+from brainscore_vision.model_helpers.activations.temporal.resizing import batch_2d_resize
 
-__all__ = ["download_weight_file", "get_specified_layers"]
+__all__ = ["batch_2d_resize", "download_weight_file", "get_specified_layers"]
 
 _CHUNK = 1 << 20  # bytes
 _PATIENCE = 60  # seconds without an answer

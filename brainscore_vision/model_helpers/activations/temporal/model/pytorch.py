@@ -3,12 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations._pooling import as_rows, tensor_of
+from brainscore_vision.model_helpers.activations._devices import as_input, autocasting
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper as ImageWrapper
-from brainscore_vision.model_helpers.activations.temporal.inputs import Clip
+from brainscore_vision.model_helpers.activations.temporal.inputs import Stimulus, Video
 from brainscore_vision.model_helpers.activations.temporal.timeline import ClipTimeline
 
 if TYPE_CHECKING:
@@ -20,6 +18,8 @@ __all__ = ["PytorchWrapper"]
 class PytorchWrapper(ImageWrapper):
     """Makes a network that takes clips an activations model; images are shown as clips in which nothing moves.
 
+    Films are shown as they are, at `fps`; all stimuli last `img_duration`.
+
     Parameters
     ----------
     identifier : str
@@ -27,7 +27,7 @@ class PytorchWrapper(ImageWrapper):
     model : torch.nn.Module
         The network.
     preprocessing : callable
-        :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Clip` → tensor of one clip.
+        :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video` → tensor of one clip.
     process_output : callable, optional
         ``(module, layer, inputs, output)`` → what is recorded instead of `output`.
     fps : float
@@ -40,7 +40,7 @@ class PytorchWrapper(ImageWrapper):
     time_alignment : {'evenly_spaced', 'ignore_time', 'estimate_layer_fps', 'per_frame_aligned'}
         See :class:`~brainscore_vision.model_helpers.activations.temporal.timeline.ClipTimeline`.
     img_duration : float
-        How long an image is shown, in milliseconds.
+        How long an image is shown, in milliseconds; films must last as long, but for less than a frame.
     **options
         Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
 
@@ -52,7 +52,10 @@ class PytorchWrapper(ImageWrapper):
     Notes
     -----
     Called with stimuli and layers it returns presentation × neuroid × time_bin. The clip passes the network whole.
-    Films, and inference on growing or successive parts of a clip, are not supported.
+    Inference on growing or successive parts of a clip is not supported.
+
+    Subclasses may override `forward` (a list of preprocessed clips → output), `get_activations`, ``_register_hook``
+    and ``_process_activation``, as on brain-score 2.x.
 
     Examples
     --------
@@ -65,7 +68,7 @@ class PytorchWrapper(ImageWrapper):
         self,
         identifier: str,
         model: "torch.nn.Module",
-        preprocessing: Callable[[Clip], Any],
+        preprocessing: Callable[[Video], Any],
         process_output: Callable[[Any, str, Any, Any], Any] | None = None,
         *,
         fps: float,
@@ -98,13 +101,29 @@ class PytorchWrapper(ImageWrapper):
 
     def register_hook(self, layer: "torch.nn.Module", layer_name: str, target_dict: dict[str, Any]) -> Any:
         """Let a module write what it returns, processed, into `target_dict`; returns torch's handle."""
+        return self._register_hook(layer, layer_name, target_dict)
 
+    def _register_hook(self, layer: "torch.nn.Module", layer_name: str, target_dict: dict[str, Any]) -> Any:
         def hook(module: Any, inputs: Any, output: Any) -> None:
-            if self._process_output is not None:
-                output = self._process_output(module, layer_name, inputs, output)
-            target_dict[layer_name] = np.array(as_rows(tensor_of(output, layer_name)))
+            processed = self._process_activation(module, layer_name, inputs, output)
+            target_dict[layer_name] = self._tensor_to_numpy(processed)
 
         return layer.register_forward_hook(hook)
+
+    def _process_activation(self, layer: "torch.nn.Module", layer_name: str, inputs: Any, output: Any) -> Any:
+        """What is recorded instead of `output`."""
+        return output if self._process_output is None else self._process_output(layer, layer_name, inputs, output)
+
+    def forward(self, inputs: Any) -> Any:
+        """Output of the network for preprocessed clips."""
+        return self._model(as_input(self._model, inputs), **self._forward_kwargs)
+
+    def _run(self, network: "torch.nn.Module", images: Any) -> None:
+        import torch
+
+        network.eval()
+        with torch.inference_mode(), autocasting(self._device, self._autocast):
+            self.forward(images)
 
     def _fingerprint(self) -> dict[str, Any]:
         from brainscore_vision.model_helpers.activations._fingerprint import fingerprint
@@ -115,10 +134,21 @@ class PytorchWrapper(ImageWrapper):
 class _ClipReader:
     """Paths → preprocessed clips."""
 
-    def __init__(self, preprocessing: Callable[[Clip], Any], fps: float, duration: float) -> None:
+    def __init__(self, preprocessing: Callable[[Video], Any], fps: float, duration: float) -> None:
         self._preprocessing = preprocessing
         self._fps = fps
         self._duration = duration
 
     def __call__(self, paths: Sequence[Any]) -> list[Any]:
-        return [self._preprocessing(Clip(path, self._fps, self._duration)) for path in paths]
+        return [self._preprocessing(self._video(path)) for path in paths]
+
+    def _video(self, path: Any) -> Video:
+        if not Stimulus.is_video_path(path):
+            return Video.from_img_path(path, self._duration, self._fps)
+        film = Video.from_path(path)
+        if abs(film.duration - self._duration) >= 1000 / self._fps:
+            raise UserError(
+                f"{path} lasts {film.duration:g} ms, not {self._duration:g} ms",
+                remedy="pass img_duration, the duration of all stimuli, in milliseconds",
+            )
+        return film.set_fps(self._fps).set_window(0, self._duration)

@@ -1,0 +1,97 @@
+"""``brainscore reproduce``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import click
+
+from brainscore.cli._output import echo_columns, echo_json
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore_vision.reproduction import PublishedScore, Reproduction
+
+__all__ = ["command"]
+
+_COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", "")
+
+
+@click.command("reproduce")
+@click.option("--model", "-m", "models", multiple=True, help="Only pairs of this model; a pattern, repeatable.")
+@click.option(
+    "--benchmark", "-b", "benchmarks", multiple=True, help="Only pairs of this benchmark; a pattern, repeatable."
+)
+@click.option(
+    "--results",
+    metavar="FOLDER",
+    help="Folder for receipts, or s3://bucket/prefix. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
+)
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context, models: tuple[str, ...], benchmarks: tuple[str, ...], results: str | None, json_: bool
+) -> None:
+    """Score ten published pairs of a model and a benchmark, and compare with the published values.
+
+    Weights and data are fetched, some of the latter with credentials of the platform: a pair that cannot be scored is
+    shown with the reason. The exit code is 1 if a pair is not reproduced within the published tolerance.
+    """
+    from brainscore_core.scoring import ResultsStore
+    from brainscore_vision.reproduction import PUBLISHED_SCORES, reproduce
+
+    chosen = [
+        score for score in PUBLISHED_SCORES if _matches(score.model, models) and _matches(score.benchmark, benchmarks)
+    ]
+    if not chosen:
+        raise UserError(
+            "no published pair matches", remedy=f"there are {', '.join(_name(score) for score in PUBLISHED_SCORES)}"
+        )
+    store = ResultsStore(results)
+    found = []
+    for number, reproduction in enumerate(reproduce(chosen, results=store), start=1):
+        found.append(reproduction)
+        click.echo(f"{number}/{len(chosen)}  {_name(reproduction.published)}", err=True)
+    if json_:
+        echo_json([_as_dict(reproduction) for reproduction in found])
+    else:
+        echo_columns(_COLUMNS, [_row(reproduction) for reproduction in found])
+        agreeing, scored = sum(one.agrees for one in found), sum(one.value is not None for one in found)
+        click.echo(f"{agreeing} of {scored} scored pairs agree with the published value; {len(found)} pairs in all.")
+    if not all(reproduction.agrees for reproduction in found):
+        context.exit(1)
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _name(score: PublishedScore) -> str:
+    return f"{score.model} × {score.benchmark}"
+
+
+def _row(reproduction: Reproduction) -> tuple[str, ...]:
+    published, difference = reproduction.published, reproduction.difference
+    if difference is None:
+        here, shown, verdict = "", "", (reproduction.reason or "").splitlines()[0]
+    else:
+        here, shown = f"{reproduction.value:.4f}", f"{difference:+.4f}"
+        verdict = f"{'within' if reproduction.agrees else 'exceeds'} {published.tolerance:g}"
+    return published.model, published.benchmark, published.quantity, f"{published.value:.4f}", here, shown, verdict
+
+
+def _as_dict(reproduction: Reproduction) -> dict[str, object]:
+    published = reproduction.published
+    return {
+        "model": published.model,
+        "benchmark": published.benchmark,
+        "quantity": published.quantity,
+        "published": published.value,
+        "tolerance": published.tolerance,
+        "value": reproduction.value,
+        "difference": reproduction.difference,
+        "agrees": reproduction.agrees,
+        "reason": reproduction.reason,
+    }
