@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import pearsonr
 from sklearn.cross_decomposition import PLSRegression
@@ -31,7 +32,10 @@ def recorded(identifier, region):
     values = values[:, assembly["region"].values == region][:, :, 50:200].mean(axis=2)
     ids = list(assembly["stimulus_id"].values)
     repetitions = assembly["repetition"].values
-    order = list(dict.fromkeys(ids))
+    names = [name for name in assembly.coords if assembly[name].dims == ("presentation",)]
+    names = [name for name in names if name not in ("presentation", "repetition")]
+    table = pd.DataFrame({name: assembly[name].values for name in names})
+    order = list(table.drop_duplicates().sort_values(names)["stimulus_id"])
     rows = [[ids.index(one, len(order) * repetition) for repetition in range(repetitions.max() + 1)] for one in order]
     return values[np.array(rows)], order, [assembly["texture_type"].values[ids.index(one)] for one in order]
 
@@ -49,7 +53,7 @@ def predictivity(features, rates, types):
     result = []
     splitter = StratifiedShuffleSplit(n_splits=10, train_size=0.9, random_state=1)
     for train, test in splitter.split(np.zeros(len(types)), types):
-        fitted = PLSRegression(n_components=25, scale=False)
+        fitted = PLSRegression(n_components=25, scale=False, max_iter=20_000, tol=1e-12)
         predicted = fitted.fit(features[train], rates[train]).predict(features[test])
         columns = zip(predicted.T, rates[test].T, strict=True)
         result.append(np.median([pearsonr(one, two).statistic for one, two in columns]))

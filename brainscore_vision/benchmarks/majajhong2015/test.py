@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import pearsonr
 from sklearn.cross_decomposition import PLSRegression
@@ -27,13 +28,16 @@ def parts_of(identifier):
 
 
 def recorded(identifier, data_set):
-    """Stimulus × repetition × neuroid × time bin, the stimuli in the order of the assembly, and their objects."""
+    """Stimulus × repetition × neuroid × time bin, the stimuli in the order of averages, and their objects."""
     region, _ = parts_of(identifier)
     assembly = load_dataset(data_set)
     values = assembly.transpose("presentation", "neuroid", "time_bin").values
     values = values[:, assembly["region"].values == region]
     ids, repetitions = assembly["stimulus_id"].values, assembly["repetition"].values
-    order = list(dict.fromkeys(ids))
+    names = [name for name in assembly.coords if assembly[name].dims == ("presentation",)]
+    names = [name for name in names if name not in ("presentation", "repetition")]
+    table = pd.DataFrame({name: assembly[name].values for name in names})
+    order = list(table.drop_duplicates().sort_values(names)["stimulus_id"])
     table = np.stack([values[ids == one][np.argsort(repetitions[ids == one])] for one in order])
     objects = [assembly["object_name"].values[list(ids).index(one)] for one in order]
     return order, table, objects

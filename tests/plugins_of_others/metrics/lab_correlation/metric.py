@@ -7,6 +7,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 
 class LabCorrelation(Metric):
     def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
+        assembly1, assembly2 = assembly1.sortby("stimulus_id"), assembly2.sortby("stimulus_id")
         assert (assembly1["stimulus_id"].values == assembly2["stimulus_id"].values).all()
         correlation, p = pearsonr(assembly1.values.mean(axis=1), assembly2.values.mean(axis=1))
         score = Score(np.abs(correlation))
