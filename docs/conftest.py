@@ -1,6 +1,6 @@
 """Runs the code blocks of the documentation: each page's in order, in one namespace, in a folder of its own.
 
-The comment ``<!--- slow: REASON --->`` before a block marks it as slow.
+The comment ``<!--- slow: REASON --->`` before a block marks it as slow. No other block may build on it.
 """
 
 import os
@@ -51,10 +51,12 @@ _SLOW = re.compile(r"<!--- slow: (.*) --->\s*\Z")
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if hasattr(item, "example"):
-            text = item.example.document.text[: item.example.region.start]
-            if slow := _SLOW.search(text):
-                item.add_marker(pytest.mark.slow(reason=slow[1]))
+        if hasattr(item, "example") and (slow := _slow(item.example)):
+            item.add_marker(pytest.mark.slow(reason=slow[1]))
+
+
+def _slow(example):
+    return _SLOW.search(example.document.text[: example.region.start])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,7 +66,7 @@ def pytest_runtest_call(item):
         return
     ran = item.example.namespace.setdefault("_ran", set())
     for block in item.example.document.examples():
-        if block.line < item.example.line and block.line not in ran:
+        if block.line < item.example.line and block.line not in ran and not _slow(block):
             ran.add(block.line)
             with suppress(unittest.SkipTest):
                 block.evaluate()

@@ -114,7 +114,7 @@ def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors:
     Examples
     --------
     >>> from brainscore_vision import load_model
-    >>> sorted({check.result for check in check_model(load_model("pixels"))})
+    >>> sorted({check.result for check in check_model(load_model("simulated-truth"))})
     ['not applicable', 'passed']
     """
     from brainscore_core.plugins._model_checks import CHECKS

@@ -132,6 +132,7 @@ class PluginIndex:
         self._state: _State | None = None
         self._warned: set[str] = set()
         self._folders_used: set[Path] = set()
+        self._scans: dict[str, CachedScan] = {}  # of this process, should the cache be elsewhere or not be writable
         self._finder = PluginFinder(package, kinds=kinds, folders=self._variable_folders)
 
     def install(self) -> None:
@@ -282,12 +283,13 @@ class PluginIndex:
         file_stamp = stamp(plugin.file)
         if file_stamp is None:
             return  # removed in the meantime
-        entry = known.get(plugin.file)
+        entry = known.get(plugin.file) or self._scans.get(plugin.file)
         if entry is None or not entry.fresh(file_stamp, plugin.file):
             scan = scan_file(plugin.file, self.registries)
             stamps = {plugin.file: file_stamp}
             stamps |= {path: found for path in scan.depends if (found := stamp(path))}
-            entry = known[plugin.file] = CachedScan(scan, stamps)
+            entry = CachedScan(scan, stamps)
+        known[plugin.file] = self._scans[plugin.file] = entry
         state.plugins.append(plugin)
         self._add_scan(state, plugin, entry.scan)
 

@@ -1,6 +1,7 @@
 """Describe the folder of code that registered a model or a benchmark."""
 
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from importlib import metadata
@@ -76,19 +77,20 @@ def _distribution_of(location: Path) -> tuple[str | None, str | None]:
         return None, None
     root = max(inside, key=lambda root: len(root.parts))
     top = location.relative_to(root).parts[0].removesuffix(".py")
-    names = _distributions().get(top)
-    if not names:
-        return None, None
-    return names[0], metadata.version(names[0])
+    name = _distribution_with(top)
+    return name, metadata.version(name) if name else None
 
 
-@lru_cache(maxsize=1)
-def _distributions() -> dict[str, list[str]]:
-    found = {name: list(distributions) for name, distributions in metadata.packages_distributions().items()}
-    for package in ("brainscore_core", "brainscore_vision", "brainscore"):
-        try:
-            metadata.version("brainscore")
-        except metadata.PackageNotFoundError:
-            break
-        found.setdefault(package, ["brainscore"])  # an editable installation lists no packages
-    return found
+@lru_cache
+def _distribution_with(top: str) -> str | None:
+    """Name of the distribution that installed a package or module of this name, the first on the path."""
+    for distribution in metadata.distributions():
+        names = distribution.read_text("top_level.txt")
+        # the text of all records is searched in a tenth of the time that it takes to parse them
+        record = "" if names else "\n" + (distribution.read_text("RECORD") or "")
+        if top in (names or "").split() or f"\n{top}/" in record or f"\n{top}.py," in record:
+            return str(distribution.metadata["Name"])
+    if top in ("brainscore_core", "brainscore_vision", "brainscore"):  # an editable installation lists no packages
+        with suppress(metadata.PackageNotFoundError):
+            return str(metadata.metadata("brainscore")["Name"])
+    return None

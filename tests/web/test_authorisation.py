@@ -216,8 +216,14 @@ def test_every_operation_of_the_interface_has_a_row():
     }
 
 
+FIRST = {"visitor", "other"}  # who may see least, without and with an account
+EVERYONE = [
+    who if who in FIRST else pytest.param(who, marks=pytest.mark.slow(reason="asks for every address")) for who in WHO
+]
+
+
 @pytest.mark.parametrize("methods", METHODS, ids="-".join)
-@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("who", EVERYONE)
 def test_the_table(site, who, methods):
     wrong = []
     for name, (_, _, get, post, *others) in TABLE.items():
@@ -233,7 +239,7 @@ def test_the_table(site, who, methods):
     assert not wrong, "\n".join(["", *wrong])
 
 
-@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("who", EVERYONE)
 def test_the_administration_is_for_administrators(site, who):
     wrong = []
     rows = {"object_id": "1", "id": "1", "content_type_id": "1", "app_label": "leaderboard", "url": "nothing"}

@@ -257,8 +257,8 @@ OTHERS = pytest.mark.slow(reason="reads hundreds of addresses twice")
 
 @pytest.mark.parametrize(
     ("audience", "part"),
-    [(audience, "default") for audience in AUDIENCES if audience != "member"]
-    + [pytest.param("member", "default", marks=OTHERS)]  # the two others that are members have more to see
+    [("visitor", "default"), ("other", "default")]  # without and with an account
+    + [pytest.param(audience, "default", marks=OTHERS) for audience in AUDIENCES if audience not in ("visitor", "other")]
     + [pytest.param(audience, "queries", marks=OTHERS) for audience in AUDIENCES if audience != "reviewer"],
 )
 def test_nothing_private_is_seen(site, audience, part):

@@ -49,13 +49,15 @@ def test_the_truth_reaches_the_ceiling(identifier, scored):
     assert float(score.attrs["ceiling"]) < 1
 
 
-@pytest.mark.parametrize("identifier", EACH)
+@SLOW
+@pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_pixels_do_not(identifier, scored):
     score = scored(identifier, "pixels")
     assert score.attrs["ci"][1] < 0.1
 
 
-@pytest.mark.parametrize("identifier", [FIRST, pytest.param("Simulated2026.V1-pls", marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("identifier", ["Simulated2026.V1-rdm", "Simulated2026.V1-pls"])
 def test_gabor_is_in_between(identifier, scored):
     score = scored(identifier, "gabor")
     low, high = score.attrs["ci"]
@@ -82,7 +84,7 @@ def expected_responses(region):
     return model.look_at(load_dataset("Simulated2026").stimulus_set)
 
 
-@pytest.mark.parametrize("region", ["V1", "IT"])
+@pytest.mark.parametrize("region", ["V1", pytest.param("IT", marks=SLOW)])
 def test_rdm_ceiling_is_what_the_truth_reaches_in_repeated_experiments(region, benchmarks):
     """Draw the noise anew, again and again: mean correlation of the true RDM with the measured ones."""
     expected = expected_responses(region).values.astype(float)

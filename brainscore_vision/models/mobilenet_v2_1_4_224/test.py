@@ -41,6 +41,7 @@ def test_one_model_under_both_names(published, place_reference):
     assert {tuple(subject.region_layer_map["V2"]) for subject in subjects} == {("mobilenet_v2.layer.6",)}
 
 
+@pytest.mark.slow(reason="builds a whole network twice")
 def test_published_weights_give_the_logits_but_the_first(published, place_reference, two_stimuli):
     place_reference(model, published.state_dict(), suffix=".safetensors")
     subject = load_model("mobilenet_v2_1.4_224")

@@ -230,6 +230,7 @@ def claim_all(address, pairs, number, go, wins):
 go_on = multiprocessing.get_context("fork").Event()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("before", ["nothing", "a dead process", "one that ran out"])
 def test_of_many_processes_exactly_one_gets_a_pair(address, atomic_server, before, monkeypatch):
     store, pairs = ResultsStore(address), 4 if address.startswith("s3:") else 12  # moto takes its time

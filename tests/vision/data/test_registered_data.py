@@ -165,6 +165,7 @@ def test_stand_ins_load_and_are_valid(s3_server, monkeypatch, tmp_path):
     assert {key: wrong for key, wrong in found.items() if wrong} == {}
 
 
+@pytest.mark.slow(reason="opens 800 images")
 @pytest.mark.parametrize("key", sorted(COMPUTED))
 def test_computed_data_are_valid(key):
     assembly = load_dataset(key)
