@@ -1,4 +1,4 @@
-"""Ten models on twelve benchmarks in one command, killed twice in between."""
+"""Four models on twelve benchmarks in one command, killed twice in between."""
 
 import os
 import signal
@@ -15,14 +15,14 @@ from brainscore_core.scoring import ResultsStore
 
 pytest.importorskip("torch")
 pytest.importorskip("distributed", reason="needs Dask: pip install 'brainscore[cluster]'")
-pytestmark = pytest.mark.slow(reason="scores hundreds of pairs in processes that are killed")
+pytestmark = pytest.mark.slow(reason="scores a hundred pairs in processes that are killed")
 
 PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"
-MODELS = ("pixels", "gabor", "simulated-truth", "scale-network-*")
+MODELS = ("pixels", "simulated-truth", "scale-network-[01]")
 BENCHMARKS = ("ScaleMajajHong.*", "all:simulated", "Simulated2026.IT:cka", "Simulated2026.V1:rdm_cosine")
 REAL = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")  # measured
 INSTEAD = ("Simulated2026.IT:rdm_cosine", "Simulated2026.V1:cka")
-KILLED_AFTER = (25, 70)  # receipts
+KILLED_AFTER = (8, 30)  # receipts
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -87,11 +87,11 @@ def by_pair(folder: Path) -> dict[tuple[str, str], list]:
 @pytest.mark.parametrize("run", ["undisturbed", "killed"])
 def test_every_pair_once(run, request):
     pairs = by_pair(request.getfixturevalue(run))
-    assert len(pairs) == 120
+    assert len(pairs) == 48
     assert set(map(len, pairs.values())) == {1}
     states = Counter(receipts[0].state for receipts in pairs.values())
     assert states["failed"] == 0
-    assert states["scored"] >= 100, states
+    assert states["scored"] >= 40, states
 
 
 def test_the_same_numbers_to_the_last_bit(undisturbed, killed):
@@ -115,7 +115,7 @@ def test_the_same_numbers_to_the_last_bit(undisturbed, killed):
 def test_each_stimulus_passes_a_model_once(undisturbed):
     """But for the first of each set: it is compared with what is stored before that is used."""
     folders = list((undisturbed / "home" / "passes").iterdir())
-    assert len(folders) == 7
+    assert len(folders) == 2
     for folder in folders:
         passes = Counter(folder.read_text().split())
         several = [count for count in passes.values() if count > 1]

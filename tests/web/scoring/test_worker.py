@@ -23,7 +23,7 @@ def _environment(home):
         "BRAINSCORE_SITE_HOME": str(home),
         "BRAINIO_HOME": str(home / "brainio"),
         "BRAINSCORE_SITE_SCORED_MODELS": "pixels",
-        "BRAINSCORE_SITE_SCORED_BENCHMARKS": "Simulated2026.V1-rdm,Simulated2026.IT-rdm",
+        "BRAINSCORE_SITE_SCORED_BENCHMARKS": "Simulated2026.V1-rdm",
         "OMP_NUM_THREADS": "1",
     }
 
