@@ -67,6 +67,26 @@ def test_a_broken_off_first_use_is_completed(stimuli, tmp_path, monkeypatch):
     assert again.get_stimulus("disc_01").read_bytes() == stimuli.get_stimulus("disc_01").read_bytes()
 
 
+def test_expected_responses_are_kept_for_the_next_process(stimuli, tmp_path, monkeypatch):
+    from brainscore_vision.data.simulated2026 import packages
+
+    paths = tuple(tmp_path / "v1" / f"{number}.png" for number in range(2))
+    paths[0].parent.mkdir()
+    for path, name in zip(paths, ("disc_00", "star_00"), strict=True):
+        path.write_bytes(stimuli.get_stimulus(name).read_bytes())
+    expected = packages._expected_responses(paths)
+    kept = next(tmp_path.glob("expected-*.npz"))
+    for damage in (b"", kept.read_bytes()[:100], b"not an archive"):
+        kept.write_bytes(damage)
+        again = packages._expected_responses(paths)
+        assert all(np.array_equal(again[region], expected[region]) for region in ("V1", "IT"))
+    monkeypatch.setattr(packages.encoding, "EncodingModel", None)  # nothing is computed any more
+    assert np.array_equal(packages._expected_responses(paths)["IT"], expected["IT"])
+    paths[1].write_bytes(stimuli.get_stimulus("star_01").read_bytes())
+    with pytest.raises(TypeError):  # of other stimuli they are
+        packages._expected_responses(paths)
+
+
 def test_assembly(assembly):
     assert assembly.dims == ("presentation", "neuroid")
     assert assembly.shape == (800 * REPETITIONS, 192)
