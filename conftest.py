@@ -1,5 +1,6 @@
 """Fixtures for every test of the project, the plugins' own included."""
 
+import gc
 import hashlib
 import importlib.util
 import json
@@ -330,6 +331,12 @@ def pytest_ignore_collect(collection_path):
         return True
     has_tests = collection_path.name == "test.py" or collection_path.name.startswith("test_")
     return None if has_tests or ">>>" in text else True
+
+
+def pytest_collection_finish():
+    """Set tests and what they import aside: they stay, and each search for garbage would look through them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

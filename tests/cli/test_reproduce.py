@@ -11,13 +11,49 @@ from brainscore_vision import reproduction
 from brainscore_vision.reproduction import PUBLISHED_SCORES, PublishedScore, reproduce
 
 
+LAB = """
+from brainscore_core.metrics import Score, declare_no_error
+from brainscore_vision import benchmark_registry, model_registry
+
+
+class Model:
+    value = 0.4
+
+
+class Broken:
+    @property
+    def value(self):
+        raise RuntimeError('the weights are torn')
+
+
+class Benchmark:
+    identifier = 'Lab2026.twice-x'
+    parent = None
+    bibtex = None
+    ceiling = None
+    version = 1
+
+    def __call__(self, model):
+        score = Score(2 * model.value)
+        score.attrs['raw'] = Score(model.value)
+        return declare_no_error(score, 'there is one stimulus')
+
+
+model_registry['lab-able'] = Model
+model_registry['lab-good'] = Model
+model_registry['lab-broken'] = Broken
+benchmark_registry['Lab2026.twice-x'] = Benchmark
+"""
+
+
 @pytest.fixture
-def pairs(monkeypatch):
+def pairs(lab, monkeypatch):
     """Three pairs that need no network: one agrees, one differs, one cannot be scored."""
+    lab("benchmarks", "reproduced", LAB)
     chosen = (
-        PublishedScore(model="simulated-truth", benchmark="Simulated2026.V1-rdm", value=1.0, tolerance=0.05),
-        PublishedScore(model="pixels", benchmark="Simulated2026.V1-rdm", value=1.0, tolerance=0.001, quantity="raw"),
-        PublishedScore(model="alexnet-recorded2019", benchmark="Simulated2026.V1-rdm", value=0.5, tolerance=0.1),
+        PublishedScore(model="lab-good", benchmark="Lab2026.twice-x", value=0.81, tolerance=0.05),
+        PublishedScore(model="lab-able", benchmark="Lab2026.twice-x", value=1.0, tolerance=0.001, quantity="raw"),
+        PublishedScore(model="lab-broken", benchmark="Lab2026.twice-x", value=0.5, tolerance=0.1),
     )
     monkeypatch.setattr(reproduction, "PUBLISHED_SCORES", chosen)
     return chosen
@@ -57,23 +93,23 @@ def test_table(cli, pairs, tmp_path):
     header, *rows, summary = done.stdout.splitlines()
     assert header.split("\t")[:4] == ["model", "benchmark", "score", "published"]
     agrees, differs, failed = (row.split("\t") for row in rows)
-    assert agrees[0] == "simulated-truth"
+    assert agrees[0] == "lab-good"
     assert agrees[6] == "within 0.05"
     assert differs[2:4] == ["raw", "1.0000"]
-    assert differs[5].startswith("-0.")
+    assert differs[5] == "-0.6000"
     assert differs[6] == "exceeds 0.001"
     assert failed[4] == failed[5] == ""
-    assert failed[6]
+    assert "the weights are torn" in failed[6]
     assert summary == "1 of 2 scored pairs agree with the published value; 3 pairs in all."
     assert len(list(tmp_path.rglob("*.json"))) == 3
 
 
 def test_choice_and_json(cli, pairs, tmp_path):
-    done = cli("reproduce", "-m", "simulated-*", "--results", str(tmp_path), "--json")
+    done = cli("reproduce", "-m", "*-good", "--results", str(tmp_path), "--json")
     assert done.exit_code == 0
     [found] = json.loads(done.stdout)
     assert found["agrees"]
-    assert found["difference"] == pytest.approx(found["value"] - 1)
+    assert found["difference"] == pytest.approx(0.8 - 0.81)
     done = cli("reproduce", "-b", "nonesuch")
     assert done.exit_code == 2
     assert "no published pair matches" in done.stderr

@@ -258,7 +258,11 @@ OTHERS = pytest.mark.slow(reason="reads hundreds of addresses twice")
 @pytest.mark.parametrize(
     ("audience", "part"),
     [("visitor", "default"), ("other", "default")]  # without and with an account
-    + [pytest.param(audience, "default", marks=OTHERS) for audience in AUDIENCES if audience not in ("visitor", "other")]
+    + [
+        pytest.param(audience, "default", marks=OTHERS)
+        for audience in AUDIENCES
+        if audience not in ("visitor", "other")
+    ]
     + [pytest.param(audience, "queries", marks=OTHERS) for audience in AUDIENCES if audience != "reviewer"],
 )
 def test_nothing_private_is_seen(site, audience, part):

@@ -1,6 +1,7 @@
 import getpass
 import json
 import socket
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -300,14 +301,13 @@ def test_a_function_finds_the_plugins_of_data_too(fakes, tmp_path):
     assert receipt.model.plugin is None
 
 
-def test_the_platforms_own_plugins_name_their_distribution(fakes, monkeypatch):
+def test_plugins_name_the_distribution_that_installed_them(fakes):
     import brainscore_core
-    from brainscore_core.scoring import _plugin_code
 
-    monkeypatch.setattr(_plugin_code, "_distributions", lambda: {"brainscore_core": ["numpy"]})
-    folder = Path(brainscore_core.__file__).parent / "numerics"
-    plugin = run_pair("model", "scored", **fakes.loaders, plugins={"model": folder}).receipt.model.plugin
-    assert (plugin.distribution, plugin.version) == ("numpy", np.__version__)
+    for package, distribution in ((brainscore_core, "brainscore"), (np, "numpy")):
+        folder = Path(package.__file__).parent / ("numerics" if package is brainscore_core else "fft")
+        plugin = run_pair("model", "scored", **fakes.loaders, plugins={"model": folder}).receipt.model.plugin
+        assert (plugin.distribution, plugin.version) == (distribution, metadata.version(distribution))
 
 
 def test_no_path_and_no_name_of_a_machine_leaks(fakes, tmp_path, monkeypatch):
