@@ -10,7 +10,6 @@ import pytest
 from brainscore_vision import reproduction
 from brainscore_vision.reproduction import PUBLISHED_SCORES, PublishedScore, reproduce
 
-
 LAB = """
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_vision import benchmark_registry, model_registry
