@@ -136,7 +136,9 @@ ACCOUNT_CHANGE_EMAIL = True  # one address; a new one counts once it is confirme
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Brain-Score] "
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: nobody fills a stranger's mailbox
+ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: nobody fills a stranger's mailbox, or locks a stranger out
+    "login_failed": "10/m/ip,5/5m/key,10/h/key,20/d/key",  # key: the account and the address of the net together
+    "login_failed_elsewhere": "100/h/key",  # key: the account; from all addresses it was never entered from
     "reset_password": "20/m/ip,5/h/key",
     "confirm_email": "1/3m/key,10/d/key",
 }

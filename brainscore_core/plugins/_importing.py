@@ -86,10 +86,8 @@ class PluginFinder(MetaPathFinder):
 
 def forget_modules(package: str, folders: Sequence[Path], *, keep: Path) -> None:
     """Drop the modules of `package` whose files lie in folders that are no longer in force, but not in `keep`."""
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not name.startswith(f"{package}.") or not file:
-            continue
+    for name in [name for name in sys.modules.copy() if folders and name.startswith(f"{package}.")]:
+        file = getattr(sys.modules.get(name), "__file__", None) or ""
         if any(belongs_to(file, str(folder)) for folder in folders) and not belongs_to(file, str(keep)):
             del sys.modules[name]
             parent, _, child = name.rpartition(".")

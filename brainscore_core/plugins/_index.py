@@ -13,6 +13,7 @@ from typing import Protocol
 
 from brainscore_core.plugins._cache import (
     CachedScan,
+    Stamp,
     cache_file,
     read_cache,
     stamp,
@@ -133,6 +134,8 @@ class PluginIndex:
         self._warned: set[str] = set()
         self._folders_used: set[Path] = set()
         self._scans: dict[str, CachedScan] = {}  # of this process, should the cache be elsewhere or not be writable
+        self._cached: dict[str, CachedScan] = {}  # what is in the cache, and when it was read
+        self._cache_read: tuple[Path, Stamp | None] | None = None
         self._finder = PluginFinder(package, kinds=kinds, folders=self._variable_folders)
 
     def install(self) -> None:
@@ -260,7 +263,10 @@ class PluginIndex:
         state = _State(variable, roots, [], {}, {}, problems)
         file = cache_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
-        cached = read_cache(file, signature=signature)
+        file_stamp = stamp(file)
+        if (file, file_stamp) != self._cache_read or file_stamp is None:
+            self._cached, self._cache_read = read_cache(file, signature=signature), (file, file_stamp)
+        cached = self._cached
         known = dict(cached)
         built_in: set[str] = set()
         for root in roots:

@@ -13,9 +13,11 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as current
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal.ratelimit import consume, get_ip
 from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
+from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.http import HttpRequest
@@ -108,11 +110,48 @@ class AccountAdapter(DefaultAccountAdapter):
         with suppress(MailFailed):  # it is logged
             super().send_notification_mail(*args, **kwargs)
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Let nobody try many passwords of an account, and nobody keep its owner out by trying.
+
+        Wrong ones are counted by account and address of the net together; and once more by account alone, for all
+        addresses of the net from which nobody has ever logged in to it.
+
+        Raises
+        ------
+        ValidationError
+            If there were too many, even if the password is right now.
+        """
+        super().pre_authenticate(request, **credentials)
+        self._elsewhere = None
+        if cache.get(_entered_from(request, credentials)) is None:
+            account = _account(credentials)
+            self._elsewhere = consume(request, app="allauth.account", action="login_failed_elsewhere", key=account)
+            if self._elsewhere is None:
+                raise self.validation_error("too_many_login_attempts")
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """Check a password, and remember from where the right one came."""
+        user: User | None = super().authenticate(request, **credentials)
+        if user is not None:
+            if self._elsewhere is not None:
+                self._elsewhere.rollback()
+            cache.set(_entered_from(request, credentials), True, _REMEMBERED)
+        return user
+
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Count attempts by account alone: the host's name and port are the visitor's to choose."""
-        return f"login:{credentials.get('email', credentials.get('username', '')).lower()}"
+        """Key of wrong passwords; the host's name and port, which are the visitor's to choose, are no part of it."""
+        return f"login:{_account(credentials)}:{get_ip(request)}"
 
 
+def _account(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email", credentials.get("username", ""))).lower()
+
+
+def _entered_from(request: HttpRequest, credentials: dict[str, Any]) -> str:
+    return f"entered:{_account(credentials)}:{get_ip(request)}"
+
+
+_REMEMBERED = 365 * 24 * 3600  # seconds
 _AT_SIGN_UP = ("account/email/email_confirmation_signup", "account/email/account_already_exists")
 
 

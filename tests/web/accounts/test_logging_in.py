@@ -1,7 +1,11 @@
 """Log in and out."""
 
+import time
+from types import SimpleNamespace
+
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.core.internal import ratelimit
 from django.core.cache import cache, caches
 from django.core.cache.backends.db import DatabaseCache
 from django.test import Client
@@ -68,6 +72,51 @@ def test_five_wrong_passwords_and_no_more(known, log_in, email):
     answer = log_in(browser, email)
     assert "Too many failed login attempts" in answer.content.decode()
     assert not logged_in(browser)
+
+
+def test_nobody_locks_out_who_comes_from_elsewhere(known, log_in):
+    known()
+    for _ in range(7):
+        log_in(Client(REMOTE_ADDR="192.0.2.1"), password="wrong password")
+    assert not logged_in(log_in_from("192.0.2.1", log_in))
+    assert logged_in(log_in_from("192.0.2.2", log_in))
+
+
+def log_in_from(address, log_in):
+    browser = Client(REMOTE_ADDR=address)
+    log_in(browser)
+    return browser
+
+
+def test_many_addresses_do_not_guess_more_and_do_not_keep_the_owner_out(known, log_in, settings):
+    known()
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed_elsewhere": "6/h/key"}
+    for number in range(9):  # right ones are not counted
+        assert logged_in(log_in_from("192.0.2.1", log_in)), number
+    for number in range(6):
+        log_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), password="wrong password")
+    stranger = Client(REMOTE_ADDR="198.51.100.77")
+    assert "Too many failed login attempts" in log_in(stranger).content.decode()
+    assert logged_in(log_in_from("192.0.2.1", log_in))  # from where they have logged in before
+
+
+def test_waits_become_longer(known, log_in, monkeypatch):
+    known()
+    passed = 0.0
+    clock = SimpleNamespace(time=lambda: time.time() + passed, monotonic=time.monotonic, sleep=time.sleep)
+    monkeypatch.setattr(ratelimit, "time", clock)
+
+    def tried(times):
+        pages = [log_in(Client(), password="wrong password").content.decode() for _ in range(times)]
+        return sum("not correct" in page for page in pages)
+
+    assert [tried(6), tried(1)] == [5, 0]
+    passed += 6 * 60
+    assert tried(6) == 5
+    passed += 6 * 60
+    assert tried(1) == 0  # ten in this hour
+    passed += 3600
+    assert tried(6) == 5
 
 
 def test_the_count_does_not_depend_on_what_the_visitor_chooses(known, settings):

@@ -114,7 +114,17 @@ def test_the_proxies_say_who_asks_and_hide_the_metrics():
     assert "header_up X-Forwarded-For {remote_host}" in caddy
     for text in (nginx, caddy):
         assert re.search(r"/metrics\b.*404", text, re.DOTALL)
-        assert int(re.search(r"(?:client_max_body_size|max_size) (\d+)", text)[1]) >= 5000
+        sizes = [int(size) for size in re.findall(r"(?:client_max_body_size|max_size) (\d+)", text)]
+        assert min(sizes) < 50
+        assert max(sizes) >= 5000
+    assert nginx.index("location /uploads/") < nginx.index("proxy_request_buffering off")
+    assert re.search(r"^    (client_body_timeout) 10s;", nginx, re.MULTILINE)
+    assert "limit_conn brainscore_visitors" in nginx
+    assert "request_buffers" in caddy
+
+
+def test_the_cages_of_a_worker_can_have_control_groups():
+    assert "\nDelegate=yes\n" in (DEPLOY / "brainscore-worker@.service").read_text()
 
 
 def test_the_runbook_names_commands_units_and_variables_that_exist():
