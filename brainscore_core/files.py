@@ -3,17 +3,27 @@
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["PART_SUFFIX", "STALE", "file_digest", "replacing", "sweep"]
+__all__ = [
+    "PART_SUFFIX",
+    "STALE",
+    "file_digest",
+    "remove_left_folders",
+    "replacing",
+    "sweep",
+    "temporary_folder",
+]
 
 PART_SUFFIX = ".part"
 STALE = 24 * 3600.0  # seconds after which an unfinished file belongs to nobody any more
+_LOCK = "lock"
 _SETTLED = 2.0  # seconds; a file changed more recently may change again within one tick of its time stamp
 _known_digests: dict[tuple[str, int, int, int, str], str] = {}
 
@@ -44,6 +54,47 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Make a folder for as long as the block lasts; its file ``lock`` says that it is in use.
+
+    Parameters
+    ----------
+    prefix : str
+        Of its name. Folders of the same prefix that killed processes left are removed first.
+
+    Yields
+    ------
+    Path
+        The folder, which only this user may open.
+    """
+    import fcntl
+
+    remove_left_folders(prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        with open(folder / _LOCK, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # ends with this process, however that ends
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_left_folders(prefix: str) -> int:
+    """Remove what `temporary_folder` made in processes that were killed; say how many there were."""
+    import fcntl
+
+    count = 0
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with suppress(OSError):  # its process lives, or another process removes it at this moment
+            if left.stat().st_uid == os.getuid():
+                with open(left / _LOCK) as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(left, ignore_errors=True)
+                    count += 1
+    return count
 
 
 def sweep(folder: Path) -> None:

@@ -195,6 +195,7 @@ SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
     "models": listed("BRAINSCORE_SITE_SCORED_MODELS") or ["*"],
     "benchmarks": listed("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
     "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
+    "without_control_group": flag("BRAINSCORE_SITE_WITHOUT_CONTROL_GROUP"),
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
 

@@ -43,7 +43,7 @@ def tidy(*, dry: bool = False) -> list[Tidied]:
 
 
 def _tidied(dry: bool) -> Iterator[Tidied]:
-    from brainscore_web.submissions.pipeline import forget_old_files, forget_old_folders
+    from brainscore_web.submissions.pipeline import forget_old_files, forget_old_folders, remove_leftovers
     from brainscore_web.uploads.withdrawal import sweep
 
     for what, forget in (
@@ -63,6 +63,7 @@ def _tidied(dry: bool) -> Iterator[Tidied]:
     yield Tidied("fetched files", forget_old_files(_before("folders"), dry=dry))
     if not dry:
         yield Tidied("leftovers of uploads", sweep())
+        yield Tidied("leftovers of tests", remove_leftovers())
 
 
 def _before(what: str) -> datetime:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Benchmark, Visibility
 from brainscore_web.submissions.models import Revision
@@ -51,7 +53,7 @@ def what_is_missing() -> UserError | None:
     from brainscore_core.scoring.subjects.cage import require_cage
 
     try:
-        require_cage()
+        require_cage(control_group=not settings.SUBMISSIONS["without_control_group"])
     except UserError as error:
         return error
     return None

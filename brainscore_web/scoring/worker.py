@@ -92,6 +92,10 @@ class Worker:
     def run(self) -> None:
         """Work until it is stopped, or nothing is left where that was asked for."""
         self.say(f"Worker {os.getpid()} scores into {self._runner.store.address}")
+        if not self.jobs_only:
+            from brainscore_web.submissions import pipeline
+
+            pipeline.remove_leftovers()
         self._sweeper.start()
         pause = _PAUSE
         try:

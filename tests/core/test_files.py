@@ -1,9 +1,19 @@
 import os
+import signal
+import tempfile
 import time
 
 import pytest
 
-from brainscore_core.files import PART_SUFFIX, STALE, file_digest, replacing, sweep
+from brainscore_core.files import (
+    PART_SUFFIX,
+    STALE,
+    file_digest,
+    remove_left_folders,
+    replacing,
+    sweep,
+    temporary_folder,
+)
 
 
 def test_a_file_appears_whole(tmp_path):
@@ -25,6 +35,21 @@ def test_after_an_error_the_file_is_as_before(tmp_path):
         fail()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "before"
+
+
+def test_a_temporary_folder_goes_with_its_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "kept-by-others").mkdir()
+    pid = os.fork()
+    if pid == 0:
+        with temporary_folder("kept-") as folder:
+            (folder / "inside").mkdir()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    with temporary_folder("other-") as other, temporary_folder("kept-") as folder:
+        assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "kept-by-others", other, folder])
+        assert remove_left_folders("other-") == remove_left_folders("kept-") == 0  # they are in use
+    assert [path.name for path in tmp_path.iterdir()] == ["kept-by-others"]
 
 
 def test_only_what_is_old_and_unfinished_is_swept(tmp_path):

@@ -4,7 +4,7 @@ Truth is in the rows of steps; tasks only wake somebody up to look at them. docs
 """
 
 from brainscore_web.submissions.pipeline._files import files_home, files_of, forget_old_files
-from brainscore_web.submissions.pipeline._sweeping import sweep
+from brainscore_web.submissions.pipeline._sweeping import remove_leftovers, sweep
 from brainscore_web.submissions.pipeline._transitions import (
     approve,
     cancel,
@@ -26,6 +26,7 @@ __all__ = [
     "forget_old_folders",
     "published_folder",
     "reject",
+    "remove_leftovers",
     "request_changes",
     "retry",
     "scoring_ended",

@@ -9,10 +9,13 @@ import time
 from django.db import transaction
 from django.utils import timezone
 
+from brainscore_core.files import remove_left_folders
+from brainscore_core.scoring.subjects.cage import FOLDERS as CAGE_FOLDERS
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.pipeline._claims import due, stale
+from brainscore_web.submissions.pipeline._test import TEST_FOLDERS
 
-__all__ = ["sweep"]
+__all__ = ["remove_leftovers", "sweep"]
 
 _log = logging.getLogger(__name__)
 _RARELY = 600.0  # seconds
@@ -46,6 +49,11 @@ def sweep() -> int:
     done += send_due()
     _tidy()
     return done + waiting
+
+
+def remove_leftovers() -> int:
+    """Remove temporary folders of tests and cages whose process was killed; say how many there were."""
+    return sum(remove_left_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
 
 
 def _free() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,8 +14,9 @@ from typing import Any
 from django.conf import settings
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
 from brainscore_core.plugins.environments import Environment, RequirementsError
-from brainscore_core.scoring.subjects.cage import Cage, require_cage, run_in_cage
+from brainscore_core.scoring.subjects.cage import Cage, run_in_cage
 from brainscore_web.submissions import in_the_cage
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline._check import Log, package_of
@@ -27,7 +27,10 @@ from brainscore_web.submissions.pipeline._reports import Tally, read_answer, rea
 from brainscore_web.submissions.pipeline._requirements import environment_for
 from brainscore_web.submissions.publishing import folder_shown_to
 
-__all__ = ["test"]
+__all__ = ["TEST_FOLDERS", "test"]
+
+TEST_FOLDERS = "brainscore-test-"
+"""What the names of temporary folders begin with."""
 
 _NOT_NOW = "the site cannot run tests at the moment"
 _SECONDS = 3600.0  # of a plugin's tests, and of its checks
@@ -78,10 +81,10 @@ def test(claim: Claim) -> Outcome | None:
 
 def _require_means() -> None:
     """Nothing is left out because the site lacks something: the step waits."""
-    try:
-        require_cage()
-    except UserError as error:
-        raise Later(_NOT_NOW, internal=str(error)) from error
+    from brainscore_web.scoring.caging import what_is_missing
+
+    if missing := what_is_missing():
+        raise Later(_NOT_NOW, internal=str(missing)) from missing
     if importlib.util.find_spec("pytest") is None:
         raise Later(_NOT_NOW, internal="pytest is not installed: pip install 'brainscore[test]'")
 
@@ -95,9 +98,9 @@ def _showing(revision: Revision) -> Iterator[_Shown]:
         for one in result.get("files", ())
         if one["verified"] and not one["private"]
     }
-    with tempfile.TemporaryDirectory(prefix="brainscore-test-") as name:
-        mirror, answers = Path(name, "mirror"), Path(name, "answers")
-        for folder in (Path(name), mirror, answers):
+    with temporary_folder(TEST_FOLDERS) as place:
+        mirror, answers = place / "mirror", place / "answers"
+        for folder in (place, mirror, answers):
             folder.mkdir(exist_ok=True)
             folder.chmod(0o755)  # the cage's user is another
         files = []
@@ -141,28 +144,33 @@ def _plugin(run: _Run, kind: str, name: str) -> None:
         if files:
             run.log.say(f"Tests of {kind}/{name}")
             options = ["--import-mode=importlib", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", "-c"]
-            report = answer / "tests.xml"
+            report = _empty(answer / "tests.xml")
             command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short", f"--junitxml={report}", *files]
-            ended = _in_cage(run, environment, answer, command)
+            ended = _in_cage(run, environment, report, command)
             run.tally.add_tests(f"{kind}/{name}", read_tests(report), ended)
         else:
             run.log.say(f"{kind}/{name} has no tests")
         run.log.say(f"Checks of {kind}/{name}")
-        report = answer / "checks.json"
+        report = _empty(answer / "checks.json")
         command = [in_the_cage.__file__, kind, str(folder), str(report)]
-        ended = _in_cage(run, environment, answer, command)
+        ended = _in_cage(run, environment, report, command)
         run.tally.add_checks(f"{kind}/{name}", read_answer(report), ended)
     finally:
         environment.release()
 
 
-def _in_cage(run: _Run, environment: Environment, writable: Path, arguments: list[str]) -> Any:
+def _empty(file: Path) -> Path:
+    file.touch(mode=0o644)
+    return file
+
+
+def _in_cage(run: _Run, environment: Environment, report: Path, arguments: list[str]) -> Any:
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
     own = [environment.folder, *environment.mounts] if environment.folder.is_dir() else [*environment.mounts]
     cage = Cage(
         folders=[shown.plugins, shown.mirror, *(path for path in own if path.is_dir())],
         files=[*shown.files, Path(in_the_cage.__file__)],
-        writable=writable,
+        writable=[report],
         environment={
             "BRAINSCORE_PLUGINS": str(shown.plugins),
             "BRAINSCORE_MIRROR": str(shown.mirror),

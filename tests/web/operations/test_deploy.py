@@ -67,7 +67,8 @@ def test_units_are_valid(tmp_path):
     done = subprocess.run(
         [program, "verify", *sorted(map(str, tmp_path.iterdir()))], capture_output=True, text=True, timeout=60
     )
-    own = [line for line in done.stderr.splitlines() if "brainscore" in line]
+    newer = "Unknown key 'DelegateSubgroup'"  # of systemd 254; earlier ones pass over it
+    own = [line for line in done.stderr.splitlines() if "brainscore" in line and newer not in line]
     assert not own, "\n".join(own)
 
 

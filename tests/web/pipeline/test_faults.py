@@ -88,12 +88,10 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
 def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
     """They are not left out: the step waits, its submitter knows, and keepers get one letter a day."""
     from brainscore_core.errors import UserError
-    from brainscore_web.submissions.pipeline import _test
+    from brainscore_web.scoring import caging
 
-    def missing():
-        raise UserError("bubblewrap is not installed", remedy="apt install bubblewrap")
-
-    monkeypatch.setattr(_test, "require_cage", missing)
+    missing = UserError("bubblewrap is not installed", remedy="apt install bubblewrap")
+    monkeypatch.setattr(caging, "what_is_missing", lambda: missing)
     revision = submit()
     pass_step(revision, "check")
     for _ in range(2 * _claims.ATTEMPTS):

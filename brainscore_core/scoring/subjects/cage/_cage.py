@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
 from brainscore_core.memory import readable
 from brainscore_core.scoring.subjects.cage._exchange import Exchange
 from brainscore_core.scoring.subjects.cage._require import bubblewrap, require_cage
@@ -30,12 +29,14 @@ from brainscore_core.scoring.subjects.cage._system import (
     stubs,
 )
 
-__all__ = ["HOME", "STIMULI", "Cage", "OpenCage", "Verdict"]
+__all__ = ["FOLDERS", "HOME", "STIMULI", "Cage", "OpenCage", "Verdict"]
 
 HOME = "/tmp/home"  # noqa: S108 - in a cage, where all of /tmp is its own
 STIMULI = PurePosixPath("/stimuli")
 
-_PREFIX, _LOCK = "brainscore-cage-", "lock"
+FOLDERS = "brainscore-cage-"
+"""What the names of the temporary folders of cages begin with."""
+
 _LAUNCHER = Path(__file__).with_name("_launch.py")
 _KEPT = ("LANG", "LC_ALL", "TZ", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _ALONE = (
@@ -47,6 +48,7 @@ _VERDICTS = {
     "processes": "ran more than {} processes and threads",
     "timeout": "ran longer than {} s",
     "scratch": "wrote more than {}",
+    "entries": "made more than {} files and folders",
     "start": "could not be put into a cage: {}",
 }
 
@@ -54,7 +56,7 @@ _VERDICTS = {
 class Verdict(NamedTuple):
     """Why a cage was ended."""
 
-    cause: Literal["memory", "processes", "timeout", "scratch", "start"]
+    cause: Literal["memory", "processes", "timeout", "scratch", "entries", "start"]
     message: str
 
 
@@ -68,8 +70,9 @@ class Cage:
     ----------
     folders, files : sequence of Path
         What is shown beyond these, under the same paths.
-    writable : Path, optional
-        A folder of the machine that may be written to, up to `scratch` bytes. Beware of links when reading it.
+    writable : sequence of Path
+        Files of the machine that may be written, together up to `scratch` bytes. They must be there. The cage can
+        neither remove nor replace them, nor make others beside them.
     environment : mapping
         Environment variables beyond the few that are always there; none of this process's come along.
     memory : int
@@ -82,20 +85,23 @@ class Cage:
         Bytes of a file that is written, large arrays handed over among them; by default as `memory`.
     scratch : int
         Bytes of ``/tmp``, where the home folder lies, and as much of ``/dev/shm``; both are in memory, and count there.
+    entries : int
+        Files and folders in these, together.
     """
 
     folders: Sequence[Path] = ()
     files: Sequence[Path] = ()
-    writable: Path | None = None
+    writable: Sequence[Path] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     memory: int = 8_000_000_000
     processes: int = 512
     seconds: float = math.inf
     file_size: int | None = None
     scratch: int = 1_000_000_000
+    entries: int = 100_000
 
     def __post_init__(self) -> None:
-        for name in ("memory", "processes", "scratch", "seconds"):
+        for name in ("memory", "processes", "scratch", "entries", "seconds"):
             if not getattr(self, name) > 0:
                 raise UserError(f"a cage with {name}={getattr(self, name)}", remedy="give a number above 0")
 
@@ -109,14 +115,8 @@ class Cage:
             Whether the last argument of the command is the number of a descriptor that is to be handed on.
         """
         require_cage()
-        _sweep()
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        with open(folder / _LOCK, "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            try:
-                yield OpenCage(self, folder, socket=socket)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+        with temporary_folder(FOLDERS) as folder:
+            yield OpenCage(self, folder, socket=socket)
 
 
 class OpenCage:
@@ -147,13 +147,14 @@ class OpenCage:
             "sources": self._sources,
             "environment": _variables(cage),
             "socket": socket,
-            "writable": None if cage.writable is None else str(cage.writable.resolve()),
+            "writable": [str(file.resolve()) for file in cage.writable],
             "memory": cage.memory,
             "data": 2 * cage.memory + (1 << 30),  # of each process; what is reserved is not used yet
             "processes": cage.processes,
             "seconds": None if math.isinf(cage.seconds) else cage.seconds,
             "file_size": cage.memory if cage.file_size is None else cage.file_size,
             "scratch": cage.scratch,
+            "entries": cage.entries,
         }
         file = folder / "plan.json"
         file.write_text(json.dumps(plan))
@@ -202,9 +203,11 @@ class OpenCage:
                 raise UserError(f"there is no file {file} to show", remedy="name one that is there")
             arguments += self._shown(self._open_to_all(file), str(file))
         arguments += self._shown(shared, str(STIMULI))
-        if cage.writable is not None:
-            self._sources.append(str(cage.writable.resolve()))
-            arguments += ["--bind", len(self._sources) - 1, os.path.abspath(cage.writable)]
+        for file in cage.writable:
+            if not file.is_file():
+                raise UserError(f"there is no file {file} to write", remedy="make it before, empty")
+            self._sources.append(str(file.resolve()))
+            arguments += ["--bind", len(self._sources) - 1, os.path.abspath(file)]
         return [*arguments, "--remount-ro", "/", "--chdir", HOME]
 
     def _shown(self, source: Path, name: str | None = None) -> list[str | int]:
@@ -226,17 +229,6 @@ class OpenCage:
                 f"the folder {folder} is closed to the unprivileged user that a cage has",
                 remedy=f"open it for reading: chmod -R o+rX {folder}",
             )
-
-
-def _sweep() -> None:
-    """Remove what processes left behind that were killed: stimuli may lie there."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if left.stat().st_uid != os.getuid():
-                continue
-            with open(left / _LOCK) as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # not while its process lives
-                shutil.rmtree(left, ignore_errors=True)
 
 
 @cache

@@ -37,7 +37,15 @@ class Groups:
                 if self._make(parent / name, wanted):
                     break
 
+    @property
+    def limit_memory(self) -> bool:
+        """Whether one of them limits memory."""
+        return bool(self._events)
+
     def _make(self, folder: Path, wanted: dict[str, int]) -> bool:
+        if "memory.max" in wanted:
+            with contextlib.suppress(OSError):  # not ours to say, or processes of the parent's own prevent it
+                (folder.parent / "cgroup.subtree_control").write_text("+memory +pids\n")
         try:
             folder.mkdir()
         except OSError:

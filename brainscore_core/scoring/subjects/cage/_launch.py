@@ -92,8 +92,8 @@ def _enter(plan: dict[str, Any], command: list[str], groups: _groups.Groups, tel
         places = plan["sources"]
         if user == 0:
             user = _FIRST_USER + os.getpid() % _USERS
-            if plan["writable"]:
-                os.chown(plan["writable"], user, user)
+            for file in plan["writable"]:
+                os.chown(file, user, user)
             places = _stage(plan)
         _limit(plan, user)
         if os.getuid() == 0:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.scoring.subjects.cage._groups import Groups
 
 __all__ = ["bubblewrap", "require_cage"]
 
@@ -43,8 +44,14 @@ def bubblewrap() -> str:
     return found
 
 
-def require_cage() -> None:
+def require_cage(*, control_group: bool = False) -> None:
     """Try whether there can be a cage here.
+
+    Parameters
+    ----------
+    control_group : bool
+        Whether its memory must be limited by a control group. Without one it is added up from outside, which misses
+        what no process holds open, such as a file in memory whose descriptor is under way in a socket.
 
     Raises
     ------
@@ -52,6 +59,21 @@ def require_cage() -> None:
         What is missing, and the command that mends it.
     """
     _try(bubblewrap(), os.getuid())
+    if control_group and not _limits_memory(os.getpid()):
+        raise UserError(
+            "no control group can be made here, so that the memory of submitted code cannot be limited safely",
+            remedy="start the worker by its systemd unit, which has Delegate=yes and DelegateSubgroup=worker (systemd "
+            "254 or later), in a scope (systemd-run --user --scope -p Delegate=yes …), or as root",
+        )
+
+
+@cache
+def _limits_memory(process: int) -> bool:
+    groups = Groups("try", memory=1 << 30, processes=16)
+    try:
+        return groups.limit_memory
+    finally:
+        groups.remove()
 
 
 @cache

@@ -18,7 +18,7 @@ from brainscore_core.scoring.subjects.cage._cage import Cage, Verdict
 
 __all__ = ["Ended", "run_in_cage"]
 
-Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "output", "stopped"]
+Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "entries", "output", "stopped"]
 
 _TICK = 0.1
 
@@ -31,7 +31,7 @@ class Ended:
     ----------
     cause : str
         Empty for exit status 0; ``'exit'`` for another, ``'crash'`` for a signal; else what was too much:
-        ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'output'``; or ``'stopped'``.
+        ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'entries'``, ``'output'``; or ``'stopped'``.
     status : int
         Exit status; negative for a signal.
     message : str

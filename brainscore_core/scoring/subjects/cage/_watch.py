@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["SLACK", "tasks_of", "watch"]
 
@@ -16,35 +16,43 @@ SLACK = 24
 
 _TICK, _CLOSE_TICK = 0.03, 0.3  # looking closely takes the system long
 _PAGE = 1024
-_SLOW = 1.0  # seconds between looks at folders
+
+
+class Used(NamedTuple):
+    """What a cage uses: tasks, bytes of memory, entries of its folders; and whether that took a closer look."""
+
+    tasks: int
+    memory: int
+    entries: int
+    closely: bool
 
 
 def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str, Any]]:
     """Wait for the end of a process; its wait status, and why it was ended, if it was."""
     end = time.monotonic() + plan["seconds"] if plan["seconds"] is not None else None
-    folder_due, verdict = 0.0, {}
+    verdict: dict[str, Any] = {}
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             break
         now = time.monotonic()
-        tasks, memory, closely = _used(child, plan["memory"])
-        if memory > plan["memory"]:
+        used = _used(child, plan["memory"])
+        if used.memory > plan["memory"]:
             verdict = {"cause": "memory", "limit": plan["memory"]}
-        elif tasks > plan["processes"]:
+        elif used.tasks > plan["processes"]:
             verdict = {"cause": "processes", "limit": plan["processes"]}
+        elif used.entries > plan["entries"]:
+            verdict = {"cause": "entries", "limit": plan["entries"]}
+        elif plan["writable"] and _size_of(plan["writable"]) > plan["scratch"]:
+            verdict = {"cause": "scratch", "limit": plan["scratch"]}
         elif end is not None and now > end:
             verdict = {"cause": "timeout", "limit": plan["seconds"]}
-        elif plan["writable"] and now > folder_due:
-            folder_due = now + _SLOW
-            if _size_of(plan["writable"]) > plan["scratch"]:
-                verdict = {"cause": "scratch", "limit": plan["scratch"]}
         if verdict:
             with contextlib.suppress(OSError):
                 os.kill(child, signal.SIGKILL)  # the rest of the cage dies with it
             _, status = os.waitpid(child, 0)
             break
-        time.sleep(_CLOSE_TICK if closely else _TICK)
+        time.sleep(_CLOSE_TICK if used.closely else _TICK)
     if not verdict and status != 0 and groups.out_of_memory():
         verdict = {"cause": "memory", "limit": plan["memory"]}
     return status, verdict
@@ -61,8 +69,8 @@ def tasks_of(user: int) -> int:
     return count
 
 
-def _used(root: int, limit: int) -> tuple[int, int, bool]:
-    """Tasks and memory of a process and of all that descend from it; whether that took a closer look."""
+def _used(root: int, limit: int) -> Used:
+    """Add up what a process and all that descend from it use."""
     processes = _tree(root)
     tasks = private = shared = 0
     for pid in processes:
@@ -72,7 +80,7 @@ def _used(root: int, limit: int) -> tuple[int, int, bool]:
             private += (fields.get("RssAnon:", 0) + fields.get("VmSwap:", 0)) * _PAGE
             shared += fields.get("RssShmem:", 0) * _PAGE
     files = _in_memory_files(processes)
-    scratch = _scratch(processes)
+    scratch, entries = _scratch(processes)
     memory = private + max(shared, files) + scratch
     closely = memory > limit
     if closely:  # forks share pages, and each counts them as its own: look closer
@@ -83,7 +91,7 @@ def _used(root: int, limit: int) -> tuple[int, int, bool]:
                 private += (fields.get("Pss_Anon:", 0) + fields.get("SwapPss:", 0)) * _PAGE
                 shared += fields.get("Pss_Shmem:", 0) * _PAGE
         memory = private + max(shared, files) + scratch
-    return tasks, memory, closely
+    return Used(tasks, memory, entries, closely)
 
 
 def _tree(root: int) -> list[int]:
@@ -112,24 +120,23 @@ def _in_memory_files(processes: list[int]) -> int:
     return sum(sizes.values())
 
 
-def _scratch(processes: list[int]) -> int:
-    """Bytes in the cage's own folders in memory."""
+def _scratch(processes: list[int]) -> tuple[int, int]:
+    """Bytes and entries in the cage's own folders in memory."""
+    total = entries = 0
     for pid in processes[2:3]:  # bubblewrap outside, bubblewrap inside, the command
-        total = 0
         for folder in ("tmp", "dev/shm"):
             with contextlib.suppress(OSError):
                 status = os.statvfs(f"/proc/{pid}/root/{folder}")
                 total += (status.f_blocks - status.f_bfree) * status.f_frsize
-        return total
-    return 0
+                entries += status.f_files - status.f_ffree
+    return total, entries
 
 
-def _size_of(folder: str) -> int:
+def _size_of(files: list[str]) -> int:
     total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_blocks * 512
+    for file in files:
+        with contextlib.suppress(OSError):
+            total += os.stat(file).st_blocks * 512
     return total
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.scoring.subjects.cage import HOME, Cage, _require, require_cage, run_in_cage
+from brainscore_core.scoring.subjects.cage import HOME, Cage, _groups, _require, require_cage, run_in_cage
 
 
 def can_cage():
@@ -247,6 +247,27 @@ def test_the_user_outside_is_nobody():
 
 
 class TestLimits:
+    def test_files_in_memory_on_their_way(self):
+        """What is in a socket is held open by no process; the control group counts it all the same."""
+        try:
+            require_cage(control_group=True)
+        except UserError as error:
+            pytest.skip(str(error))
+        ended = run(
+            """
+            import os, socket, time
+            ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            for _ in range(30):
+                file = os.memfd_create('hidden')
+                os.write(file, bytes(40_000_000))
+                socket.send_fds(ends[0], [b'x'], [file])
+                os.close(file)
+            time.sleep(60)
+            """,
+            memory=300_000_000,
+        )
+        assert ended.cause == "memory"
+
     def test_fork_bomb(self):
         ended = run("""
             import os
@@ -344,16 +365,68 @@ class TestLimits:
 
 class TestFolders:
     def test_writable(self, tmp_path):
-        (tmp_path / "out").mkdir()
-        ended = run(f"open('{tmp_path}/out/result', 'w').write('x')", writable=tmp_path / "out")
+        file = tmp_path / "result"
+        file.touch()
+        ended = run(f"open('{file}', 'w').write('x')", writable=[file])
         assert ended.cause == "", ended.output
-        assert (tmp_path / "out" / "result").read_text() == "x"
+        assert file.read_text() == "x"
         ended = run(
-            f"import time\nopen('{tmp_path}/out/large', 'wb').write(bytes(9_000_000))\ntime.sleep(60)",
-            writable=tmp_path / "out",
+            f"import time\nopen('{file}', 'wb').write(bytes(9_000_000))\ntime.sleep(60)",
+            writable=[file],
             scratch=5_000_000,
         )
         assert (ended.cause, ended.message) == ("scratch", "wrote more than 5.0 MB")
+
+    def test_a_writable_file_stays_alone_and_what_it_is(self, tmp_path):
+        file = tmp_path / "out" / "result"
+        file.parent.mkdir()
+        file.touch()
+        ended = run(
+            f"""
+            import os
+            for attempt in (
+                lambda: os.mkdir('{file.parent}/folder'),
+                lambda: open('{file.parent}/another', 'w'),
+                lambda: os.unlink('{file}'),
+                lambda: os.rename('{file}', '{file}2'),
+                lambda: os.link('{file}', '/tmp/home/link'),
+            ):
+                try:
+                    attempt()
+                except OSError:
+                    continue
+            """,
+            writable=[file],
+        )
+        assert ended.cause in ("", "exit"), ended.output
+        assert [path.name for path in file.parent.iterdir()] == ["result"]
+        assert file.is_file()
+        assert not file.is_symlink()
+        assert file.stat().st_nlink == 1
+
+    def test_many_entries(self):
+        """Files without content take memory of the kernel, and no block of a disk."""
+        ended = run(
+            """
+            import itertools, os
+            for number in itertools.count():
+                os.mkdir(f'/tmp/home/{number}')
+            """,
+            entries=20_000,
+        )
+        assert (ended.cause, ended.message) == ("entries", "made more than 20,000 files and folders")
+
+    def test_folders_within_folders(self):
+        ended = run(
+            """
+            import os
+            for _ in range(5_000):
+                os.mkdir('d')
+                os.chdir('d')
+            print('deep')
+            """
+        )
+        assert ended.output == "deep\n"  # and nothing of it is on a disk
 
     @pytest.mark.skipif(os.getuid() != 0, reason="another user cannot read them either")
     def test_closed_ones(self, tmp_path):
@@ -392,6 +465,14 @@ class TestMissing:
         monkeypatch.setattr(_require.shutil, "which", lambda *args, **options: str(broken))
         with pytest.raises(UserError, match=r"No permissions to create new namespace(?s:.*)user namespaces"):
             require_cage()
+
+    def test_no_control_group(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(_groups, "_ROOT", tmp_path)
+        _require._limits_memory.cache_clear()
+        require_cage()
+        with pytest.raises(UserError, match=r"no control group(?s:.*)Delegate=yes"):
+            require_cage(control_group=True)
+        _require._limits_memory.cache_clear()
 
     def test_other_systems(self, monkeypatch):
         monkeypatch.setattr(_require.sys, "platform", "darwin")
