@@ -190,14 +190,15 @@ class ActivationsExtractorHelper:
         UserError
             If a layer or a file does not exist or cannot be read, or the visual angle is needed and not known.
         """
-        show = self.from_stimulus_set if isinstance(stimuli, StimulusSet) else self.from_paths
-        return show(
-            stimuli,
-            layers=layers,
-            stimuli_identifier=stimuli_identifier,
-            number_of_trials=number_of_trials,
-            require_variance=require_variance,
-        )
+        options: dict[str, Any] = {
+            "layers": layers,
+            "stimuli_identifier": stimuli_identifier,
+            "number_of_trials": number_of_trials,
+            "require_variance": require_variance,
+        }
+        if isinstance(stimuli, StimulusSet):
+            return self.from_stimulus_set(stimuli, **options)
+        return self.from_paths(stimuli, **options)
 
     def _extracted(
         self,

@@ -140,7 +140,7 @@ class LabelBehavior:
         """
         if self._labels is None:
             raise UserError("no labels were given yet", remedy="call start_task('label', labels) first")
-        options = {"number_of_trials": number_of_trials, "require_variance": require_variance}
+        options: dict[str, Any] = {"number_of_trials": number_of_trials, "require_variance": require_variance}
         if self._readout is not None and self._fits:
             return self._read_out(self._readout, stimuli, options)
         logits = self.activations_model(stimuli, layers=[LOGITS], **options).transpose("presentation", "neuroid")
