@@ -10,12 +10,12 @@ from typing import Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
+from brainscore_core.identifiers import from_folder_name, to_folder_name
 from brainscore_core.scoring._addresses import backend_of, default_results_address
 from brainscore_core.scoring._attachments import Arrays, write_attachment
 from brainscore_core.scoring._claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.scoring._errors import ReceiptError
 from brainscore_core.scoring._listing import Listing, Problem, Scan
-from brainscore_core.scoring._names import from_folder_name, to_folder_name
 from brainscore_core.scoring._parts import AttachmentInfo
 from brainscore_core.scoring._receipt import Receipt
 from brainscore_core.scoring._store_folder import FolderBackend

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from brainscore_core.identifiers import LONGEST, likeness, what_is_wrong
 from brainscore_core.plugins._plugin_tests import read_tests
 from brainscore_core.plugins._suggest import nearest
 from brainscore_vision.submitting._benchmark_source import check_benchmarks
@@ -33,16 +34,11 @@ _LOADERS = {
     "data": ("data", "load_dataset"),
     "metrics": ("metric", "load_metric"),
 }
-_LONGEST_KEY = 200
 
 
 def registered_here(registry: str, key: str) -> str | None:
-    """Where this platform registers an identifier, in words; None where nothing has it."""
-    from brainscore_vision import plugin_index
-
-    for place in plugin_index.locations(registry).get(key, ()):
-        return f"{place.package} ({place.source})"
-    return None
+    """Where this platform registers an identifier, or one that looks like it, in words; None where nothing has it."""
+    return _registered(registry, key, own=frozenset())
 
 
 def registered_elsewhere(package: Package) -> Taken:
@@ -53,18 +49,22 @@ def registered_elsewhere(package: Package) -> Taken:
     package : Package
         Plugins that may well be among those that are found here, such as in a folder of ``BRAINSCORE_PLUGINS``.
     """
+    own = frozenset(plugin.path for plugin in package.plugins)
+    return lambda registry, key: _registered(registry, key, own=own)
+
+
+def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
     from brainscore_vision import plugin_index
 
-    own = {plugin.path for plugin in package.plugins}
-
-    def taken(registry: str, key: str) -> str | None:
-        for place in plugin_index.locations(registry).get(key, ()):
+    known = plugin_index.locations(registry)
+    like = likeness(key)
+    for other in (key, *(one for one in known if one != key and likeness(one) == like)):
+        for place in known.get(other, ()):
             folder = place.folder
             if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
-                return f"{place.package} ({place.source})"
-        return None
-
-    return taken
+                where = f"{place.package} ({place.source})"
+                return where if other == key else f"it looks like {other!r} of {where}"
+    return None
 
 
 def examine(package: Package, *, taken: Taken = registered_here) -> tuple[Finding, ...]:
@@ -163,15 +163,11 @@ def _identifiers(package: Package, taken: Taken) -> Iterator[Finding]:
     for plugin in package.plugins:
         file = f"{plugin.path}/__init__.py"
         for one in plugin.registrations:
-            if not one.key.strip() or one.key != one.key.strip() or not one.key.isprintable():
-                what = f"{one.key!r} is empty, or has characters that nobody sees"
-                remedy = "write it with letters, digits, '_', '-' and '.'"
-                yield Finding("error", "identifier", file, one.line, what, remedy)
-            elif len(one.key) > _LONGEST_KEY or "/" in one.key or "\\" in one.key:
-                what = f"{one.key[:60]!r} is too long for an identifier, or has a slash"
-                yield Finding(
-                    "error", "identifier", file, one.line, what, f"use no slash, at most {_LONGEST_KEY} characters"
+            if (wrong := what_is_wrong(one.key)) is not None:
+                remedy = (
+                    f"begin with a letter or digit, go on with these and with . _ : + @ / -, up to {LONGEST} in all"
                 )
+                yield Finding("error", "identifier", file, one.line, wrong, remedy)
             elif ".py:" in one.key:
                 what = f"{one.key!r} reads like a file and a function in it"
                 yield Finding("error", "identifier", file, one.line, what, "leave '.py:' out")

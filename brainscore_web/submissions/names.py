@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q
 
 import brainscore_vision
+from brainscore_core.identifiers import likeness
 from brainscore_vision.submitting import Finding, Package, registered_here
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -55,6 +56,8 @@ def holders(package: Package, *, owner: User | None, submission: Submission | No
                 found.setdefault(key, "an open submission of another member")
     for key in _on_the_board(asked, owner):
         found.setdefault(key, "this site's leaderboard, where it is not yours")
+    for key, other in _looking_alike(asked - own, mine, _open(owner, submission)):
+        found.setdefault(key, f"it looks like {other!r}, which others know already")
 
     def taken(registry: str, key: str) -> str | None:
         if (registry, key) in found:
@@ -120,6 +123,27 @@ def _keys(plugins: list[dict[str, Any]], kind: str, name: str) -> Iterator[_Key]
         if (plugin["kind"], plugin["name"]) == (kind, name):
             for one in plugin["registrations"]:
                 yield one["registry"], one["key"]
+
+
+def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]) -> Iterator[tuple[_Key, str]]:
+    """Names of which one could be taken for another: of live plugins but these, of the leaderboard, of open ones."""
+    like = {(registry, likeness(key)): key for registry, key in asked}
+
+    def others() -> Iterator[_Key]:
+        for plugin in Plugin.objects.order_by("kind", "name").values("kind", "name", "revision__plugins").iterator():
+            if (plugin["kind"], plugin["name"]) not in mine:
+                yield from _keys(plugin["revision__plugins"], plugin["kind"], plugin["name"])
+        for plugin in (one for plugins in open_ones for one in plugins):
+            yield from _keys([plugin], plugin["kind"], plugin["name"])
+        for registry, table in (("model_registry", VisionModel), ("benchmark_registry", Benchmark)):
+            if any(one == registry for one, _key in asked):
+                rows: Any = table._default_manager.order_by("identifier")
+                yield from ((registry, one) for one in rows.values_list("identifier", flat=True).iterator())
+
+    for registry, other in others():
+        key = like.get((registry, likeness(other)))
+        if key is not None and key != other:
+            yield (registry, key), other
 
 
 def _on_the_board(asked: set[_Key], owner: User | None) -> Iterator[_Key]:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.errors import UserError
+from brainscore_core.identifiers import from_folder_name, to_folder_name
 from brainscore_core.scoring import ReceiptError, ResultsStore, default_results_address
 from brainscore_core.scoring._attachments import Arrays
-from brainscore_core.scoring._names import from_folder_name, to_folder_name
 
 
 def arrays(fakes):

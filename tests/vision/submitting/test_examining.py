@@ -138,8 +138,13 @@ def test_identifiers(found, zipped, model, written, monkeypatch, tmp_path):
     findings = found({**model, **other})
     assert only(findings, "identifier") == [("error", "models/other/__init__.py:5")]
     assert "models/mine/__init__.py" in findings[0][3]
-    for key in ("a/b", " mine", "", "x" * 300, "a\u200bb", "mine.py:model"):
+    for key in (" mine", "", "x" * 300, "a\u200bb", "mine.py:model", "a//b", "=cmd|calc", "<b>mine</b>", "mine\u2010x"):
         assert only(found({**model, start: model[start].replace("mine", key)}), "identifier"), key
+    for key in ("timm:a_b/mine.c@v2", "mine+", "Mine@3"):
+        assert only(found({**model, start: model[start].replace("mine", key)}), "identifier") == [], key
+    for key, other in (("Pixels", "pixels"), ("pixe1s", "pixels"), ("resnet-l8", "resnet-18")):
+        said = found({**model, start: model[start].replace("mine", key)})
+        assert f"it looks like '{other}' of brainscore_vision.models" in said[0][3]
     pixels = {**model, start: model[start].replace("mine", "pixels")}
     assert only(found(pixels), "identifier") == [("error", f"{start}:5")]
     assert "brainscore_vision.models.pixels" in registered_here("model_registry", "pixels")

@@ -219,6 +219,19 @@ def test_names_of_the_board_belong_to_who_has_them(submitter, other, submitted, 
     assert not errors_of(submitted(submitter, files, submission=made.submission))
 
 
+def test_names_that_could_be_taken_for_others_are_refused(submitter, other, submitted):
+    VisionModel.objects.create(identifier="vit-lab", owner=other)
+    made = submitted(submitter, model_files("ViT-1ab", name="mine"))
+    assert errors_of(made) == ["'ViT-1ab' is taken: it looks like 'vit-lab', which others know already"]
+    first = submitted(other, model_files("tiles-rn", name="theirs"))
+    made = submitted(submitter, model_files("tiles-m", name="ours"))
+    assert errors_of(made) == ["'tiles-m' is taken: it looks like 'tiles-rn', which others know already"]
+    live_one = Plugin.objects.create(
+        kind="models", name="theirs", owner=other, revision=first, identifiers=["tiles-rn"], code="x"
+    )
+    assert not errors_of(submitted(other, model_files("tiles-rn", size=9, name="theirs"))), live_one
+
+
 def test_addresses():
     commit = "0123456789" * 4
     assert source_at("https://github.com/you/vision/pull/12") == Pull("https://github.com/you/vision/pull/12")

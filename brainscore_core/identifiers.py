@@ -1,0 +1,114 @@
+"""Identifiers of models, benchmarks, metrics and data: how new ones are written, which look alike, their folders."""
+
+import re
+import unicodedata
+from urllib.parse import quote, unquote
+
+from brainscore_core.errors import UserError
+
+__all__ = ["LONGEST", "from_folder_name", "likeness", "to_folder_name", "what_is_wrong"]
+
+LONGEST = 200
+"""Characters of a new identifier."""
+
+_WRITTEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@/-]*")
+# what UTS 39 (Unicode security mechanisms) has for letters, digits and signs of ASCII
+_ALIKE = str.maketrans({"0": "o", "O": "o", "1": "l", "I": "l", "|": "l"})
+_LONGEST_FOLDER = 240
+_RESERVED = {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
+
+
+def what_is_wrong(identifier: str) -> str | None:
+    """Say why a new identifier cannot be used; None where it can. Those that exist already may be other than this.
+
+    It begins with a letter or digit of ASCII, followed by more of them and by ``. _ : + @ / -``. A slash, a colon and
+    an at sign stand in names such as ``library:organisation/name@revision``; no part between slashes is empty or has
+    only dots.
+
+    Examples
+    --------
+    >>> what_is_wrong("timm:vit_base_patch16_224.augreg@v2") is None
+    True
+    >>> what_is_wrong("pixels\N{HYPHEN}2")
+    "'pixels‐2' has U+2010 HYPHEN"
+    """
+    shown = f"{identifier[:60]!r}{'…' if len(identifier) > 60 else ''}"
+    if not identifier:
+        return "it is empty"
+    if len(identifier) > LONGEST:
+        return f"{shown} has {len(identifier):,} characters"
+    if not _WRITTEN.fullmatch(identifier):
+        strange = next((one for one in identifier if not _WRITTEN.fullmatch(f"a{one}")), None)
+        if strange is None:
+            return f"{shown} begins with {identifier[0]!r}"
+        return f"{shown} has U+{ord(strange):04X} {unicodedata.name(strange, '')}".rstrip()
+    if any(not part.strip(".") for part in identifier.split("/")):
+        return f"{shown} has an empty part between slashes, or one of dots alone"
+    return None
+
+
+def likeness(identifier: str) -> str:
+    """What two identifiers have in common that people could take for each other.
+
+    Compatible forms of characters (NFKC), upper and lower case, accents, and characters that look alike in ASCII (UTS
+    39, https://www.unicode.org/reports/tr39/) count as the same.
+
+    Examples
+    --------
+    >>> likeness("Pixels") == likeness("pixels") == likeness("ｐｉｘｅｌｓ") == likeness("pixe1s")
+    True
+    >>> likeness("resnet-18") == likeness("resnet-50")
+    False
+    """
+    plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", identifier))
+    plain = "".join(one for one in plain if not unicodedata.combining(one))
+    folded = plain.translate(_ALIKE).casefold().replace("rn", "m").replace("vv", "w")
+    return folded.replace("i", "l")  # what is a capital I in one is a small one in the other
+
+
+def to_folder_name(identifier: str) -> str:
+    """Turn any identifier into one name that is safe on every file system and in a bucket.
+
+    Letters, digits and ``_ - . ~ + = , @`` stay; everything else is percent-encoded as in a URL, and so is a dot at
+    either end, so that no identifier becomes ``..`` or a hidden file.
+
+    Raises
+    ------
+    UserError
+        If the identifier is empty, or longer than file systems allow.
+
+    Examples
+    --------
+    >>> to_folder_name("Kriegeskorte2008.IT-human-rdm"), to_folder_name("lab/net:v2"), to_folder_name("..")
+    ('Kriegeskorte2008.IT-human-rdm', 'lab%2Fnet%3Av2', '%2E%2E')
+    """
+    if not identifier:
+        raise UserError("an identifier is empty", remedy="give the model and the benchmark a name")
+    try:
+        name = quote(identifier, safe="+=,@")
+    except UnicodeEncodeError as error:
+        raise UserError(f"the identifier {identifier!r} is not valid Unicode text: {error}") from error
+    if name.startswith("."):
+        name = "%2E" + name[1:]
+    if name.endswith("."):
+        name = name[:-1] + "%2E"
+    if name.split(".")[0].upper() in _RESERVED:
+        name = f"%{ord(name[0]):02X}{name[1:]}"
+    if len(name) > _LONGEST_FOLDER:
+        raise UserError(
+            f"the identifier {identifier[:60]!r}… takes {len(name)} characters as a folder's name; "
+            f"at most {_LONGEST_FOLDER} are possible",
+            remedy="use a shorter identifier",
+        )
+    return name
+
+
+def from_folder_name(name: str) -> str:
+    """Give back the identifier that :func:`to_folder_name` encoded.
+
+    Examples
+    --------
+    >>> from_folder_name("lab%2Fnet%3Av2")
+    'lab/net:v2'
+    """
+    return unquote(name, errors="strict")

@@ -1,0 +1,45 @@
+"""How identifiers are written, and which look alike."""
+
+import pytest
+
+from brainscore_core.identifiers import LONGEST, likeness, what_is_wrong
+
+
+@pytest.mark.parametrize("identifier", ["pixels", "ViT_L_32", "timm:lab/net.v2@main", "Kar2019-ost", "net+1", "7T"])
+def test_new_ones(identifier):
+    assert what_is_wrong(identifier) is None
+
+
+@pytest.mark.parametrize(
+    ("identifier", "said"),
+    [
+        ("", "it is empty"),
+        ("x" * (LONGEST + 1), "201 characters"),
+        ("pix\u0435ls", "U+0435 CYRILLIC SMALL LETTER IE"),
+        ("\uff50ixels", "U+FF50 FULLWIDTH LATIN SMALL LETTER P"),
+        ("pixels\u2010two", "U+2010 HYPHEN"),
+        ("pixe\u0301ls", "U+0301 COMBINING ACUTE ACCENT"),
+        ("pixels\U0001f600", "U+1F600 GRINNING FACE"),
+        ("=cmd|calc", "U+003D EQUALS SIGN"),
+        ("<script>", "U+003C LESS-THAN SIGN"),
+        ("a b", "U+0020 SPACE"),
+        ("pixels\n", "U+000A"),
+        ("-pixels", "begins with '-'"),
+        ("../etc", "begins with '.'"),
+        ("a/../b", "one of dots alone"),
+        ("a//b", "empty part"),
+        ("a/", "empty part"),
+    ],
+)
+def test_others_are_described(identifier, said):
+    assert said in what_is_wrong(identifier)
+
+
+@pytest.mark.parametrize("other", ["Pixels", "PIXELS", "pixe1s", "pixeIs", "\uff50\uff49xels", "p\u00edxels"])
+def test_what_looks_alike(other):
+    assert likeness(other) == likeness("pixels")
+
+
+def test_what_does_not():
+    names = ["pixels", "pixels-2", "pixel", "resnet-18", "resnet_18", "resnet-50", "vit_b", "vit_l", "alexnet"]
+    assert len({likeness(name) for name in names}) == len(names)
