@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.fetch import UnverifiedFileWarning
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet, StimulusSetLoader
 from brainscore_vision import load_benchmark, load_metric, load_model, metric_registry, plugin_index
 from brainscore_vision.model_interface import BrainModel
 
@@ -71,7 +72,7 @@ def test_every_metric_with_fixed_splits_takes_penalties_and_options():
         load_metric(name, alphas=[1.0, 10.0], regression_kwargs={})
 
 
-NEEDS_A_BUCKET = {"precomputed_file"}
+NEEDS_A_BUCKET = {"precomputed_file"}  # run by test_a_file_that_is_fetched_once
 SCRIPTS = sorted(path for path in (SOURCE / "scripts").glob("*.py") if path.stem not in NEEDS_A_BUCKET)
 
 
@@ -81,6 +82,25 @@ def test_scripts(script, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
     runpy.run_path(str(script), run_name="__main__")
+
+
+def test_a_file_that_is_fetched_once(tmp_path, monkeypatch):
+    mirror = tmp_path / "mirror"
+    stored = mirror / "group-storage.s3.amazonaws.com" / "tests" / "features.nc"
+    stored.parent.mkdir(parents=True)
+    stored.write_bytes(b"features")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BRAINSCORE_MIRROR", str(mirror))
+    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "cache"))
+    with pytest.warns(UnverifiedFileWarning, match=r"features\.nc has sha1"):
+        runpy.run_path(str(SOURCE / "scripts" / "precomputed_file.py"))
+
+
+def test_the_earlier_form_of_the_loader_of_stimuli(tmp_path):
+    (tmp_path / "set.csv").write_text("stimulus_id\na\n")
+    with pytest.warns(DeprecationWarning, match="pass the class first"):
+        stimulus_set = StimulusSetLoader(tmp_path / "set.csv").load()
+    assert type(stimulus_set) is StimulusSet
 
 
 @pytest.fixture
