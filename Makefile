@@ -64,6 +64,7 @@ lint: $(VENV)/.lint ## check style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/expressions.py
 
 audit: $(VENV)/.lint ## ask whether a vulnerability of the locked versions is known
 	$(BIN)/python .ci/audit.py

@@ -1,6 +1,5 @@
 """Files at the places that catalogs name."""
 
-import re
 import urllib.parse
 from pathlib import Path
 
@@ -10,8 +9,6 @@ from ._fetching import FetchRequest, fetch_all
 from .s3 import object_request
 
 __all__ = ["fetch_file", "located"]
-
-_HOST = re.compile(r"(?:(?P<bucket>.+?)\.)?s3(?:[.-][a-z0-9-]+)*\.amazonaws\.com(?:\.cn)?")
 
 
 def fetch_file(location_type: str, location: str, sha1: str, version_id: str | None = None) -> str:
@@ -75,10 +72,20 @@ def _bucket_and_key(location: str) -> tuple[str, str] | None:
     path = urllib.parse.unquote(parts.path).lstrip("/")
     if parts.scheme == "s3":
         return parts.netloc, path
-    found = _HOST.fullmatch((parts.hostname or "").lower())
-    if found is None:
+    bucket = _bucket_of((parts.hostname or "").lower())
+    if bucket is None:
         return None
-    if found["bucket"]:
-        return found["bucket"], path
-    bucket, _, key = path.partition("/")
-    return bucket, key
+    if not bucket:
+        bucket, _, path = path.partition("/")
+    return bucket, path
+
+
+def _bucket_of(host: str) -> str | None:
+    """Bucket that a host's name begins with; empty where the path has it; None for another server's."""
+    labels = host.removesuffix(".cn").removesuffix(".amazonaws.com").split(".")
+    if len(labels) == len(host.split(".")):
+        return None
+    for place, label in enumerate(labels):
+        if label == "s3" or label.startswith("s3-"):
+            return ".".join(labels[:place])
+    return None
