@@ -235,20 +235,6 @@ def test_a_model_that_takes_its_process_along_leaves_a_log(run, folder):
     assert output.count("lab-crashing on Lab2026.one-x, receipt ") == 1
 
 
-@pytest.mark.slow(reason="starts a cluster of processes")
-def test_a_control_gives_the_score_that_it_gives_alone(run, folder):
-    code, _, errors = run("--models", "pixels", "--benchmarks", "Simulated2026.V1-rdm", "--workers", "1")
-    assert code == 0, errors
-    (receipt,) = receipts(folder)
-    import brainscore_vision
-
-    alone = brainscore_vision.run_pair("pixels", "Simulated2026.V1-rdm").receipt
-    assert receipt.score.value == pytest.approx(alone.score.value, rel=1e-12)
-    assert receipt.score.ci == pytest.approx(alone.score.ci, rel=1e-9)
-    assert receipt.data == alone.data
-    assert receipt.model == alone.model
-
-
 def _until(condition, process, seconds=300):
     end = time.monotonic() + seconds
     while not condition():

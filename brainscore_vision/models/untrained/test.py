@@ -6,7 +6,6 @@ from brainscore_vision import load_model, model_registry
 from brainscore_vision.models.untrained import METADATA, TRAINED
 
 OF_OUR_OWN = ("CORnet-S", "grcnn_robust_v1", "hmax", "resnet-18", "resnet18-local_aggregation")
-SMALL_ENOUGH = ("mobilenet_v2_1.4_224", "resnet-18")
 
 
 def test_every_twin_is_found_without_importing_anything():
@@ -39,6 +38,5 @@ def test_layers_of_the_trained_one():
 
 
 @pytest.mark.slow(reason="shows stimuli to a whole network twenty times")
-@pytest.mark.parametrize("trained", SMALL_ENOUGH)
-def test_twins_conform(trained, torchvision):
-    check_model(load_model(f"{trained}-untrained"))
+def test_a_twin_conforms(torchvision):
+    check_model(load_model("resnet-18-untrained"))

@@ -74,11 +74,6 @@ def test_a_killed_worker_leaves_its_pair_to_another(tell):
 
 
 @pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
-def test_a_receipt_that_was_written_is_not_made_again(tell):
-    tell("killed_before_it_could_say")
-
-
-@pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
 def test_a_running_pair_is_given_back_or_cancelled(tell):
     tell("stopped")
 

@@ -103,8 +103,10 @@ def another_worker(runner, address, resources):
 def test_a_pair_that_needs_more_goes_to_a_larger_worker_of_the_scheduler(runner, scheduler):
     address, _ = scheduler(1, "400MB", {"memory": 400})
     with another_worker(runner, address, "memory=1000"):
-        report = runner(["a"], ["eat-600", "eat-3000"], scheduler=address, memory=None)
-    assert {event.benchmark: event.state for event in report.finished} == {"eat-600": "scored", "eat-3000": "failed"}
+        # pairs of a model go to one worker, so two models occupy both
+        report = runner(["a", "b"], ["eat-600", "eat-3000"], scheduler=address, memory=None)
+    states = {(event.benchmark, event.state) for event in report.finished}
+    assert states == {("eat-600", "scored"), ("eat-3000", "failed")}
     assert max(runner.counts().values()) == 2
     assert all("more than 1.0 GB" in event.reason for event in report.failed)
 
