@@ -344,6 +344,8 @@ def pytest_collection_modifyitems(items):
     """Mark what ``make test`` leaves to ``make test-all``, as docs/testing.md explains."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
+        if "django_db_setup" in fixtures:
+            item.add_marker(pytest.mark.django_db)  # without such a test there would be no database
         if "browser" in fixtures:
             item.add_marker(pytest.mark.browser)
         if fixtures & {"db", "transactional_db", "live_server"} or item.get_closest_marker("django_db"):

@@ -51,16 +51,13 @@ def finish(process: subprocess.Popen, results: Path) -> None:
     assert code == 0, (results.parent / f"{results.name}.txt").read_text()[-3000:]
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
+def run_undisturbed(folder: Path) -> None:
+    folder.mkdir()
     finish(start(folder / "results", environment(folder / "home")), folder / "results")
-    return folder
 
 
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("killed")
+def run_killed_twice(folder: Path) -> None:
+    folder.mkdir()
     variables = environment(folder / "home")
     for receipts in KILLED_AFTER:
         process = start(folder / "results", variables)
@@ -72,7 +69,6 @@ def killed(tmp_path_factory):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     finish(start(folder / "results", variables), folder / "results")
-    return folder
 
 
 def by_pair(folder: Path) -> dict[tuple[str, str], list]:
@@ -84,9 +80,19 @@ def by_pair(folder: Path) -> dict[tuple[str, str], list]:
     return pairs
 
 
-@pytest.mark.parametrize("run", ["undisturbed", "killed"])
-def test_every_pair_once(run, request):
-    pairs = by_pair(request.getfixturevalue(run))
+def test_three_models_on_eight_benchmarks(tmp_path):
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    run_undisturbed(undisturbed)
+    run_killed_twice(killed)
+    for folder in (undisturbed, killed):
+        require_every_pair_once(folder)
+    require_the_same_to_the_last_bit(undisturbed, killed)
+    require_the_score_of_a_pair_alone(undisturbed)
+    require_one_pass_of_each_stimulus(undisturbed)
+
+
+def require_every_pair_once(folder: Path) -> None:
+    pairs = by_pair(folder)
     assert len(pairs) == 24
     assert set(map(len, pairs.values())) == {1}
     states = Counter(receipts[0].state for receipts in pairs.values())
@@ -94,7 +100,7 @@ def test_every_pair_once(run, request):
     assert states["scored"] >= 20, states
 
 
-def test_the_same_numbers_to_the_last_bit(undisturbed, killed):
+def require_the_same_to_the_last_bit(undisturbed: Path, killed: Path) -> None:
     before, after = by_pair(undisturbed), by_pair(killed)
     assert before.keys() == after.keys()
     stores = [ResultsStore(folder / "results") for folder in (undisturbed, killed)]
@@ -112,7 +118,7 @@ def test_the_same_numbers_to_the_last_bit(undisturbed, killed):
             np.testing.assert_array_equal(arrays[0].values, arrays[1].values, err_msg=f"{pair} {kind}")
 
 
-def test_a_pair_scores_as_it_does_alone(undisturbed):
+def require_the_score_of_a_pair_alone(undisturbed: Path) -> None:
     import brainscore_vision
 
     alone = brainscore_vision.run_pair("pixels", "Simulated2026.V1-rdm").receipt
@@ -123,7 +129,7 @@ def test_a_pair_scores_as_it_does_alone(undisturbed):
     assert receipt.model == alone.model
 
 
-def test_each_stimulus_passes_a_model_once(undisturbed):
+def require_one_pass_of_each_stimulus(undisturbed: Path) -> None:
     """But for the first of each set: it is compared with what is stored before that is used."""
     folders = list((undisturbed / "home" / "passes").iterdir())
     assert len(folders) == 2
