@@ -26,7 +26,7 @@ pytest_plugins = ["brainscore.pytest_plugin"]  # the entry point loads it, too, 
 
 # no deadline: on a loaded machine an example may take long
 hypothesis.settings.register_profile("local", deadline=None, max_examples=20)
-hypothesis.settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
+hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
@@ -333,10 +333,15 @@ def pytest_ignore_collect(collection_path):
     return None if has_tests or ">>>" in text else True
 
 
-def pytest_collection_finish():
-    """Set tests and what they import aside: they stay, and each search for garbage would look through them."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage meanwhile, and never again in tests and what they import: all of it stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -344,8 +349,6 @@ def pytest_collection_modifyitems(items):
     """Mark what ``make test`` leaves to ``make test-all``, as docs/testing.md explains."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
-        if "django_db_setup" in fixtures:
-            item.add_marker(pytest.mark.django_db)  # without such a test there would be no database
         if "browser" in fixtures:
             item.add_marker(pytest.mark.browser)
         if fixtures & {"db", "transactional_db", "live_server"} or item.get_closest_marker("django_db"):

@@ -118,6 +118,7 @@ def test_keep(made, cli, tmp_path):
     assert "All numbers are the same." in diff.stdout
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_changed_code_is_foreseen(made, plugins, shell):
     plugins("models", "mine", MODELS.replace("0.4", "0.5"))
     result = shell("verify", str(made))  # this process has imported the plugin as it was
@@ -127,6 +128,7 @@ def test_changed_code_is_foreseen(made, plugins, shell):
     assert "only the model's code differs (mine " in tail
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_another_version_of_the_benchmark(made, plugins, shell):
     plugins("benchmarks", "mine", BENCHMARKS.replace("VERSION", "2").replace("model.value", "model.value / 2"))
     result = shell("verify", str(made))
@@ -134,6 +136,7 @@ def test_another_version_of_the_benchmark(made, plugins, shell):
     assert "The benchmark has another version" in result.stdout
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_data_that_cannot_be_reached(made, plugins, shell):
     source = BENCHMARKS.replace("VERSION", "1").replace(
         "score = Score(",
@@ -241,6 +244,7 @@ model_registry['lab-brain'] = Brain
 """
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_a_model_in_a_process_of_its_own(cli, lab, tmp_path):
     lab("models", "brain", BRAIN)
     source = BENCHMARKS.replace("VERSION", "1").replace("model.value", "model.visual_degrees() / 20")

@@ -240,6 +240,7 @@ def test_labels_are_the_same(models, stimuli, monkeypatch, tmp_path):
             assert_same(there.look_at(stimuli), here.look_at(stimuli))
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_a_model_is_told_what_it_would_be_told(models, stimuli):
     with isolated_model(f"{models}:Settling") as model:
         assert list(signature(model.start_task).parameters) == ["task", "fitting_stimuli"]
@@ -294,6 +295,7 @@ def test_scores_on_stand_ins_are_equal(model, benchmark, models, stand_ins, monk
     assert (there.score, there.raw, there.ceiling) == (here.score, here.raw, here.ceiling)
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_command_line_and_stored_activations(models, drawn, monkeypatch, tmp_path):
     from click.testing import CliRunner
 
@@ -410,6 +412,7 @@ def test_what_has_no_folder_is_no_error_of_the_receipt(monkeypatch):
     assert isolation.folder("benchmark", "Twice2026.V1-rdm") is None
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_options_of_a_network_in_a_file(models, stimuli):
     with (
         recording() as record,

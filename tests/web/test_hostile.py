@@ -288,6 +288,7 @@ print(*(getattr(settings, f"SESSION_COOKIE_{name}") for name in ("SECURE", "HTTP
 
 
 @pytest.mark.slow(reason="starts a site in a process")
+@pytest.mark.django_db  # or there would be no database to copy
 def test_a_public_site_speaks_https_alone(django_db_setup, tmp_path):
     environment = {
         **{

@@ -13,9 +13,7 @@ from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
 SLOW = pytest.mark.slow(reason="a model on 800 stimuli, with an interval of its score")
-FIRST = "Simulated2026.V1-rdm"
 IDENTIFIERS = [f"Simulated2026.{region}-{metric}" for region in ("V1", "IT") for metric in ("pls", "rdm")]
-EACH = [FIRST, *(pytest.param(one, marks=SLOW) for one in IDENTIFIERS if one != FIRST)]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,8 @@ def test_is_labelled_a_control(identifier, benchmarks):
     assert benchmark.region in identifier
 
 
-@pytest.mark.parametrize("identifier", EACH)
+@SLOW
+@pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_the_truth_reaches_the_ceiling(identifier, scored):
     score = scored(identifier, "simulated-truth")
     low, high = score.attrs["unclamped_ci"]
@@ -84,7 +83,8 @@ def expected_responses(region):
     return model.look_at(load_dataset("Simulated2026").stimulus_set)
 
 
-@pytest.mark.parametrize("region", ["V1", pytest.param("IT", marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("region", ["V1", "IT"])
 def test_rdm_ceiling_is_what_the_truth_reaches_in_repeated_experiments(region, benchmarks):
     """Draw the noise anew, again and again: mean correlation of the true RDM with the measured ones."""
     expected = expected_responses(region).values.astype(float)

@@ -445,6 +445,7 @@ print(json.dumps({what: both(what) for what in ("switch", "leave", "admin")}))
 """
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_changes_while_receipts_are_read_wait_for_each_other(receipt, tmp_path, process):
     files = [tmp_path / f"{number}.json" for number in range(3)]
     for file, made in zip(files, (receipt(), receipt(day=1), receipt("another-model", day=1)), strict=True):

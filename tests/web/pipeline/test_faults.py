@@ -169,6 +169,7 @@ def test_the_storage_is_down(submit, states, monkeypatch):
 
 
 @pytest.mark.slow(reason="kills processes in the midst of their work")
+@pytest.mark.django_db  # or there would be no database to copy
 def test_killed_workers(django_db_setup, tmp_path):
     """Killed with signal 9 before or after their work: each step is done once."""
     environment = {

@@ -11,6 +11,7 @@ from django.conf import settings as django_settings
 
 from .._databases import address_on_server
 
+pytestmark = pytest.mark.django_db  # without any such test there is no database to copy
 PLACE = Path(__file__).with_name("_scenarios.py")
 
 

@@ -480,6 +480,7 @@ class TestMissing:
             require_cage()
 
 
+@pytest.mark.slow(reason="in processes of its own")
 def test_without_the_process_that_wanted_it(tmp_path):
     """When it is killed, the cage goes, too."""
     code = """
