@@ -39,7 +39,8 @@ def main() -> None:
     found = [
         f"{file.relative_to(ROOT)}:{line}: {pattern}" for file in files for line, pattern in slow_expressions(file)
     ]
-    sys.exit("\n".join(found))
+    if found:
+        sys.exit("\n".join(found))
 
 
 if __name__ == "__main__":
