@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import selectors
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -38,12 +39,22 @@ class Output:
         self._limit = limit
         self._on_flood = on_flood
         self._on_text = on_text
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
+        self._ended = False
+        self._reading = threading.Lock()  # while a block is taken out of the pipe and handed on
         self._lock = threading.Lock()
+        os.set_blocking(descriptor, False)
         self._thread = threading.Thread(target=self._read, name="subject-output", daemon=True)
         self._thread.start()
+
+    def drain(self) -> None:
+        """Read what was printed before now, instead of whenever the thread gets to it."""
+        with self._reading:
+            while not self.flooded and self._read_block():
+                pass
 
     def finish(self, timeout: float) -> None:
         """Wait until the pipe has ended."""
@@ -59,20 +70,37 @@ class Output:
             return (bytes(self._head) + gap + tail).decode("utf-8", "replace")
 
     def _read(self) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with suppress(OSError):
-            while block := os.read(self._descriptor, 1 << 16):
-                self._take(block)
-                if self.flooded:
-                    continue
-                if self.total > self._limit:
-                    self.flooded = True
-                    self._on_flood()
-                elif self._on_text is not None:
-                    with suppress(OSError, ValueError):  # whoever listened has gone
-                        self._on_text(decoder.decode(block))
-        with suppress(OSError):
-            os.close(self._descriptor)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._descriptor, selectors.EVENT_READ)
+            while not self._ended:
+                selector.select()
+                with self._reading:
+                    self._read_block()
+        os.close(self._descriptor)
+
+    def _read_block(self) -> bool:
+        """Take a block out of the pipe, if there is one."""
+        if self._ended:
+            return False
+        try:
+            block = os.read(self._descriptor, 1 << 16)
+        except BlockingIOError:
+            return False
+        except OSError:
+            block = b""
+        if not block:
+            self._ended = True
+            return False
+        self._take(block)
+        if self.flooded:
+            return True
+        if self.total > self._limit:
+            self.flooded = True
+            self._on_flood()
+        elif self._on_text is not None:
+            with suppress(OSError, ValueError):  # whoever listened has gone
+                self._on_text(self._decoder.decode(block))
+        return True
 
     def _take(self, block: bytes) -> None:
         with self._lock:

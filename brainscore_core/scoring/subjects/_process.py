@@ -322,6 +322,7 @@ class SubjectProcess:
                 try:
                     self._channel.send(body, encoder.payloads, deadline=deadline)
                     reply, payloads = self._channel.receive(deadline=deadline)
+                    self._output.drain()  # what it printed belongs to this question
                     return self._read(reply, Decoder(payloads, KINDS))
                 except TimeoutError:
                     what = f"gave no answer within {self._timeout:,g} s ({doing})"
