@@ -5,7 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := requirements/constraints.txt
-INSTALL := $(PIP) install --quiet --constraint $(LOCK)
+# most of what is installed is never imported: what is imported is compiled then
+INSTALL := $(PIP) install --quiet --no-compile --constraint $(LOCK)
 WORKERS ?= 2
 OPTIONS ?=
 DURATIONS := .durations
@@ -114,6 +115,7 @@ $(VENV)/bin/python:
 		{ echo "Python 3.11 or newer is needed; name one: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "Python's venv module is needed (on Debian: apt install python3-venv)"; exit 1; }
+	@$(PIP) install --quiet "pip>=25"  # older ones take twice as long
 
 $(VENV)/.installed: pyproject.toml $(LOCK) | $(VENV)/bin/python
 	@echo "Installing into $(VENV) …"
