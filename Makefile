@@ -53,8 +53,9 @@ ci: ## run what continuous integration runs: all tests and checks
 	rm -rf $(DURATIONS)
 	$(MAKE) --no-print-directory --jobs 2 install-all install-lowest
 	$(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-journeys test-postgres test-lowest
-	$(MAKE) --no-print-directory docs audit lint
+	$(MAKE) --no-print-directory test-journeys WORKERS=3  # processes of which often wait
+	$(MAKE) --no-print-directory test-postgres test-lowest
+	$(MAKE) --no-print-directory --jobs 2 docs audit lint
 	$(BIN)/python tests/durations.py $(DURATIONS)/*.jsonl --check
 
 coverage: $(VENV)/.test ## run all tests and print the coverage of lines and branches by package

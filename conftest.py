@@ -359,6 +359,8 @@ def pytest_collection_modifyitems(items):
         slow = item.get_closest_marker("slow")
         if slow is not None and "reason" not in slow.kwargs and item.path.name != "test.py":
             raise pytest.UsageError(f"{item.nodeid} is marked slow without a reason: slow(reason=…)")
+    # what takes minutes is not begun last, when the other processes have nothing left to do
+    items.sort(key=lambda item: not any(mark.kwargs.get("first") for mark in item.iter_markers("slow")))
 
 
 def pytest_terminal_summary(terminalreporter):

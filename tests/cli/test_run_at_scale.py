@@ -1,4 +1,4 @@
-"""Three models on eight benchmarks in one command, killed twice in between."""
+"""Two models on five benchmarks in one command, killed twice in between."""
 
 import os
 import signal
@@ -15,14 +15,14 @@ from brainscore_core.scoring import ResultsStore
 
 pytest.importorskip("torch")
 pytest.importorskip("distributed", reason="needs Dask: pip install 'brainscore[cluster]'")
-pytestmark = pytest.mark.slow(reason="scores dozens of pairs in processes that are killed")
+pytestmark = pytest.mark.slow(reason="scores twenty pairs in processes that are killed", first=True)
 
 PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"
-MODELS = ("pixels", "scale-network-[01]")
-BENCHMARKS = ("ScaleMajajHong.*", "Simulated2026.V1-rdm", "Simulated2026.IT:cka")
+MODELS = ("pixels", "scale-network-0")
+BENCHMARKS = ("ScaleMajajHong.*-ridge", "Simulated2026.V1-rdm")
 REAL = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")  # measured
 INSTEAD = ("Simulated2026.IT:rdm_cosine", "Simulated2026.V1:cka")
-KILLED_AFTER = (4, 14)  # receipts
+KILLED_AFTER = (3, 7)  # receipts
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -80,7 +80,7 @@ def by_pair(folder: Path) -> dict[tuple[str, str], list]:
     return pairs
 
 
-def test_three_models_on_eight_benchmarks(tmp_path):
+def test_two_models_on_five_benchmarks(tmp_path):
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     run_undisturbed(undisturbed)
     run_killed_twice(killed)
@@ -93,11 +93,11 @@ def test_three_models_on_eight_benchmarks(tmp_path):
 
 def require_every_pair_once(folder: Path) -> None:
     pairs = by_pair(folder)
-    assert len(pairs) == 24
+    assert len(pairs) == 10
     assert set(map(len, pairs.values())) == {1}
     states = Counter(receipts[0].state for receipts in pairs.values())
     assert states["failed"] == 0
-    assert states["scored"] >= 20, states
+    assert states["scored"] >= 8, states
 
 
 def require_the_same_to_the_last_bit(undisturbed: Path, killed: Path) -> None:
@@ -131,10 +131,8 @@ def require_the_score_of_a_pair_alone(undisturbed: Path) -> None:
 
 def require_one_pass_of_each_stimulus(undisturbed: Path) -> None:
     """But for the first of each set: it is compared with what is stored before that is used."""
-    folders = list((undisturbed / "home" / "passes").iterdir())
-    assert len(folders) == 2
-    for folder in folders:
-        passes = Counter(folder.read_text().split())
-        several = [count for count in passes.values() if count > 1]
-        assert len(passes) > 100
-        assert len(several) <= 12, f"{folder.name}: {len(several)} of {len(passes)} stimuli passed more than once"
+    (file,) = (undisturbed / "home" / "passes").iterdir()
+    passes = Counter(file.read_text().split())
+    several = [count for count in passes.values() if count > 1]
+    assert len(passes) > 100
+    assert len(several) <= 12, f"{len(several)} of {len(passes)} stimuli passed more than once"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.scoring.comparison import compare_scores
-from brainscore_vision import benchmark_registry, load_benchmark, load_model
+from brainscore_vision import benchmark_registry, load_benchmark
 from brainscore_vision.testing import small_labeller, small_models
 
 
@@ -46,8 +46,6 @@ RUNS = [
         score=False,  # the small models do not learn the task
         slow=True,
     ),
-    Run("Simulated2026.IT-pls", models="registered", slow=True),
-    Run("Simulated2026.IT-rdm", models="registered", slow=True),
 ]
 
 ELSEWHERE = {
@@ -56,14 +54,13 @@ ELSEWHERE = {
     "Kar2019": "static models have no score: the plugin's own tests look at its interval",
     "Kriegeskorte2008": "needs real data: the plugin's own tests look at its interval",
     "Marques2020": "needs models of gratings: the plugin's own tests look at its interval",
+    "Simulated2026": "takes 800 images: the plugin's own tests look at its intervals and compare models",
 }
 
 
 def models_of(run):
     if run.models == "small":
         return small_models(visual_degrees=run.degrees)
-    if run.models == "registered":
-        return [load_model(name) for name in ("simulated-truth", "pixels")]
     pytest.importorskip("torch")
     return [small_labeller(seed, visual_degrees=run.degrees) for seed in (0, 1)]
 

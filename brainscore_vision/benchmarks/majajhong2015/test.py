@@ -19,7 +19,6 @@ from brainscore_vision.benchmarks.majajhong2015.benchmark import load_assembly
 from brainscore_vision.testing import small_models, stand_in
 
 STATIC = ["MajajHong2015.V4-pls", "MajajHong2015.IT-pls", "MajajHong2015public.V4-pls", "MajajHong2015public.IT-pls"]
-TEMPORAL = ["MajajHong2015public.V4-temporal-pls", "MajajHong2015public.IT-temporal-pls"]
 
 
 def parts_of(identifier):
@@ -135,8 +134,8 @@ def test_pls(stand_ins, identifier):
 
 
 @pytest.mark.slow(reason="ten splits of eleven time bins, for two models")
-@pytest.mark.parametrize("identifier", TEMPORAL)
-def test_temporal_pls(stand_ins, identifier):
+def test_temporal_pls(stand_ins):
+    identifier = "MajajHong2015public.IT-temporal-pls"
     benchmark = load_benchmark(identifier)
     order, table, objects = recorded(identifier, "MajajHong2015.temporal.public")
     # bins of 20 ms from -20 ms on are divided into bins of 10 ms, from 0 to before the last 10 ms

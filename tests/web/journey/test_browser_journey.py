@@ -18,7 +18,7 @@ from .material import DATA_TEST, NAME, packages
 PASSWORD = "correct horse battery"
 PATIENCE = 900_000  # milliseconds; tests and scores are computed meanwhile, and what fails ends the wait
 pytestmark = [
-    pytest.mark.slow(reason="follows a submission through server, worker and browser"),
+    pytest.mark.slow(reason="follows a submission through server, worker and browser", first=True),
     pytest.mark.skipif(
         not os.environ.get("CI") and shutil.which("bwrap") is None,
         reason="needs bubblewrap, which keeps submitted code apart",
