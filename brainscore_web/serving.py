@@ -133,6 +133,7 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
     from gunicorn.app.base import BaseApplication
 
     from brainscore_web.operations.server import counted_together, server_settings, told_to_end_at_once
+    from brainscore_web.operations.slow_clients import CONNECTIONS, ConnectionWorker, whole_requests
 
     class Server(BaseApplication):
         """gunicorn with this site."""
@@ -142,8 +143,9 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
             chosen: dict[str, Any] = {
                 "bind": [f"fd://{taken.fileno()}"],
                 "workers": workers,
-                "worker_class": "gthread",
-                "threads": 4,
+                "worker_class": ConnectionWorker,
+                "threads": CONNECTIONS,
+                "worker_connections": CONNECTIONS + 100,  # some more that are idle between two requests
                 "timeout": 120,
                 "graceful_timeout": 5,  # seconds until Ctrl-C ends what does not end by itself
                 "loglevel": "warning",
@@ -161,7 +163,7 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
                 from brainscore_web.wsgi import application
 
                 _warm()
-            return application
+            return whole_requests(application)
 
     connections.close_all()  # processes that answer must not share one
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
