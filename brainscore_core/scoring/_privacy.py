@@ -16,7 +16,7 @@ __all__ = ["scrub_text", "scrub_traceback", "scrub_url"]
 _POSIX_PATH = re.compile(r"(?<![\w:/.~>-])/(?:[^\s/'\"<>|:;,()\[\]{}]+/)+[^\s/'\"<>|:;,()\[\]{}]*")
 _QUOTED_PATH = re.compile(r"(['\"])/[^'\"\n]*/([^'\"\n/]*)\1")
 _WINDOWS_PATH = re.compile(r"(?<!\w)(?:[A-Za-z]:[\\/]|\\\\)(?:[^\\/\s'\"<>|:;,]+[\\/])*[^\\/\s'\"<>|:;,]*")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s'\"<>]+", re.IGNORECASE)
 _HARMLESS = {"root", "user", "localhost"}
 _KEPT_QUERY = {"versionid", "raw", "download"}
 

@@ -21,7 +21,8 @@ _NETWORK = frozenset({"requests", "urllib3", "httpx", "aiohttp", "socket", "ftpl
 _DOWNLOADERS = frozenset({"urlretrieve", "urlopen", "load_state_dict_from_url", "snapshot_download", "hf_hub_download"})
 _PROGRAMS = frozenset({"subprocess", "multiprocessing", "ctypes", "cffi", "pty", "pip"})
 _STARTERS = re.compile(r"os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)|subprocess\.\w+|pip\.main")
-_INSTALLS = re.compile(r"\b(pip3?|conda|mamba|uv|apt|apt-get|easy_install)\b.*\binstall\b", re.DOTALL)
+_INSTALLER = re.compile(r"\b(pip3?|conda|mamba|uv|apt|apt-get|easy_install)\b")
+_INSTALL = re.compile(r"\binstall\b")
 _MAKERS = frozenset({"eval", "exec", "compile", "__import__"})
 _NO_NETWORK = (
     "models run without a network: upload the weights, and load them with load_weight_file(bucket, path, version_id, "
@@ -137,7 +138,7 @@ def _programs(source: Source) -> Iterator[Finding]:
         first, dot, rest = text.partition(".")
         text = f"{aliases.get(first, first)}{dot}{rest}"
         starts = _STARTERS.fullmatch(text) is not None
-        if (starts or text.startswith("get_ipython")) and _INSTALLS.search(" ".join(_words(node))):
+        if (starts or text.startswith("get_ipython")) and _installs(" ".join(_words(node))):
             what, remedy = f"{text} installs packages while it runs", "name them in requirements.txt"
             yield Finding("error", "programs", source.path, node.lineno, what, remedy)
         elif starts:
@@ -146,6 +147,11 @@ def _programs(source: Source) -> Iterator[Finding]:
         elif text in _MAKERS and text == first:
             what = f"{text} runs what no reviewer sees"
             yield Finding("warning", "programs", source.path, node.lineno, what, "write the code out")
+
+
+def _installs(text: str) -> bool:
+    installer = _INSTALLER.search(text)
+    return installer is not None and _INSTALL.search(text, installer.end()) is not None
 
 
 def _words(call: ast.Call) -> list[str]:

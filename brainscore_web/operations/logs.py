@@ -49,9 +49,9 @@ def begin(name: str = "") -> Iterator[str]:
 
 _HIDDEN = (
     # passwords in addresses of databases and servers
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]*@", re.IGNORECASE), r"\1<secret>@"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:[^\s/@]*@", re.IGNORECASE), r"\1<secret>@"),
     # e-mail addresses
-    (re.compile(r"[A-Za-z0-9._%+'-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"), "<address>"),
+    (re.compile(r"(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"), "<address>"),
     # tokens of this site, and what stands in headers
     (re.compile(r"\bbs_[A-Za-z0-9_-]{16,}"), "<secret>"),
     (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE), r"\1 <secret>"),
@@ -60,8 +60,8 @@ _HIDDEN = (
     # name=value and "name": "value"
     (
         re.compile(
-            r"((?:password\d?|passwd|secret\w*|token|csrfmiddlewaretoken|csrftoken|sessionid|authorization|api_?key"
-            r"|signature|x-amz-[\w-]+|aws\w*key\w*)[\"']?\s*[=:]\s*[\"']?)(?!<)[^\s\"'&,;}]+",
+            r"((?:password\d?|passwd|secret\w{0,40}|token|csrfmiddlewaretoken|csrftoken|sessionid|authorization|api_?key"
+            r"|signature|x-amz-[\w-]{1,60}|aws\w{0,40}key\w{0,40})[\"']?\s{0,20}[=:]\s{0,20}[\"']?)(?!<)[^\s\"'&,;}]+",
             re.IGNORECASE,
         ),
         r"\1<secret>",

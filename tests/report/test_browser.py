@@ -109,7 +109,7 @@ def test_a_large_report(large, show):
     assert page.evaluate("document.querySelectorAll('#board tbody tr').length") == 104
     assert page.evaluate("document.querySelectorAll('#m-5 table').length") == 0
     page.evaluate("location.hash = '#m-5'")
-    page.wait_for_function("document.querySelectorAll('#m-5 table.scores tbody tr').length > 25")
+    page.locator("#m-5 table.scores tbody tr").nth(25).wait_for(state="attached")
     assert page.evaluate("document.querySelectorAll('#m-5 .wait').length") == 0
     page.evaluate("document.getElementById('heat').focus()")
     page.keyboard.press("ArrowRight")

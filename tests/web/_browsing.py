@@ -1,4 +1,6 @@
-"""What keeps people from using a page: what axe finds, and what is wider than the window."""
+"""What keeps people from using a page: what axe finds, and what is wider than the window; and waiting for a page."""
+
+import time
 
 import pytest
 
@@ -57,3 +59,14 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), optio
         if (wider := page.evaluate(_WIDER)) > 0:
             lines.append(f"{where}: {wider} pixels too wide")
     return lines
+
+
+def wait_until(page, expression, seconds=30):
+    """Until it is true in the page.
+
+    (`wait_for_function` evaluates a text in the page from the second time on, which the policy of our pages forbids.)
+    """
+    until = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < until, f"never true: {expression}"
+        page.wait_for_timeout(20)

@@ -17,6 +17,7 @@ from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Step
 
+from ._browsing import wait_until
 from ._plugins import benchmark_files
 from .review._made import make
 from .submissions.conftest import confirm
@@ -137,7 +138,7 @@ def take(page, name, address, size, scheme):
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=scheme)
     assert page.goto(address).status == 200, name
-    page.wait_for_function(DRAWN)
+    wait_until(page, DRAWN)
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert overflow <= 0, f"{name} is {overflow} pixels wider than the window"
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")

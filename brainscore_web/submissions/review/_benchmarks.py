@@ -18,7 +18,7 @@ __all__ = ["BENCHMARK", "TESTING"]
 
 _BENCHMARKS, _TEST = str(PluginKind.BENCHMARKS), str(Step.Kind.TEST)
 _NAME = re.compile(r"[A-Z][A-Za-z]*(?:19|20)\d\d[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
-_FIELD = re.compile(r"^\s*(\w+)\s*=", re.MULTILINE)
+_FIELD = re.compile(r"^[ \t]*(\w+)[ \t]*=", re.MULTILINE)
 _PARENTS = frozenset({"V1", "V2", "V4", "IT", "behavior", "behavior_vision", "neural", "neural_vision", "engineering"})
 _CONSTRUCTOR = frozenset({"identifier", "version", "ceiling_func", "parent", "bibtex"})
 _BASES = frozenset({"Benchmark", "BenchmarkBase", "NeuralBenchmark", "TrainTestNeuralBenchmark", "RSABenchmark"})

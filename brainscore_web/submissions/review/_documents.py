@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ALWAYS", "DATA", "DOCUMENTATION"]
 
 _DATA, _CHECK = str(PluginKind.DATA), str(Step.Kind.CHECK)
-_SCORE = re.compile(r"\b(?:score|ceiling|expected|alexnet)\b[^\n]{0,80}?\d*\.\d+", re.IGNORECASE)
+_SCORE = re.compile(r"\b(?:score|ceiling|expected|alexnet)\b[^\n]{0,80}?\d{0,9}\.\d{1,20}", re.IGNORECASE)
 _SHORT = 80
 _LOADERS = ("load_stimulus_set_from", "load_assembly_from", "load_file", "load_folder", "fetch", "package")
 _NAN = ("nan", "missing values")

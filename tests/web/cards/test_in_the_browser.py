@@ -9,7 +9,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
 from brainscore_web.leaderboard.simulated import fill
 
-from .._browsing import barriers
+from .._browsing import barriers, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FIRST = "Simulated000.V1-pls"
@@ -112,7 +112,7 @@ def test_a_visit(shown, page, new_page):
     assert page.inner_text("h1") == FIRST
     assert page.locator(".samples img").count() == 3
     page.locator(".samples").scroll_into_view_if_needed()
-    page.wait_for_function("[...document.querySelectorAll('.samples img')].every((image) => image.naturalWidth === 40)")
+    wait_until(page, "[...document.querySelectorAll('.samples img')].every((image) => image.naturalWidth === 40)")
     page.locator(".models tbody a[href^='/vision/receipt/']").first.click()
     assert page.inner_text("h1") == "Receipt"
 

@@ -13,7 +13,7 @@ from brainscore_web.leaderboard.simulated import fill
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
-from .._browsing import DESK, barriers
+from .._browsing import DESK, barriers, wait_until
 
 PAGE = "/vision/leaderboard/"
 
@@ -515,21 +515,23 @@ def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
     count = "() => document.querySelectorAll('table.board td, table.board th').length"
     for left, top in ((0, 0), (9000, 3000), (15000, 7000), (1e6, 1e6), (0, 1e6), (1e6, 0)):
         page.evaluate("([left, top]) => document.getElementById('scroller').scrollTo(left, top)", [left, top])
-        page.wait_for_function(  # drawn with the next frame
+        wait_until(  # drawn with the next frame
+            page,
             """() => {
                 const box = document.getElementById("scroller").getBoundingClientRect();
                 const [x, y] = [box.left + .6 * box.width, box.top + .8 * box.height];
                 return document.elementFromPoint(x, y).closest("td")?.dataset.row;
-            }"""
+            }""",
         )
         assert page.evaluate(count) < 1500  # of more than 150 000
     page.evaluate("() => document.getElementById('scroller').scrollTo(0, 1e6)")
-    page.wait_for_function(  # rows are drawn anew meanwhile; a bar to scroll may be between
+    wait_until(  # rows are drawn anew meanwhile; a bar to scroll may be between
+        page,
         """() => {
             const last = document.querySelector("tbody td.rank[data-row='499']");
             const ends = one => one.getBoundingClientRect().bottom;
             return last && Math.abs(ends(last) - ends(document.getElementById("scroller"))) < 20;
-        }"""
+        }""",
     )
     expect(page.locator("td.waiting")).to_have_count(0)
     assert page.locator("table.board").get_attribute("aria-rowcount") == str(500 + len_levels())

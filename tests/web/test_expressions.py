@@ -1,0 +1,80 @@
+"""Regular expressions that see strangers' texts: their time does not grow with the square of a text's length."""
+
+import signal
+from contextlib import contextmanager
+
+import pytest
+
+from brainscore_core.scoring import _log, _privacy
+from brainscore_vision.submitting import _code, _examine, _pull
+from brainscore_web.operations import logs
+from brainscore_web.submissions.review import _benchmarks, _documents
+from brainscore_web.submissions.review import _code as reviewed_code
+
+N = 100_000
+MANY = (
+    "a",
+    "a.",
+    "a:",
+    "a://",
+    "a@",
+    "a@a.",
+    " ",
+    "x-amz-",
+    "secret",
+    "aws",
+    "token ",
+    "bearer ",
+    "\x1b[1;",
+    "'/",
+    "C:\\",
+)
+CASES = {
+    "installing": (_code._installs, ("pip ", "pip install")),
+    "coding": (lambda text: _examine._CODING.match(text.encode()), ("#coding:utf8 ", "# ", "#coding:")),
+    "pull request": (_pull._PULL.fullmatch, ("file:///", "/pull/1", "https://github.com/a/a")),
+    "fields of BibTeX": (_benchmarks._FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
+    "expected score": (_documents._SCORE.search, ("score ", "1", "score 1")),
+    "version of a file": (reviewed_code._VERSION.findall, ("version_id", "version_id = '", " ")),
+    "hash of a file": (reviewed_code._HASH.findall, ("a", "a ")),
+    "log": (logs.without_secrets, MANY),
+    "addresses and paths": (lambda text: [one.sub("", text) for one in (_privacy._URL, _privacy._POSIX_PATH)], MANY),
+    "control characters": (lambda text: _log._CONTROL.sub("", text), MANY),
+}
+
+
+@contextmanager
+def at_most(seconds):
+    def over(*_):
+        raise TimeoutError(f"took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_long_texts(name):
+    """Each takes milliseconds; with time that grows with the square, from ten seconds to hours."""
+    use, pieces = CASES[name]
+    for piece in pieces:
+        with at_most(10):
+            use(piece * (N // len(piece)))
+
+
+def test_what_they_find():
+    assert _code._installs("import os; pip3 -q install torch")
+    assert not _code._installs("install it with pip")
+    assert _benchmarks._FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
+    assert (
+        _documents._SCORE.search("The expected score of pixels is about 0.47.").group()
+        == "expected score of pixels is about 0.47"
+    )
+    assert logs.without_secrets("to postgres://me:pw@host/x") == "to postgres://<secret>@host/x"
+    assert (
+        logs.without_secrets("from a.b+c@mail.example.org: secret_key = abc") == "from <address>: secret_key = <secret>"
+    )
