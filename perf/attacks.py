@@ -206,11 +206,12 @@ def main():
 
 def measure(options, home, environment):
     """The experiment itself: a site for each attack, so that none leaves something to the next."""
-    from brainscore_web.leaderboard.simulated import fill
     from brainscore_web.serving import prepare
 
     (home / "results").mkdir()
     prepare(None, say=print)
+    from brainscore_web.leaderboard.simulated import fill
+
     fill(models=100, benchmarks=60, versions=2, private=0)
     token = member("modeller@example.org")
     rows, errors = [], []
@@ -249,6 +250,8 @@ def measure(options, home, environment):
         rows.append([name, str(site.attempts), str(len(times)), *shown, str(len(counts.errors)), f"{memory:.0f}"])
         print(*rows[-1], flush=True)
         errors += [f"{name}: {error}" for error in counts.errors]
+    if errors:
+        errors.append(f"the end of the log:\n{(home / 'log').read_text(errors='replace')[-5000:]}")
     return rows, errors
 
 

@@ -19,6 +19,8 @@ __all__ = ["Document", "Section", "document", "document_names", "picture", "rend
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json"}
 _NAME = re.compile(r"[a-z0-9_]+\Z")
+_LANGUAGES = frozenset({"bash", "console", "ini", "json", "python", "sh", "shell", "toml", "yaml"})
+"""What is highlighted; the time of some other lexers grows with the square of a text's length."""
 
 
 @dataclass(frozen=True)
@@ -173,12 +175,10 @@ def _scrolling(of: Token, name: str) -> Token:
 def _highlighted(code: str, language: str, _attributes: str) -> str:
     """Code with its words marked, in a frame that can be scrolled from the keyboard."""
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import TextLexer, get_lexer_by_name
-    from pygments.util import ClassNotFound
+    from pygments.formatters.html import (
+        HtmlFormatter,
+    )  # pygments.formatters changes while it is imported by two threads
+    from pygments.lexers import get_lexer_by_name
 
-    try:
-        lexer = get_lexer_by_name(language or "text")
-    except ClassNotFound:
-        lexer = TextLexer()
+    lexer = get_lexer_by_name(language if language in _LANGUAGES else "text")
     return f'<pre tabindex="0"><code>{highlight(code, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
