@@ -14,6 +14,15 @@ LONGEST = 200
 _WRITTEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@/-]*")
 # what UTS 39 (Unicode security mechanisms) has for letters, digits and signs of ASCII
 _ALIKE = str.maketrans({"0": "o", "O": "o", "1": "l", "I": "l", "|": "l"})
+# and for letters of scripts that keyboards have, and for dashes; other scripts are left out
+_OF_OTHERS = (
+    ("ıƄƍƖƦƧƷƼƽǀȜȢȣɑɡɣɩɪɯʋʏᴄᴏᴜᴠᴡᴢꜱ", "ibglR235sl388agyiiwuycouvwzs"),  # Latin
+    ("ͿΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγινορσυϜϳϺ", "JABEZHlKMNOPTYXayivopouFjM"),  # Greek
+    ("ЅІЈАВЕЗКМНОРСТУХЬабгеорсухѕіјѡѴѵҮүһҽӀӏӠԁԌԛԜԝ", "SlJABE3KMHOPCTYXba6reopcyxsijwVvYyheli3dGqWw"),  # Cyrillic
+    ("ՍՏՕագզհոռսցքօ", "USOwqqhnnugfo"),  # Armenian
+    ("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u02d7\ufe58", "-" * 10),
+)
+_IN_ASCII = {key: value for letters, others in _OF_OTHERS for key, value in str.maketrans(letters, others).items()}
 _LONGEST_FOLDER = 240
 _RESERVED = {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
 
@@ -50,18 +59,21 @@ def what_is_wrong(identifier: str) -> str | None:
 def likeness(identifier: str) -> str:
     """What two identifiers have in common that people could take for each other.
 
-    Compatible forms of characters (NFKC), upper and lower case, accents, and characters that look alike in ASCII (UTS
-    39, https://www.unicode.org/reports/tr39/) count as the same.
+    Compatible forms of characters (NFKC), upper and lower case, accents, and characters that look alike (UTS 39,
+    https://www.unicode.org/reports/tr39/) count as the same: those of ASCII, and those of Latin, Greek, Cyrillic and
+    Armenian letters that look like one of ASCII.
 
     Examples
     --------
     >>> likeness("Pixels") == likeness("pixels") == likeness("ｐｉｘｅｌｓ") == likeness("pixe1s")
     True
+    >>> likeness("pix\N{CYRILLIC SMALL LETTER IE}ls") == likeness("pixels")
+    True
     >>> likeness("resnet-18") == likeness("resnet-50")
     False
     """
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", identifier))
-    plain = "".join(one for one in plain if not unicodedata.combining(one))
+    plain = "".join(one for one in plain if not unicodedata.combining(one)).translate(_IN_ASCII)
     folded = plain.translate(_ALIKE).casefold().replace("rn", "m").replace("vv", "w")
     return folded.replace("i", "l")  # what is a capital I in one is a small one in the other
 

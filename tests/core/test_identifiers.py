@@ -35,9 +35,22 @@ def test_others_are_described(identifier, said):
     assert said in what_is_wrong(identifier)
 
 
-@pytest.mark.parametrize("other", ["Pixels", "PIXELS", "pixe1s", "pixeIs", "\uff50\uff49xels", "p\u00edxels"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        *("Pixels", "PIXELS", "pixe1s", "pixeIs", "\uff50\uff49xels", "p\u00edxels"),
+        *(
+            "pix\u0435ls",
+            "\u0440\u0456\u0445\u0435l\u0455",
+            "p\u03b9xels",
+            "\u03c1ixels",
+            "\u03a1IXELS",
+        ),  # Cyrillic, Greek
+    ],
+)
 def test_what_looks_alike(other):
     assert likeness(other) == likeness("pixels")
+    assert likeness(f"{other}\u20102") == likeness("pixels-2")
 
 
 def test_what_does_not():
