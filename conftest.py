@@ -344,9 +344,9 @@ def pytest_collection():
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Mark what ``make test`` leaves to ``make test-all``, as docs/testing.md explains."""
+    """Mark what ``make test`` leaves to ``make test-all``, as docs/testing.md explains; then put tests in order."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if "browser" in fixtures:
@@ -359,8 +359,19 @@ def pytest_collection_modifyitems(items):
         slow = item.get_closest_marker("slow")
         if slow is not None and "reason" not in slow.kwargs and item.path.name != "test.py":
             raise pytest.UsageError(f"{item.nodeid} is marked slow without a reason: slow(reason=…)")
+    result = yield
     # what takes minutes is not begun last, when the other processes have nothing left to do
     items.sort(key=lambda item: not any(mark.kwargs.get("first") for mark in item.iter_markers("slow")))
+    # blocks of a document build on each other, also where tests run in random order
+    places = {}
+    for number, item in enumerate(items):
+        if item.path.suffix == ".md":
+            places.setdefault(item.path, []).append(number)
+    for numbers in places.values():
+        blocks = sorted((items[number] for number in numbers), key=lambda item: item.location[1])
+        for number, block in zip(numbers, blocks, strict=True):
+            items[number] = block
+    return result
 
 
 def pytest_terminal_summary(terminalreporter):
