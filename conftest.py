@@ -362,15 +362,18 @@ def pytest_collection_modifyitems(items):
     result = yield
     # what takes minutes is not begun last, when the other processes have nothing left to do
     items.sort(key=lambda item: not any(mark.kwargs.get("first") for mark in item.iter_markers("slow")))
-    # blocks of a document build on each other, also where tests run in random order
-    places = {}
-    for number, item in enumerate(items):
+    # blocks of a document build on each other, and stay together also where tests run in random order
+    blocks = {}
+    for item in items:
         if item.path.suffix == ".md":
-            places.setdefault(item.path, []).append(number)
-    for numbers in places.values():
-        blocks = sorted((items[number] for number in numbers), key=lambda item: item.location[1])
-        for number, block in zip(numbers, blocks, strict=True):
-            items[number] = block
+            blocks.setdefault(item.path, []).append(item)
+    ordered = []
+    for item in items:
+        if item.path.suffix == ".md":
+            ordered += sorted(blocks.pop(item.path, []), key=lambda block: block.location[1])
+        else:
+            ordered.append(item)
+    items[:] = ordered
     return result
 
 

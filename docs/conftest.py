@@ -29,6 +29,7 @@ def _leave(namespace):
     os.environ.clear()
     os.environ.update(namespace["_environment_before"])
     namespace["_folder"].cleanup()
+    namespace.clear()  # where a page is entered again, its blocks run again
 
 
 def _withdraw_registrations():

@@ -62,8 +62,10 @@ class Storage(Protocol):
     """What a place for files does. A file arrives under a token, is checked, and is then published under a key."""
 
     bucket: str
-    origin: str | None
-    """Where browsers send files directly; None: to this site."""
+
+    @property
+    def origin(self) -> str | None:
+        """Where browsers send files directly; None: to this site."""
 
     def scratch(self, token: str) -> Path:
         """A file on this machine to write a body into; `take` moves it."""

@@ -48,8 +48,11 @@ class BucketStorage:
         self.bucket = parts.netloc
         self._prefix = parts.path.strip("/")
         self._acl = acl
+
+    @property
+    def origin(self) -> str | None:
         there = urlsplit(object_url(S3Object(self.bucket, "")))
-        self.origin: str | None = f"{there.scheme}://{there.netloc}"
+        return f"{there.scheme}://{there.netloc}"
 
     def scratch(self, token: str) -> Path:
         return Path(tempfile.gettempdir()) / f"brainscore-{token}.part"

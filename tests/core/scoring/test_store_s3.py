@@ -126,7 +126,7 @@ def test_an_interrupt_leaves_nothing(fakes, bucket, monkeypatch, fails, error):
 
 
 def test_changed_and_missing_attachments_are_noticed(fakes, bucket):
-    written = ResultsStore(ADDRESS).write(fakes.receipt(), {"log": "one\n"})
+    written = ResultsStore(ADDRESS).write(fakes.receipt(), {"log": "a text that no other test downloads\n"})
     (key,) = [key for key in keys(bucket) if key.endswith(".log")]
     bucket.put_object(Bucket="lab", Key=key, Body=b"two\n")
     with pytest.raises(ReceiptError, match=rf"{ADDRESS}/.*\.log was changed"):
