@@ -14,8 +14,8 @@ from brainscore_core.supported_data_standards.brainio.lookup import (
     list_stimulus_sets,
     lookup_assembly,
     lookup_stimulus_set,
-    sha1_hash,
 )
+from brainscore_core.supported_data_standards.brainio.s3 import sha1_hash
 
 __all__ = [
     "SOURCE_CATALOG",

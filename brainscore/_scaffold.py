@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 from brainscore_vision._plugin_folders import KINDS, VARIABLE, make_visible, source_checkout
 
 __all__ = ["BEHAVIORAL_METRICS", "NEURAL_METRICS", "Written", "default_root", "write_plugin"]

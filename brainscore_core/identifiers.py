@@ -1,4 +1,4 @@
-"""Identifiers of models, benchmarks, metrics and data: how new ones are written, which look alike, their folders."""
+"""Identifiers of models, benchmarks, metrics and data: rules, look-alikes, folder names."""
 
 import re
 import unicodedata
@@ -6,28 +6,30 @@ from urllib.parse import quote, unquote
 
 from brainscore_core.errors import UserError
 
-__all__ = ["LONGEST", "from_folder_name", "likeness", "to_folder_name", "what_is_wrong"]
+__all__ = ["MAX_LENGTH", "confusable_form", "from_folder_name", "identifier_problem", "to_folder_name"]
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Characters of a new identifier."""
 
-_WRITTEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@/-]*")
+_ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@/-]*")
 # what UTS 39 (Unicode security mechanisms) has for letters, digits and signs of ASCII
-_ALIKE = str.maketrans({"0": "o", "O": "o", "1": "l", "I": "l", "|": "l"})
+_CONFUSABLE_ASCII = str.maketrans({"0": "o", "O": "o", "1": "l", "I": "l", "|": "l"})
 # and for letters of scripts that keyboards have, and for dashes; other scripts are left out
-_OF_OTHERS = (
+_CONFUSABLE_SCRIPTS = (
     ("ıƄƍƖƦƧƷƼƽǀȜȢȣɑɡɣɩɪɯʋʏᴄᴏᴜᴠᴡᴢꜱ", "ibglR235sl388agyiiwuycouvwzs"),  # Latin
     ("ͿΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγινορσυϜϳϺ", "JABEZHlKMNOPTYXayivopouFjM"),  # Greek
     ("ЅІЈАВЕЗКМНОРСТУХЬабгеорсухѕіјѡѴѵҮүһҽӀӏӠԁԌԛԜԝ", "SlJABE3KMHOPCTYXba6reopcyxsijwVvYyheli3dGqWw"),  # Cyrillic
     ("ՍՏՕագզհոռսցքօ", "USOwqqhnnugfo"),  # Armenian
     ("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u02d7\ufe58", "-" * 10),
 )
-_IN_ASCII = {key: value for letters, others in _OF_OTHERS for key, value in str.maketrans(letters, others).items()}
+_CONFUSABLE_TO_ASCII = {
+    key: value for letters, others in _CONFUSABLE_SCRIPTS for key, value in str.maketrans(letters, others).items()
+}
 _LONGEST_FOLDER = 240
 _RESERVED = {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
 
 
-def what_is_wrong(identifier: str) -> str | None:
+def identifier_problem(identifier: str) -> str | None:
     """Say why a new identifier cannot be used; None where it can. Those that exist already may be other than this.
 
     It begins with a letter or digit of ASCII, followed by more of them and by ``. _ : + @ / -``. A slash, a colon and
@@ -36,18 +38,18 @@ def what_is_wrong(identifier: str) -> str | None:
 
     Examples
     --------
-    >>> what_is_wrong("timm:vit_base_patch16_224.augreg@v2") is None
+    >>> identifier_problem("timm:vit_base_patch16_224.augreg@v2") is None
     True
-    >>> what_is_wrong("pixels\N{HYPHEN}2")
+    >>> identifier_problem("pixels\N{HYPHEN}2")
     "'pixels‐2' has U+2010 HYPHEN"
     """
     shown = f"{identifier[:60]!r}{'…' if len(identifier) > 60 else ''}"
     if not identifier:
         return "it is empty"
-    if len(identifier) > LONGEST:
+    if len(identifier) > MAX_LENGTH:
         return f"{shown} has {len(identifier):,} characters"
-    if not _WRITTEN.fullmatch(identifier):
-        strange = next((one for one in identifier if not _WRITTEN.fullmatch(f"a{one}")), None)
+    if not _ALLOWED.fullmatch(identifier):
+        strange = next((one for one in identifier if not _ALLOWED.fullmatch(f"a{one}")), None)
         if strange is None:
             return f"{shown} begins with {identifier[0]!r}"
         return f"{shown} has U+{ord(strange):04X} {unicodedata.name(strange, '')}".rstrip()
@@ -56,7 +58,7 @@ def what_is_wrong(identifier: str) -> str | None:
     return None
 
 
-def likeness(identifier: str) -> str:
+def confusable_form(identifier: str) -> str:
     """What two identifiers have in common that people could take for each other.
 
     Compatible forms of characters (NFKC), upper and lower case, accents, and characters that look alike (UTS 39,
@@ -65,16 +67,16 @@ def likeness(identifier: str) -> str:
 
     Examples
     --------
-    >>> likeness("Pixels") == likeness("pixels") == likeness("ｐｉｘｅｌｓ") == likeness("pixe1s")
+    >>> {confusable_form(name) for name in ("Pixels", "pixels", "ｐｉｘｅｌｓ", "pixe1s")}
+    {'plxels'}
+    >>> confusable_form("pix\N{CYRILLIC SMALL LETTER IE}ls") == confusable_form("pixels")
     True
-    >>> likeness("pix\N{CYRILLIC SMALL LETTER IE}ls") == likeness("pixels")
-    True
-    >>> likeness("resnet-18") == likeness("resnet-50")
+    >>> confusable_form("resnet-18") == confusable_form("resnet-50")
     False
     """
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", identifier))
-    plain = "".join(one for one in plain if not unicodedata.combining(one)).translate(_IN_ASCII)
-    folded = plain.translate(_ALIKE).casefold().replace("rn", "m").replace("vv", "w")
+    plain = "".join(one for one in plain if not unicodedata.combining(one)).translate(_CONFUSABLE_TO_ASCII)
+    folded = plain.translate(_CONFUSABLE_ASCII).casefold().replace("rn", "m").replace("vv", "w")
     return folded.replace("i", "l")  # what is a capital I in one is a small one in the other
 
 

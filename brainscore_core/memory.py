@@ -1,4 +1,4 @@
-"""How much memory there is: of the machine, of its control group, of this process."""
+"""Memory of the machine, of its control group and of this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brainscore_core.errors import UserError
 
-__all__ = ["available", "machine_limit", "memory_limit", "parse_size", "readable", "resident"]
+__all__ = ["available_memory", "format_size", "machine_limit", "memory_limit", "parse_size", "resident_memory"]
 
 _SHARE = 0.8  # of what there is; the rest is for the system and for what a plan cannot foresee
 _UNBOUNDED = 1 << 60  # control groups of the first kind write "no limit" as a number near 2**63
@@ -59,12 +59,12 @@ def parse_size(size: str | float) -> int:
     return int(value)
 
 
-def readable(count: float) -> str:
+def format_size(count: float) -> str:
     """Write a number of bytes for people, in powers of 1000.
 
     Examples
     --------
-    >>> readable(4_000_000_000), readable(1536), readable(7)
+    >>> format_size(4_000_000_000), format_size(1536), format_size(7)
     ('4.0 GB', '1.5 kB', '7 bytes')
     """
     if count < 1000:
@@ -131,7 +131,7 @@ def machine_limit(root: str | os.PathLike[str] = "/") -> int:
     return int(_SHARE * min([_physical(Path(root)), *limits, *_process_limits()]))
 
 
-def available(root: str | os.PathLike[str] = "/") -> int:
+def available_memory(root: str | os.PathLike[str] = "/") -> int:
     """Memory that is free now, for this process.
 
     Returns
@@ -142,7 +142,7 @@ def available(root: str | os.PathLike[str] = "/") -> int:
 
     Examples
     --------
-    >>> available() > 0
+    >>> available_memory() > 0
     True
     """
     base = Path(root)
@@ -154,12 +154,12 @@ def available(root: str | os.PathLike[str] = "/") -> int:
     return min(free)
 
 
-def resident() -> int:
+def resident_memory() -> int:
     """Memory that this process holds now, in bytes; its highest so far where the system does not tell.
 
     Examples
     --------
-    >>> resident() > 0
+    >>> resident_memory() > 0
     True
     """
     try:

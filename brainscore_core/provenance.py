@@ -1,6 +1,6 @@
-"""What was read while a score was made.
+"""Facts about the data that were read while a score was computed.
 
-Whoever reads data calls :func:`note`; whoever writes a receipt wraps the work in :func:`recording`.
+Code that reads data calls :func:`note`; code that writes a receipt wraps the work in :func:`recording`.
 """
 
 import time

@@ -3,8 +3,7 @@
 import re
 from typing import NamedTuple
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 from brainscore_vision import benchmark_registry, metric_registry
 
 __all__ = ["FORM", "NO_CEILING", "Name", "base_keys", "parse", "resolve_benchmark"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 from brainscore_vision.benchmark_helpers.metadata import (
     BenchmarkMetadata,
     DataMetadata,

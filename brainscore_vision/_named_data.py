@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from brainscore_core.supported_data_standards.brainio import fetch
+
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -44,7 +46,7 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
         registry=stimulus_set_registry,
         load=load_stimulus_set,
         catalogued=lookup.list_stimulus_sets,
-        load_catalogued=lookup.get_stimulus_set,
+        load_catalogued=fetch.get_stimulus_set,
         kind="stimulus_set",
     )
 
@@ -84,7 +86,7 @@ def get_assembly(identifier: str) -> "DataAssembly":
         registry=data_registry,
         load=load_dataset,
         catalogued=lookup.list_assemblies,
-        load_catalogued=lookup.get_assembly,
+        load_catalogued=fetch.get_assembly,
         kind="data",
     )
 
@@ -128,8 +130,7 @@ def _named(
     load_catalogued: Callable[[str], Any],
     kind: str,
 ) -> Any:
-    from brainscore_core.errors import UnknownIdentifier
-    from brainscore_core.plugins import nearest
+    from brainscore_core.errors import UnknownIdentifier, nearest
     from brainscore_core.provenance import note
 
     if identifier in registry:

@@ -12,8 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 from brainscore_vision import _plugin_folder, benchmark_registry, model_registry
 from brainscore_vision._composed_names import base_keys, resolve_benchmark
 from brainscore_vision._subjects import is_file_reference

@@ -11,8 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel

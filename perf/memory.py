@@ -147,7 +147,7 @@ def main():
         folder, *numbers, metric = arguments.measure
         measure(folder, *map(int, numbers), metric)
         return
-    from brainscore_core.memory import parse_size, readable
+    from brainscore_core.memory import format_size, parse_size
 
     limit, count = parse_size(arguments.limit), arguments.stimuli
     places = (SIDE // 2) ** 2
@@ -160,12 +160,12 @@ def main():
     rows.append(["all", f"{sum(step['seconds'] for step in found['steps']):.1f}", f"{peak / 1e6:.0f}"])
     text = (
         f"{count} stimuli × {arguments.layers} layers of {channels * places:,} features: "
-        f"{readable(found['layers'])}, {found['layers'] / limit:.1f} × the limit of {readable(limit)}; planned "
-        f"{readable(found['planned'])}, measured {readable(peak)}.\n\n{table(['step', 's', 'peak, MB'], rows)}"
+        f"{format_size(found['layers'])}, {found['layers'] / limit:.1f} × the limit of {format_size(limit)}; planned "
+        f"{format_size(found['planned'])}, measured {format_size(peak)}.\n\n{table(['step', 's', 'peak, MB'], rows)}"
     )
     print(text)
     if peak > limit:
-        sys.exit(f"the peak of {readable(peak)} exceeds the limit of {readable(limit)}")
+        sys.exit(f"the peak of {format_size(peak)} exceeds the limit of {format_size(limit)}")
     if arguments.write:
         write_section("memory", text)
 

@@ -216,9 +216,9 @@ def measure_start() -> float:
 
 def size(count: float) -> str:
     """Bytes for people."""
-    from brainscore_core.memory import readable
+    from brainscore_core.memory import format_size
 
-    return readable(count)
+    return format_size(count)
 
 
 def tables(measured: Measured, scaled: Scaled, *, models: int, benchmarks: int, threads: int, start: float) -> str:

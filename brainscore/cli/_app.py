@@ -13,8 +13,8 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import PluginWarning, nearest
+from brainscore_core.errors import UserError, nearest
+from brainscore_core.plugins import PluginWarning
 
 __all__ = ["CommandGroup", "app"]
 

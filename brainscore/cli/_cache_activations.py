@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 from brainscore_vision.model_helpers.activations.store import (
     ActivationStore,
     Leftover,
@@ -141,7 +141,7 @@ def row(entry: Stored) -> list[str]:
     """Write an entry as a row of a table."""
     layer = entry.layer if entry.kind == "layer" else entry.kind
     used = datetime.fromtimestamp(entry.used).astimezone().strftime("%Y-%m-%d %H:%M")
-    return [entry.name, entry.model, layer, entry.stimulus_set, readable(entry.bytes), used]
+    return [entry.name, entry.model, layer, entry.stimulus_set, format_size(entry.bytes), used]
 
 
 def _store() -> ActivationStore:

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 import click
 
 from brainscore.cli._output import clean, echo_columns, echo_json
-from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 
 if TYPE_CHECKING:
     from brainscore.web import Compared

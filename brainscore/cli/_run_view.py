@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 
 if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
@@ -205,7 +205,7 @@ def _largest_of(predictions: Sequence[Prediction | None]) -> str:
     if not known:
         return "unknown" if predictions else "–"
     largest = max(known, key=lambda one: one.value)
-    return f"{readable(largest.value)} (to {readable(largest.high)})"
+    return f"{format_size(largest.value)} (to {format_size(largest.high)})"
 
 
 def _reasons(pending: Iterable[Pending]) -> str:

@@ -9,10 +9,9 @@ import click
 
 from brainscore.cli import _cache_activations as activations
 from brainscore.cli._output import echo_json, echo_table
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
-from brainscore_core.supported_data_standards.brainio._cache import cache_home
-from brainscore_core.supported_data_standards.brainio._cache_entries import (
+from brainscore_core.errors import UserError, nearest
+from brainscore_core.paths import cache_home
+from brainscore_core.supported_data_standards.brainio.cache import (
     CacheEntry,
     CheckedEntry,
     cache_entries,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._output import echo_json, echo_pairs, echo_table
-from brainscore_core.errors import UserError
-from brainscore_core.memory import parse_size, readable
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
+from brainscore_core.memory import format_size, parse_size
 from brainscore_core.plugins.environments import (
     Environment,
     StoredEnvironment,
@@ -60,7 +59,7 @@ def list_environments(names: Sequence[str], *, as_json: bool) -> None:
         return
     echo_table(["key", "made for", "installed", "size", "last used", "state"], [_row(entry) for entry in chosen])
     count = "1 environment" if len(chosen) == 1 else f"{len(chosen)} environments"
-    click.echo(f"{count} in {environments_home()}, {readable(_total(chosen))}", err=True)
+    click.echo(f"{count} in {environments_home()}, {format_size(_total(chosen))}", err=True)
 
 
 @command.command("make")
@@ -120,13 +119,13 @@ def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
     """Remove environments; NAME as for `ls`. One that is in use stays, with exit status 1."""
     chosen = _matching(names)
     if not yes:
-        click.confirm(f"Remove {_counted(chosen)}, {readable(_total(chosen))}?", abort=True, err=True)
+        click.confirm(f"Remove {_counted(chosen)}, {format_size(_total(chosen))}?", abort=True, err=True)
     removed = [entry for entry in chosen if remove_environment(entry)]
     kept = [entry for entry in chosen if entry not in removed]
     if as_json:
         echo_json({"removed": [_plain(entry) for entry in removed], "in_use": [_plain(entry) for entry in kept]})
     else:
-        click.echo(f"Removed {_counted(removed)}, {readable(_total(removed))}")
+        click.echo(f"Removed {_counted(removed)}, {format_size(_total(removed))}")
         for entry in kept:
             click.echo(f"{entry.key} is in use", err=True)
     if kept:
@@ -174,8 +173,8 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
         click.echo(entry.key)
     verb = "Would remove" if dry_run else "Removed"
     click.echo(
-        f"{verb} {_counted(done.removed)}, {readable(_total(done.removed))}; "
-        f"{len(done.kept)} left, {readable(_total(done.kept))}",
+        f"{verb} {_counted(done.removed)}, {format_size(_total(done.removed))}; "
+        f"{len(done.kept)} left, {format_size(_total(done.kept))}",
         err=True,
     )
 
@@ -239,7 +238,7 @@ def _state(entry: StoredEnvironment) -> str:
 def _row(entry: StoredEnvironment) -> list[str]:
     installed = _versions(entry.manifest.installed) if entry.manifest is not None else ""
     used = datetime.fromtimestamp(entry.used).astimezone().strftime("%Y-%m-%d %H:%M")
-    return [entry.key, _plugin(entry), installed or "-", readable(entry.nbytes), used, _state(entry)]
+    return [entry.key, _plugin(entry), installed or "-", format_size(entry.nbytes), used, _state(entry)]
 
 
 def _versions(packages: dict[str, str]) -> str:
@@ -302,6 +301,6 @@ def _described(entry: StoredEnvironment) -> list[tuple[str, str]]:
         ("hides of the base", _versions(about.shadowed)),
         ("notes", "\n".join(about.notes)),
         ("base", f"{about.base['python']} ({about.base['version']})"),
-        ("size", readable(entry.nbytes)),
+        ("size", format_size(entry.nbytes)),
         ("last used", _iso(entry.used)),
     ]

@@ -48,8 +48,7 @@ def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
 
 def _find(identifier: str) -> list[dict[str, Any]]:
     import brainscore_vision
-    from brainscore_core.errors import UnknownIdentifier
-    from brainscore_core.plugins import nearest
+    from brainscore_core.errors import UnknownIdentifier, nearest
 
     registries = {kind: getattr(brainscore_vision, name) for kind, name in KINDS.items()}
     entries = [_describe(kind, identifier, registry) for kind, registry in registries.items() if identifier in registry]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from brainscore.cli._output import echo_json, echo_table
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import nearest
 
 __all__ = ["command"]
 

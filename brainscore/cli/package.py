@@ -9,6 +9,7 @@ import click
 
 from brainscore.cli._output import echo_json, echo_pairs
 from brainscore_core.errors import UserError
+from brainscore_core.paths import packages_home
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -79,7 +80,7 @@ def package_stimuli(
                 proto_stimulus_set=stimuli,
                 stimulus_set_identifier=identifier,
                 bucket_name=upload,
-                downloads_path=output or packaging.default_folder(),
+                downloads_path=output or packages_home(),
                 overwrite=overwrite,
                 public=public,
             )
@@ -139,7 +140,7 @@ def package_assembly(
                 assembly_class_name=cls,
                 bucket_name=upload,
                 allow_nan=allow_nan,
-                downloads_path=output or packaging.default_folder(),
+                downloads_path=output or packages_home(),
                 overwrite=overwrite,
                 public=public,
             )
@@ -157,19 +158,17 @@ def _say_who_reads(package: dict[str, Any], prefix: str, extension: str) -> None
     """Add to the answer whether anybody can read what was uploaded; None where that cannot be found out."""
     if "bucket" not in package:
         return
-    from brainscore_core.supported_data_standards.brainio._check_names import stored_identifier
-    from brainscore_core.supported_data_standards.brainio._s3_client import object_of
-    from brainscore_core.supported_data_standards.brainio._upload import anybody_reads
+    from brainscore_core.supported_data_standards.brainio.buckets import is_public, s3_object
+    from brainscore_core.supported_data_standards.brainio.stimulus_checks import stored_identifier
 
-    place = object_of(package["bucket"], f"{prefix}_{stored_identifier(package['identifier'])}.{extension}")
-    package["public"] = anybody_reads(place, package.get("csv_version_id") or package.get("version_id"))
+    place = s3_object(package["bucket"], f"{prefix}_{stored_identifier(package['identifier'])}.{extension}")
+    package["public"] = is_public(place, package.get("csv_version_id") or package.get("version_id"))
 
 
 def _read_stimuli(csv: Path, folder: Path | None, column: str | None) -> "StimulusSet":
     import pandas as pd
 
-    from brainscore_core.supported_data_standards.brainio._loaders import _EXACT as EXACT_FLOATS
-    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    from brainscore_core.supported_data_standards.brainio.stimuli import EXACT_FLOATS, StimulusSet
 
     try:
         text = pd.read_csv(csv, dtype=str, keep_default_na=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainscore_core.numerics.association import Association
+from brainscore_core.numerics.correlation import Association
 
 __all__ = ["association_text"]
 

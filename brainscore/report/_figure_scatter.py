@@ -9,7 +9,7 @@ from brainscore.report._figure_scores import quiet
 from brainscore.report._plot import COLOURS, PALETTE, shortened
 from brainscore.report._report import Report
 from brainscore.report._view import Group, Row
-from brainscore_core.numerics.association import association
+from brainscore_core.numerics.correlation import association
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

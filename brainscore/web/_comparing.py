@@ -114,7 +114,7 @@ def from_board(client: Client, connection: Connection, first: str, second: str) 
 
 
 def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, str]) -> list[Compared]:
-    from brainscore_core.numerics.paired_summary import paired_summary
+    from brainscore_core.numerics.significance import paired_summary
 
     difference = board.value[first] - board.value[second]
     error = np.hypot(board.error[first], board.error[second])

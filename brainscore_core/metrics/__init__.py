@@ -1,7 +1,441 @@
-"""Scores and the contracts of metrics and ceilings."""
+"""Scores with their uncertainty, and the contracts of metrics and ceilings."""
 
-from brainscore_core.metrics._contracts import Ceiling, Metric
-from brainscore_core.metrics._score import Score
-from brainscore_core.metrics._uncertainty import attach_uncertainty, declare_no_error
+import logging
+import math
+import operator
+import warnings
+from collections.abc import Callable, Hashable, Mapping
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
-__all__ = ["Ceiling", "Metric", "Score", "attach_uncertainty", "declare_no_error"]
+import numpy as np
+import xarray as xr
+
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
+
+__all__ = [
+    "Ceiling",
+    "Meaning",
+    "Metric",
+    "Scale",
+    "Score",
+    "attach_uncertainty",
+    "declare_no_error",
+    "scale_influence",
+]
+
+UNCERTAINTY_KEYS = (
+    "error",
+    "error_reason",
+    "ci",
+    "ci_level",
+    "ci_estimates",
+    "ci_method",
+    "ci_reason",
+)
+
+ScoreT = TypeVar("ScoreT", bound=Any)
+
+
+def attach_uncertainty(
+    score: ScoreT,
+    *,
+    error: float | None = None,
+    ci: tuple[float, float] | None = None,
+    level: float = 0.95,
+    estimates: str | None = None,
+    method: str | None = None,
+    reason: str | None = None,
+) -> ScoreT:
+    """Write standard error and confidence interval into ``score.attrs``.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    error : float, optional
+        Standard error in the units of the score; None or NaN where it cannot be had.
+    ci : (float, float), optional
+        Lower and upper limit of the confidence interval; None or NaN where it cannot be had.
+    level : float
+        Confidence level of `ci`.
+    estimates : str, optional
+        What the interval estimates and what was resampled for it; needed with `ci`.
+    method : str, optional
+        How it was made: ``'bootstrap'``, ``'bca'``, ``'t'`` …; needed with `ci`.
+    reason : str, optional
+        Why `error` or `ci` cannot be had; needed where one of them is missing.
+
+    Returns
+    -------
+    Score
+        The same object.
+
+    Raises
+    ------
+    ValueError
+        If something is missing without a reason, or the limits are in the wrong order.
+
+    Examples
+    --------
+    >>> from brainscore_core.metrics import Score
+    >>> score = attach_uncertainty(Score(0.5), error=0.02, ci=(0.46, 0.54), method="t",
+    ...                            estimates="mean over 12 subjects")
+    >>> score.attrs["ci"]
+    (0.46, 0.54)
+    """
+    error = math.nan if error is None else float(error)
+    low, high = (math.nan, math.nan) if ci is None else (float(ci[0]), float(ci[1]))
+    no_interval = math.isnan(low) or math.isnan(high)
+    if (math.isnan(error) or no_interval) and not reason:
+        raise ValueError("error or interval is missing: say why in `reason`")
+    if not no_interval:
+        if low > high:
+            raise ValueError(f"the interval ({low}, {high}) is in the wrong order")
+        if not estimates or not method:
+            raise ValueError("say in `estimates` what the interval estimates and in `method` how it was made")
+    for key in UNCERTAINTY_KEYS:
+        score.attrs.pop(key, None)
+    score.attrs["error"] = error
+    score.attrs["ci"] = (low, high)
+    if math.isnan(error):
+        score.attrs["error_reason"] = reason
+    if no_interval:
+        score.attrs["ci_reason"] = reason
+    else:
+        score.attrs.update(ci_level=level, ci_estimates=estimates, ci_method=method)
+    return score
+
+
+def declare_no_error(score: ScoreT, reason: str) -> ScoreT:
+    """Say that neither error nor interval can be had, and why.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    reason : str
+        Why there is none.
+
+    Returns
+    -------
+    Score
+        The same object.
+
+    Examples
+    --------
+    >>> from brainscore_core.metrics import Score
+    >>> declare_no_error(Score(1.0), "a constant").attrs["error_reason"]
+    'a constant'
+    """
+    return attach_uncertainty(score, reason=reason)
+
+
+def scale_uncertainty(attrs: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """Attributes of a score that was multiplied by a constant."""
+    result = dict(attrs)
+    if "error" in result:
+        result["error"] = result["error"] * abs(factor)
+    if "ci" in result:
+        low, high = result["ci"]
+        limits = (low * factor, high * factor)
+        result["ci"] = limits if factor >= 0 else limits[::-1]
+    if "influence" in result:
+        result["influence"] = scale_influence(result["influence"], factor)
+    return result
+
+
+def scale_influence(influence: Any, factor: float) -> Any:
+    """What units do to a value (and its bias) after the value was multiplied by a constant."""
+    if not hasattr(influence, "attrs"):
+        return influence * factor
+    result = influence.copy(data=influence.values * factor)
+    result.attrs = dict(influence.attrs)
+    if "bias" in result.attrs:
+        result.attrs["bias"] = result.attrs["bias"] * factor
+    return result
+
+
+def without_uncertainty(reason: str) -> dict[str, Any]:
+    """Attributes of a result whose uncertainty does not follow from its operands'."""
+    return {"error": math.nan, "error_reason": reason, "ci": (math.nan, math.nan), "ci_reason": reason}
+
+
+_COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge", "array_eq", "array_ne", "and_", "or_", "xor"}
+_COMPARING_UFUNCS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+_PREDICATES = {"isnan", "isfinite", "isinf", "signbit"}
+_logger = logging.getLogger(__name__)
+
+
+class Score(DataAssembly):
+    """A number (or an array of numbers) with its uncertainty and where it came from.
+
+    Attributes in ``attrs``:
+
+    ``raw``
+        The value before the ceiling was applied; of a metric's score: the values before aggregation.
+    ``ceiling``
+        What the best possible model would reach.
+    ``error``, ``error_reason``
+        Standard error, or NaN and why.
+    ``ci``, ``ci_level``, ``ci_estimates``, ``ci_method``, ``ci_reason``
+        Confidence interval (low, high), its level, what it estimates, how it was made; or NaN and why.
+    ``scale``
+        ``'correlation'``, ``'variance'``, ``'similarity'`` or ``'accuracy'``; after :func:`normalise` ``'ceiled'``.
+    ``meaning``
+        Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
+    ``predictions``, ``targets``
+        Out-of-fold predictions and what they predict, from which later comparisons resample.
+    ``influence``
+        What each resampled unit does to the value (its derivative by the unit's weight, times the number of units),
+        from which two models' difference is tested; its ``attrs['bias']`` is how much higher the value is expected to
+        be.
+    ``unclamped``, ``unclamped_ci``
+        Value and interval before :func:`bound_score` changed them.
+
+    Every attribute whose name contains ``raw`` follows the score: ``sel``, ``isel``, ``squeeze`` and ``expand_dims``
+    are applied to it, too, if it has the dimensions and levels that they name, and leave it as it is otherwise;
+    ``mean``, ``sum``, ``std``, ``min`` and ``reduce`` keep it as it is unless ``_apply_raw=True`` is passed.
+
+    Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error``, ``ci`` and ``influence``. Any
+    other arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would
+    lie.
+
+    Examples
+    --------
+    >>> score = Score(0.4)
+    >>> score.attrs["error"] = 0.05
+    >>> (score * 2).attrs["error"]
+    0.1
+    >>> (score + score).attrs["error"]
+    nan
+    >>> score = Score([0.2, 0.6], coords={"subject": ["a", "b"]}, dims=["subject"])
+    >>> score.attrs["raw"] = score * 10
+    >>> score.sel(subject="b").raw.item(), score.mean().raw.values, score.mean(_apply_raw=True).raw.item()
+    (6.0, array([2., 6.]), 4.0)
+    """
+
+    __slots__ = ()
+
+    RAW_VALUES_KEY = "raw"
+
+    def sel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Select by value as an assembly does; the raw values follow."""
+        return self._followed_by_raw(super().sel(*args, **kwargs), "sel", args, kwargs, _apply_raw)
+
+    def isel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Select by position as an assembly does; the raw values follow."""
+        return self._followed_by_raw(super().isel(*args, **kwargs), "isel", args, kwargs, _apply_raw)
+
+    def squeeze(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Drop dimensions of length 1 as xarray does; the raw values follow."""
+        return self._followed_by_raw(super().squeeze(*args, **kwargs), "squeeze", args, kwargs, _apply_raw)
+
+    def expand_dims(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
+        """Add dimensions as xarray does; the raw values follow."""
+        return self._followed_by_raw(super().expand_dims(*args, **kwargs), "expand_dims", args, kwargs, _apply_raw)
+
+    def mean(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Mean as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().mean(*args, **kwargs), "mean", args, kwargs, _apply_raw)
+
+    def sum(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Sum as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().sum(*args, **kwargs), "sum", args, kwargs, _apply_raw)
+
+    def std(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Standard deviation as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().std(*args, **kwargs), "std", args, kwargs, _apply_raw)
+
+    def min(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
+        """Minimum as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        return self._followed_by_raw(super().min(*args, **kwargs), "min", args, kwargs, _apply_raw)
+
+    def _followed_by_raw(self, result: Any, method: str, args: Any, kwargs: Any, apply: bool) -> Any:
+        for key, value in self.attrs.items():
+            if self.RAW_VALUES_KEY not in str(key):
+                continue
+            if apply and isinstance(value, xr.DataArray):
+                try:
+                    value = getattr(value, method)(*args, **kwargs)
+                except (KeyError, IndexError, ValueError) as error:  # raw values may have other dimensions and levels
+                    _logger.debug("%s was not applied to the attribute %r: %s", method, key, error)
+            result.attrs[key] = value
+        return result
+
+    @classmethod
+    def merge(cls, *scores: "Score", exception_handling: Literal["ignore", "warn", "raise"] = "ignore") -> "Score":
+        """Merge scores of different entries into one, and their raw values likewise.
+
+        Parameters
+        ----------
+        *scores : Score
+            With the same dimensions, as for :func:`merge_data_arrays`.
+        exception_handling : {'ignore', 'warn', 'raise'}
+            What to do if raw values cannot be merged: the result then has none, or an error is raised.
+
+        Returns
+        -------
+        Score
+            With the merged raw values of every attribute of the first score whose name contains ``raw``.
+
+        Raises
+        ------
+        ValueError
+            No scores, or another `exception_handling`.
+
+        Examples
+        --------
+        >>> a, b = (Score([i], coords={"subject": [i]}, dims=["subject"]) for i in (1, 2))
+        >>> Score.merge(a, b).values
+        array([1, 2])
+        """
+        if exception_handling not in ("ignore", "warn", "raise"):
+            raise ValueError(f"exception_handling is 'ignore', 'warn' or 'raise', got {exception_handling!r}")
+        if not scores:
+            raise ValueError("there are no scores to merge: pass at least one")
+        result = cls(merge_data_arrays(list(scores)))
+        result.attrs = {}
+        for key in scores[0].attrs:
+            if cls.RAW_VALUES_KEY not in str(key):
+                continue
+            try:
+                result.attrs[key] = cls.merge(
+                    *(cls(score.attrs[key]) for score in scores), exception_handling=exception_handling
+                )
+            except (KeyError, ValueError, TypeError) as error:
+                if exception_handling == "raise":
+                    raise
+                if exception_handling == "warn":
+                    warnings.warn(f"the attribute {key!r} of the scores could not be merged: {error}", stacklevel=2)
+        return result
+
+    def _binary_op(self, other: Any, f: Callable[..., Any], reflexive: bool = False) -> Any:
+        result = super()._binary_op(other, f, reflexive)
+        if result is NotImplemented:
+            return result
+        name = getattr(f, "__name__", str(f))
+        return _with_attrs(result, self._attrs_after(name, other, reflexive=reflexive))
+
+    def _inplace_binary_op(self, other: Any, f: Callable[..., Any]) -> Any:
+        name = getattr(f, "__name__", str(f)).removeprefix("i")
+        attrs = self._attrs_after(name, other, reflexive=False)
+        return _with_attrs(super()._inplace_binary_op(other, f), attrs)
+
+    def _unary_op(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        result = super()._unary_op(f, *args, **kwargs)
+        name = getattr(f, "__name__", str(f))
+        if f is operator.neg:
+            return _with_attrs(result, scale_uncertainty(self.attrs, -1))
+        if f is operator.pos:
+            return _with_attrs(result, dict(self.attrs))
+        if name in _COMPARISONS | _PREDICATES or f is operator.invert:
+            return _with_attrs(result, {})
+        return _with_attrs(result, without_uncertainty(f"{name} of a score"))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        if not isinstance(result, Score):
+            return result
+        name = ufunc.__name__
+        if name in _COMPARING_UFUNCS or name in _PREDICATES:
+            return _with_attrs(result, {})
+        if name in {"multiply", "divide", "true_divide"} and len(inputs) == 2:
+            left, right = inputs
+            reflexive = not isinstance(left, Score)
+            score, other = (right, left) if reflexive else (left, right)
+            operation = "mul" if name == "multiply" else "truediv"
+            return _with_attrs(result, score._attrs_after(operation, other, reflexive=reflexive))
+        if name == "negative":
+            return _with_attrs(result, scale_uncertainty(inputs[0].attrs, -1))
+        return _with_attrs(result, without_uncertainty(f"{name} of a score"))
+
+    def reduce(
+        self,
+        func: Callable[..., Any],
+        dim: Hashable | Any = None,
+        *,
+        axis: int | Any = None,
+        keep_attrs: bool | None = None,
+        keepdims: bool = False,
+        _apply_raw: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Reduce over dimensions as xarray does; the result's ``error`` and ``ci`` are NaN with a reason.
+
+        The raw values stay, or are reduced in the same way with `_apply_raw`.
+        """
+        result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
+        over = dim if dim is not None else "all dimensions"
+        attrs = {key: value for key, value in self.attrs.items() if key != "influence"} if keep_attrs else {}
+        _with_attrs(result, attrs | without_uncertainty(f"{getattr(func, '__name__', 'reduction')} over {over}"))
+        options = {"axis": axis, "keepdims": keepdims, **kwargs}
+        return self._followed_by_raw(result, "reduce", (func, dim), options, _apply_raw)
+
+    def _attrs_after(self, name: str, other: Any, *, reflexive: bool) -> dict[str, Any]:
+        if name in _COMPARISONS:
+            return {}
+        if _is_constant(other):
+            if name == "mul":
+                return scale_uncertainty(self.attrs, float(other))
+            if name == "truediv" and not reflexive and float(other) != 0:
+                return scale_uncertainty(self.attrs, 1 / float(other))
+        return without_uncertainty(f"{name} of a score and {_describe(other)}")
+
+
+def _with_attrs(result: Any, attrs: dict[str, Any]) -> Any:
+    result.attrs = attrs
+    return result
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and np.issubdtype(value.dtype, np.number)
+    return isinstance(value, Real | np.number) and not isinstance(value, complex)
+
+
+def _describe(value: Any) -> str:
+    return "a constant" if _is_constant(value) else f"a {type(value).__name__}"
+
+
+Scale = Literal["correlation", "variance", "similarity", "accuracy"]
+Meaning = Literal["reliability", "upper bound", "human-human", "none"]
+
+
+class Metric:
+    """Compares a model's recordings or behaviour (`source`) with measurements (`target`).
+
+    A subclass implements ``__call__(source, target) -> Score`` and declares the `scale` of its values, from which
+    :func:`brainscore_core.benchmarks.normalise` knows how a ceiling applies to them.
+    """
+
+    scale: ClassVar[Scale | None] = None
+
+    def __call__(self, source: DataAssembly, target: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
+        """Compare `source` with `target`.
+
+        Returns
+        -------
+        Score
+            Similarity, with ``raw``, ``error`` and ``ci`` in its attributes.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not implement __call__(source, target)")
+
+
+class Ceiling:
+    """Estimates from the measurements alone what the best possible model would reach.
+
+    A subclass implements ``__call__(assembly) -> Score`` and declares what its number means.
+    """
+
+    meaning: ClassVar[Meaning | None] = None
+
+    def __call__(self, assembly: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
+        """Estimate the ceiling of `assembly`.
+
+        Returns
+        -------
+        Score
+            Ceiling, with ``raw``, ``error``, ``ci`` and ``meaning`` in its attributes.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not implement __call__(assembly)")

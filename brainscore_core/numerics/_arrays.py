@@ -1,11 +1,38 @@
-"""Checks and chunked products that the other modules share."""
+"""Input checks, chunked products and PyTorch devices, shared by all methods."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.blas import dsyrk
 
-__all__ = ["CHUNK_BYTES", "Array", "as_matrix", "chunks", "column_means", "gram", "moments", "same_rows"]
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = [
+    "CHUNK_BYTES",
+    "FLAT",
+    "Array",
+    "as_array_like",
+    "as_matrix",
+    "centred_gram",
+    "chunk_columns",
+    "chunks",
+    "column_means",
+    "gram",
+    "gram_on",
+    "import_torch",
+    "moments",
+    "moments_on",
+    "require_same_rows",
+    "resolve_device",
+    "row_gram",
+    "to_device",
+    "to_numpy",
+]
 
 Array = NDArray[np.float64]
 
@@ -25,7 +52,7 @@ def as_matrix(values: ArrayLike, name: str) -> NDArray:
     return array
 
 
-def same_rows(X: NDArray, Y: NDArray, *, names: tuple[str, str] = ("X", "Y")) -> None:
+def require_same_rows(X: NDArray, Y: NDArray, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Refuse matrices of different length."""
     if len(X) != len(Y):
         raise ValueError(f"{names[0]} has {len(X)} rows but {names[1]} has {len(Y)}; both need the same stimuli")
@@ -66,3 +93,238 @@ def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array
         cross += block.T @ Y[rows]
         total += block.sum(axis=0)
     return square, cross, total
+
+
+_SHARE = 16
+"""One chunk takes at most this fraction of the memory that is free on a device; a product needs a few of them."""
+
+_LARGEST = 2**30
+"""Bytes of one chunk from which on products are no faster."""
+
+
+def import_torch() -> Any:
+    """The module ``torch``.
+
+    Raises
+    ------
+    UserError
+        If it is not installed.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise UserError("computing on a device needs PyTorch", remedy="pip install 'brainscore[torch]'") from error
+    return torch
+
+
+def resolve_device(device: "str | torch.device | None") -> "torch.device | None":
+    """The device to compute on; None stands for NumPy.
+
+    Parameters
+    ----------
+    device : str, torch.device or None
+        None: NumPy. ``'cpu'``, ``'cuda'``, ``'cuda:1'``, …: PyTorch on that device. ``'auto'``: CUDA where there is
+        one, otherwise NumPy.
+
+    Raises
+    ------
+    UserError
+        If PyTorch or the device is not there, or the device does not compute in float64.
+    """
+    if device is None:
+        return None
+    if isinstance(device, str) and device == "auto":
+        try:
+            torch = import_torch()
+        except UserError:
+            return None
+        return torch.device("cuda") if torch.cuda.is_available() else None
+    torch = import_torch()
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise UserError(f"unknown device {device!r}", remedy="use None, 'auto', 'cpu' or 'cuda'") from error
+    if found.type == "mps":
+        raise UserError(
+            "device 'mps' has no float64, which sums over thousands of features need",
+            remedy="use device=None (NumPy), which is multi-threaded",
+        )
+    if found.type not in ("cpu", "cuda"):
+        raise UserError(f"device {str(found)!r} is not supported", remedy="use None, 'auto', 'cpu' or 'cuda'")
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise UserError(
+            f"device {str(found)!r} is not there: PyTorch sees {count} CUDA devices", remedy="use device='auto' or None"
+        )
+    return found
+
+
+def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float64) -> "torch.Tensor":
+    """A copy of `array` on the device, converted there, so that float32 crosses the bus as float32.
+
+    Parameters
+    ----------
+    array : array
+        Any real type, any layout; may be read-only or a memory map.
+    device : torch.device
+        As from :func:`resolve_device`.
+    dtype : data type
+        NumPy's or torch's, by default float64.
+    """
+    torch = import_torch()
+    kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
+    values = np.array(array, copy=True, subok=False, order="C")  # torch warns of read-only memory
+    return torch.from_numpy(values).to(device=device, dtype=kind)
+
+
+def to_numpy(tensor: "torch.Tensor | NDArray[Any]") -> NDArray[Any]:
+    """The tensor's values as a NumPy array of its type; an array as it is."""
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    return np.asarray(tensor.detach().cpu().numpy())
+
+
+def chunk_rows(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
+    """Slices of the rows such that a block of them in float64 stays below the device's memory bound."""
+    step = max(1, _chunk_bytes(device) // (8 * max(1, n_columns)))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def chunk_columns(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
+    """Slices of the columns such that a block of them in float64 stays below the device's memory bound."""
+    return chunk_rows(n_columns, n_rows, device)
+
+
+def _chunk_bytes(device: "torch.device | None") -> int:
+    if device is None or device.type != "cuda":
+        return CHUNK_BYTES
+    free, _ = import_torch().cuda.mem_get_info(device)
+    return int(max(2**20, min(free // _SHARE, _LARGEST)))
+
+
+FLAT = 1e-13
+"""Values that differ by less than this share of their size are taken to be equal."""
+
+
+def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Array:
+    """(X − column means)(X − column means)ᵀ; all 0 where no column varies by more than rounding.
+
+    Parameters
+    ----------
+    X : array, n × p
+        May be a memory map: it is read once, a chunk of columns at a time, and each chunk converted to float64.
+    name : str
+        Name in messages.
+    device : torch.device, optional
+        Where to compute.
+
+    Raises
+    ------
+    ValueError
+        If values are not finite.
+    """
+    return to_numpy(gram_on(X, name, device=device))
+
+
+@np.errstate(invalid="ignore", over="ignore")  # what is not finite is said below
+def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Any:
+    """As :func:`centred_gram`, left where it was computed: an array, or a tensor on `device`."""
+    squared_mean = 0.0
+
+    def centre(block: Any, _: slice) -> None:
+        nonlocal squared_mean
+        mean = block.mean(0)
+        squared_mean += float(mean @ mean)
+        block -= mean
+
+    K = _products(X, centre) if device is None else _products_on(X, centre, device)
+    trace = float(K.trace())
+    if not np.isfinite(float(K.sum())):
+        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
+        raise ValueError(f"{name} is not finite {where}; features need to be finite")
+    if trace <= FLAT**2 * len(X) * squared_mean:
+        K[:] = 0.0
+    return K
+
+
+@np.errstate(invalid="ignore", over="ignore")  # NaN is passed on
+def row_gram(X: NDArray, *, centre: bool, device: "torch.device | None" = None) -> Array:
+    """X Xᵀ, each row's mean subtracted where `centre` says so."""
+    mean: Any = X.mean(axis=1, dtype=np.float64, keepdims=True) if centre else None
+    if centre and device is not None:
+        mean = to_device(mean, device)
+
+    def subtract(block: Any, _: slice) -> None:
+        if mean is not None:
+            block -= mean
+
+    return _products(X, subtract) if device is None else to_numpy(_products_on(X, subtract, device))
+
+
+_Prepare = Callable[[Any, slice], None]
+"""Changes a chunk of columns in place."""
+
+
+def _products(X: NDArray, prepare: _Prepare) -> Array:
+    n, p = X.shape
+    total = np.zeros((n, n), order="F")
+    for columns in _columns(n, p):
+        block = X[:, columns].astype(np.float64)
+        prepare(block, columns)
+        total = dsyrk(1.0, block.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
+    for start in range(0, n, 256):  # the upper triangle, in blocks that fit the processor's cache
+        stop = min(start + 256, n)
+        corner = total[start:stop, start:stop]
+        corner += np.tril(corner, -1).T
+        total[start:stop, stop:] = total[stop:, start:stop].T
+    return np.asarray(total.T)  # the same matrix, with contiguous rows
+
+
+def _products_on(X: NDArray, prepare: _Prepare, device: "torch.device") -> "torch.Tensor":
+    n, p = X.shape
+    total = to_device(np.zeros((n, n)), device)
+    for columns in chunk_columns(n, p, device):
+        block = to_device(X[:, columns], device)
+        prepare(block, columns)
+        total.addmm_(block, block.T)
+    return total
+
+
+def _columns(n: int, p: int) -> Iterator[slice]:
+    """A quarter of the working memory at a time: wider blocks are not faster."""
+    step = max(1, CHUNK_BYTES // (32 * max(1, n)))
+    return (slice(start, min(start + step, p)) for start in range(0, p, step))
+
+
+def as_array_like(values: Any, other: Any, xp: Any) -> Any:
+    """The values beside `other`: on its device, as an array of its kind."""
+    return values if xp is np else to_device(values, other.device, values.dtype)
+
+
+@np.errstate(invalid="ignore", over="ignore")  # the caller looks at the result
+def moments_on(
+    X: NDArray, Y: Array, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
+) -> tuple[Any, Any, Any]:
+    """XᵀX, XᵀY and the column sums of rows of X, less `mean` and divided by `scale`, over chunks in float64."""
+    Y, p = Y[rows], X.shape[1]
+    chosen = np.arange(len(X))[rows]
+    C, B, total = (on_device(np.zeros(shape), device) for shape in ((p, p), (p, Y.shape[1]), p))
+    for part in chunks(len(Y), p):
+        block = scaled_features(X, part if isinstance(rows, slice) else chosen[part], mean, scale, device)
+        C += block.T @ block
+        B += block.T @ on_device(Y[part], device)
+        total += block.sum(0)
+    return C, B, total
+
+
+def scaled_features(
+    X: NDArray, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
+) -> Any:
+    block = np.subtract(X[rows], mean, dtype=np.float64)
+    block /= scale
+    return on_device(block, device)
+
+
+def on_device(values: Array, device: "torch.device | None") -> Any:
+    return values if device is None else to_device(values, device)

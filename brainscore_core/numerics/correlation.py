@@ -1,12 +1,89 @@
-"""Correlations of corresponding columns."""
+"""Pearson and Spearman correlations: of columns, and of benchmarks over models."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array
-from brainscore_core.numerics._ranks import mean_ranks
+from brainscore_core.numerics._arrays import Array, as_matrix
 
-__all__ = ["cross_pearson", "pearson", "spearman", "standardised"]
+__all__ = [
+    "Association",
+    "AssociationMatrix",
+    "Ranks",
+    "association",
+    "association_matrix",
+    "cross_pearson",
+    "mean_ranks",
+    "pearson",
+    "rank_observations",
+    "spearman",
+    "standardised",
+]
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Observations in order.
+
+    Attributes
+    ----------
+    cdf : array
+        Share of observations below each one, half of those that tie with it (itself included) counted.
+    """
+
+    cdf: Array
+    order: NDArray[np.intp]
+    ties: tuple[NDArray[np.intp], NDArray[np.intp]] | None
+    """Where in the order each distinct value starts and ends; None where all values are distinct."""
+
+    def mean_from(self, values: Array) -> Array:
+        """For each observation: sum of `values` over the observations above it and half of its ties, over n."""
+        n = len(values)
+        below = np.zeros(n + 1)
+        np.cumsum(values[self.order], out=below[1:])
+        starts, ends = (slice(0, -1), slice(1, None)) if self.ties is None else self.ties
+        from_here = below[starts] + below[ends]
+        from_here *= -0.5 / n
+        from_here += below[-1] / n
+        result = np.empty(n)
+        result[self.order] = from_here if self.ties is None else np.repeat(from_here, self.ties[1] - self.ties[0])
+        return result
+
+
+def rank_observations(values: Array) -> Ranks:
+    """Order `values` (no NaN among them)."""
+    order, middles, ties = _ordered(values)
+    cdf = np.empty(len(values))
+    cdf[order] = middles / len(values)
+    return Ranks(cdf, order, ties)
+
+
+def mean_ranks(values: NDArray) -> Array:
+    """Ranks along the first axis, from 1 on; ties share their mean rank, and NaN make the whole column NaN."""
+    columns = np.asarray(values, dtype=np.float64).reshape(len(values), int(np.prod(np.shape(values)[1:])))
+    result = np.full(columns.shape, np.nan)
+    for number in np.flatnonzero(~np.isnan(columns).any(axis=0)):
+        order, middles, _ = _ordered(np.ascontiguousarray(columns[:, number]))
+        result[order, number] = middles + 0.5
+    return result.reshape(np.shape(values))
+
+
+def _ordered(values: Array) -> tuple[NDArray[np.intp], Array, tuple[NDArray[np.intp], NDArray[np.intp]] | None]:
+    """Order, for each place in it the mean over its ties of place + ½, and the ties; all exact."""
+    n = len(values)
+    order = np.argsort(values)
+    ordered = values[order]
+    changes = ordered[1:] != ordered[:-1]
+    if changes.all():
+        return order, np.arange(0.5, n), None
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    ends = np.append(starts[1:], n)
+    return order, np.repeat((starts + ends) / 2, ends - starts), (starts, ends)
+
 
 _ROUNDING = 1e-13
 """A spread below this share of the values' size is rounding, not variation."""
@@ -119,3 +196,213 @@ def standardised(x: Array) -> Array:
         constant = ~(length > _ROUNDING * np.sqrt(len(x)))
         result /= np.where(constant, np.nan, length)
         return result
+
+
+_Z = 1.959963984540054  # of 95 %
+_FEWEST = 3  # models; of fewer a correlation says nothing
+_BLOCK = 64  # columns
+_CANCELLED = 1e-6  # share of a sum of squares that is left as variance: below, sums of products are too inexact
+
+
+class Association(NamedTuple):
+    """Correlations and their 95 % intervals; None where they are not defined.
+
+    Attributes
+    ----------
+    n : int
+        How many models.
+    pearson, spearman : float or None
+        Coefficients; None below three models, or where scores are constant.
+    pearson_ci, spearman_ci : (float, float) or None
+        Fisher's, for Spearman's with the variance of Bonett and Wright (2000, doi:10.1007/BF02294183); None below four
+        models.
+    """
+
+    n: int
+    pearson: float | None
+    pearson_ci: tuple[float, float] | None
+    spearman: float | None
+    spearman_ci: tuple[float, float] | None
+
+
+class AssociationMatrix(NamedTuple):
+    """Correlations of each column with each; symmetric.
+
+    Attributes
+    ----------
+    pearson, spearman : array (benchmarks, benchmarks)
+        Coefficients; NaN below three models with both scores, or where those of one are constant.
+    n : array (benchmarks, benchmarks) of int
+        Models with both scores.
+    """
+
+    pearson: Array
+    spearman: Array
+    n: NDArray[np.int64]
+
+
+def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Association:
+    """Correlate scores of the same models on two benchmarks.
+
+    The intervals take models to be drawn independently, which relatives of one architecture are not.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Scores, one a model; no NaN.
+
+    Returns
+    -------
+    Association
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or a score is not finite.
+
+    Examples
+    --------
+    >>> found = association([0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.1, 0.4, 0.3, 0.5])
+    >>> found.n, round(found.pearson, 3), round(found.spearman, 3)
+    (5, 0.8, 0.8)
+    """
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"x has the shape {first.shape}, y {second.shape}; both need one score a model")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ValueError("a score is not finite; leave that model out")
+    n = len(first)
+    if n < _FEWEST:
+        return Association(n, None, None, None, None)
+    pearson = _correlation(first, second)
+    spearman = _correlation(mean_ranks(first), mean_ranks(second))
+    return Association(n, pearson, _interval(pearson, n, 1.0), spearman, _interval(spearman, n, None))
+
+
+def association_matrix(values: ArrayLike) -> AssociationMatrix:
+    """Correlate each benchmark with each, over those models that have both scores.
+
+    Parameters
+    ----------
+    values : array (models, benchmarks)
+        Scores; what is not finite is none.
+
+    Returns
+    -------
+    AssociationMatrix
+        Ranks are those among the models with both scores. The coefficients of different pairs are over different
+        models, so that the matrix need not be positive semidefinite.
+
+    Raises
+    ------
+    ValueError
+        If `values` is no matrix of real numbers.
+
+    Examples
+    --------
+    >>> found = association_matrix([[0.1, 0.2], [0.2, 0.1], [0.3, 0.4], [0.4, 0.3], [0.5, 0.5], [0.9, np.nan]])
+    >>> found.n.tolist()
+    [[6, 5], [5, 5]]
+    >>> found.pearson.round(3).tolist(), found.spearman.round(3).tolist()
+    ([[1.0, 0.8], [0.8, 1.0]], [[1.0, 0.8], [0.8, 1.0]])
+    """
+    scores = np.array(as_matrix(values, "values"), dtype=np.float64)
+    known = np.isfinite(scores)
+    scores[~known] = np.nan
+    n = (known.T.astype(np.float64) @ known.astype(np.float64)).astype(np.int64)
+    pearson, spearman = _pearson_matrix(scores, known, n), _spearman_matrix(scores, known, n)
+    for matrix in (pearson, spearman):
+        np.clip(matrix, -1.0, 1.0, out=matrix)
+        matrix[n < _FEWEST] = np.nan
+    return AssociationMatrix(pearson, spearman, n)
+
+
+def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
+    """By sums of products; where too little is left of them, from the scores."""
+    count = np.maximum(known.sum(axis=0), 1)
+    centred = np.where(known, scores, 0.0)
+    centred = np.where(known, scores - centred.sum(axis=0) / count, 0.0)
+    scale = np.abs(centred).max(axis=0, initial=0.0)
+    centred /= np.where(scale > 0, scale, 1.0)  # no square is too small or too large
+    present = known.astype(np.float64)
+    sums, squares = centred.T @ present, (centred**2).T @ present  # of the row's, over models that have the column's
+    pairs = np.maximum(n, 1)
+    left = squares - sums**2 / pairs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = (centred.T @ centred - sums * sums.T / pairs) / np.sqrt(left * left.T)
+    inexact = left <= _CANCELLED * squares
+    for i, j in np.argwhere(np.triu((inexact | inexact.T) & (n >= _FEWEST))):
+        both = known[:, i] & known[:, j]
+        exact = _correlation(scores[both, i], scores[both, j])
+        result[i, j] = result[j, i] = math.nan if exact is None else exact
+    return np.asarray(result)
+
+
+def _spearman_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
+    """From twice the centred ranks, which are whole numbers, so that no sum is rounded."""
+    k = scores.shape[1]
+    products, squares = np.zeros((k, k)), np.zeros((k, k))
+    ordered = [_Ordered(scores[:, column], known[:, column]) for column in range(k)]
+    blocks = [np.arange(start, min(start + _BLOCK, k)) for start in range(0, k, _BLOCK)]
+    for number, rows in enumerate(blocks):
+        for columns in blocks[number:]:
+            upper, lower = (
+                _ranks_among(ordered, rows, known[:, columns]),
+                _ranks_among(ordered, columns, known[:, rows]),
+            )
+            here, there = np.ix_(rows, columns), np.ix_(columns, rows)
+            products[here] = np.einsum("ijm,jim->ij", upper, lower)
+            products[there] = products[here].T
+            squares[here] = np.einsum("ijm,ijm->ij", upper, upper)
+            squares[there] = np.einsum("ijm,ijm->ij", lower, lower)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(products / np.sqrt(squares * squares.T))
+
+
+def _ranks_among(ordered: Sequence["_Ordered"], columns: NDArray[np.intp], known: NDArray[np.bool_]) -> Array:
+    """Of each column among the models that each column of `known` has: columns × columns of `known` × models."""
+    patterns, which = np.unique(known.T, axis=0, return_inverse=True)
+    result = np.empty((len(columns), len(which), len(known)))
+    for row, column in zip(result, columns, strict=True):
+        np.take(ordered[column].ranks(patterns), which.ravel(), axis=0, out=row)
+    return result
+
+
+class _Ordered:
+    """A column in order, to be ranked among any of its models."""
+
+    def __init__(self, scores: Array, known: NDArray[np.bool_]) -> None:
+        self.size = len(scores)
+        here = np.flatnonzero(known)
+        self.order = here[np.argsort(scores[here], kind="stable")]
+        values = scores[self.order]
+        starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])) if len(values) else here
+        lengths = np.diff(np.append(starts, len(values)))
+        self.ends = np.repeat(starts + lengths, lengths)  # of what each ties with
+        self.starts = np.repeat(starts, lengths)
+
+    def ranks(self, present: NDArray[np.bool_]) -> Array:
+        """2 · rank − n − 1 of each model among those present, a row each; 0 of others."""
+        there = present[:, self.order]
+        below = np.zeros((len(present), len(self.order) + 1), dtype=np.int32)
+        np.cumsum(there, axis=1, out=below[:, 1:])
+        ranks = below[:, self.starts] + below[:, self.ends] - below[:, -1:]
+        result = np.zeros((len(present), self.size))
+        result[:, self.order] = ranks * there
+        return result
+
+
+def _correlation(x: Array, y: Array) -> float | None:
+    if np.ptp(x) == 0 or np.ptp(y) == 0:  # a rounded mean would leave something of a constant
+        return None
+    x, y = x - x.mean(), y - y.mean()
+    x, y = x / np.abs(x).max(), y / np.abs(y).max()  # no square is too small or too large
+    norm = float(np.sqrt((x @ x) * (y @ y)))
+    return float(np.clip(x @ y / norm, -1, 1)) if norm > 0 else None
+
+
+def _interval(r: float | None, n: int, variance: float | None) -> tuple[float, float] | None:
+    if r is None or n < 4 or abs(r) >= 1:
+        return None
+    half = _Z * np.sqrt((1 + r * r / 2 if variance is None else variance) / (n - 3))
+    return float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import Array, as_matrix, column_means, moments
-from brainscore_core.numerics._gram import FLAT, centred_gram
+from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, centred_gram, column_means, moments
 
 __all__ = ["Dimensionality", "participation_ratio"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunks, same_rows
-from brainscore_core.numerics._linear import left_out
+from brainscore_core.numerics._arrays import Array, as_matrix, chunks, require_same_rows
 from brainscore_core.numerics.correlation import cross_pearson, standardised
+from brainscore_core.numerics.linear_regression import left_out_rows
 
 __all__ = ["OneToOne", "OneToOneFit"]
 
@@ -78,7 +78,7 @@ class OneToOne:
         ValueError
             If X or Y hold NaN or infinity, or differ in length.
         """
-        X, Y = _inputs(X, Y)
+        X, Y = _check_inputs(X, Y)
         best = _Best(Y.shape[1])
         for columns, block in _varying(X, Y.shape[1]):
             best.update(np.nan_to_num(cross_pearson(block, Y), nan=-np.inf), columns)
@@ -88,9 +88,9 @@ class OneToOne:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        X, Y = _inputs(X, Y)
+        X, Y = _check_inputs(X, Y)
         parts = [
-            _Part(Y, train, rest) for train, _ in splits if (rest := left_out(train, len(X))) is not None
+            _Part(Y, train, rest) for train, _ in splits if (rest := left_out_rows(train, len(X))) is not None
         ]  # fmt: skip
         if len(parts) < len(splits):
             for train, test in splits:
@@ -164,9 +164,9 @@ class _Whole:
         return scores
 
 
-def _inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
+def _check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
     X, Y = as_matrix(X, "X"), as_matrix(Y, "Y").astype(np.float64)
-    same_rows(X, Y)
+    require_same_rows(X, Y)
     if not np.isfinite(Y).all():
         raise ValueError("Y is not finite; leave out the responses or stimuli that were not measured")
     return X, Y

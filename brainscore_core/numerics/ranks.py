@@ -1,14 +1,108 @@
-"""Ranks with intervals, and groups between whose members no difference was found."""
+"""Ranks of models with intervals, and groups of models without a significant difference."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
-from brainscore_core.numerics._cliques import tie_matrix
-from brainscore_core.numerics.multiple_testing import corrected
+from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics.significance import corrected
 
-__all__ = ["RankInterval", "found_better", "rank_intervals", "tie_groups"]
+__all__ = [
+    "RankInterval",
+    "RanksFromErrors",
+    "group_letters",
+    "rank_intervals",
+    "ranks_from_errors",
+    "significantly_better",
+    "tie_groups",
+]
+
+
+class TooManyGroups(Exception):
+    """More groups than asked for."""
+
+
+def tie_matrix(
+    values: NDArray[np.float64], different: NDArray[np.bool_], *, most: int | None = None
+) -> NDArray[np.bool_]:
+    """Members of the largest groups without a difference as an array (groups, k), in the order of their highest values.
+
+    Raises TooManyGroups if there are more than `most`.
+    """
+    order = np.argsort(-values, kind="stable")
+    groups = maximal_groups(~(different | different.T)[np.ix_(order, order)], most=most)
+    listed = sorted(range(len(groups)), key=lambda row: np.packbits(groups[row]).tobytes(), reverse=True)
+    result = np.zeros_like(groups)
+    result[:, order] = groups[listed]
+    return result
+
+
+def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDArray[np.bool_]:
+    """All sets of things of which each two are alike and that cannot be extended, as rows, in no certain order.
+
+    `alike` is symmetric (k, k); its diagonal is not read. Raises TooManyGroups if there are more than `most`.
+
+    These are the maximal cliques of a graph, found by branching on what is unlike a pivot [Bron & Kerbosch 1973,
+    doi:10.1145/362342.362367; Tomita, Tanaka & Takahashi 2006, doi:10.1016/j.tcs.2006.06.015], over sets that are bits
+    of an integer. What is like all other candidates is in every set and needs no branch.
+    """
+    k = len(alike)
+    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << i) for i, row in enumerate(_bits(alike))]
+    found: list[int] = []
+    waiting = [(0, (1 << k) - 1, 0)] if k else []  # in the set, may extend it, has been tried with it before
+    while waiting:
+        chosen, candidates, tried = waiting.pop()
+        size, pivot, most_near = candidates.bit_count(), -1, -1
+        extends = False
+        for i in _members(tried):
+            number = (candidates & near[i]).bit_count()
+            if number == size:
+                extends = True  # it belongs to each of these sets, and they were found with it
+                break
+            if number > most_near:
+                pivot, most_near = i, number
+        if extends:
+            continue
+        certain = 0
+        for i in _members(candidates):
+            number = (candidates & near[i]).bit_count()
+            if number == size - 1:
+                certain |= 1 << i
+                tried &= near[i]
+            elif number > most_near:
+                pivot, most_near = i, number
+        chosen, candidates = chosen | certain, candidates & ~certain
+        if not candidates:
+            if not tried:
+                found.append(chosen)
+                if most is not None and len(found) > most:
+                    raise TooManyGroups
+        elif not (candidates | tried) >> pivot & 1:  # the pivot is no longer there
+            waiting.append((chosen, candidates, tried))
+        else:
+            for i in _members(candidates & ~near[pivot]):
+                waiting.append((chosen | 1 << i, candidates & near[i], tried & near[i]))
+                candidates ^= 1 << i
+                tried |= 1 << i
+    width = (k + 7) // 8
+    rows = np.frombuffer(b"".join(one.to_bytes(width, "little") for one in found), dtype=np.uint8)
+    return np.unpackbits(rows.reshape(len(found), width), axis=1, count=k, bitorder="little").astype(bool)
+
+
+def _bits(rows: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    return np.packbits(rows, axis=1, bitorder="little")
+
+
+def _members(bits: int) -> list[int]:
+    """Places of the bits that are set, the last first."""
+    members = []
+    while bits:
+        last = bits.bit_length() - 1
+        members.append(last)
+        bits ^= 1 << last
+    return members
 
 
 class RankInterval(NamedTuple):
@@ -27,7 +121,7 @@ class RankInterval(NamedTuple):
     worst: int
 
 
-def found_better(
+def significantly_better(
     values: ArrayLike, p_values: ArrayLike, *, level: float = 0.95, simultaneous: bool = True
 ) -> NDArray[np.bool_]:
     """Which values were found to be higher than which.
@@ -52,7 +146,7 @@ def found_better(
     Examples
     --------
     >>> p = np.array([[1, 0.001, 0.0001], [0.001, 1, 0.3], [0.0001, 0.3, 1]])
-    >>> found_better([0.9, 0.5, 0.45], p).astype(int).tolist()
+    >>> significantly_better([0.9, 0.5, 0.45], p).astype(int).tolist()
     [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
     estimates, one_sided = _one_sided(values, p_values)
@@ -60,7 +154,7 @@ def found_better(
         return _found_by_holm(one_sided, 1 - level)
     found = np.zeros(one_sided.shape, dtype=bool)
     for row in range(len(estimates)):
-        above, below = _of_one(one_sided, row, level)
+        above, below = _better_and_worse(one_sided, row, level)
         found[row] |= below
         found[:, row] |= above
     return found
@@ -107,10 +201,10 @@ def rank_intervals(
     k = len(estimates)
     ranks = 1 + (estimates[None, :] > estimates[:, None]).sum(axis=1)
     if simultaneous:
-        found = found_better(values, p_values, level=level)
+        found = significantly_better(values, p_values, level=level)
         counts = [(int(found[:, row].sum()), int(found[row].sum())) for row in range(k)]
     else:
-        counts = [tuple(int(side.sum()) for side in _of_one(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
+        counts = [tuple(int(side.sum()) for side in _better_and_worse(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
     return [RankInterval(int(rank), 1 + above, k - below) for rank, (above, below) in zip(ranks, counts, strict=True)]
 
 
@@ -165,7 +259,9 @@ def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float
     return estimates, one_sided
 
 
-def _of_one(one_sided: NDArray[np.float64], row: int, level: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _better_and_worse(
+    one_sided: NDArray[np.float64], row: int, level: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which values are found above and below that of a row, if only this row is asked for."""
     family = np.stack([one_sided[:, row], one_sided[row]])
     above, below = np.nan_to_num(corrected(family), nan=1.0) <= 1 - level
@@ -181,3 +277,140 @@ def _found_by_holm(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
     if not beyond.size:
         return small
     return small & (p < ordered[beyond[0]])
+
+
+class RanksFromErrors(NamedTuple):
+    """Ranks of values, their intervals and groups of ties; 1 is the highest value.
+
+    Attributes
+    ----------
+    rank : array (k,) of int
+        Of the estimate; equal estimates share the best of their ranks. -1 where the value is NaN.
+    best, worst : array (k,) of int
+        Limits of the interval; -1 where the value is NaN.
+    letters : tuple of k tuples of str
+        Groups that a value is in, ``'a'`` to ``'z'``, then ``'aa'``…: between values with a letter in common no
+        difference was found, between those without one it was. Empty where the value is NaN, and everywhere if there
+        are too many groups.
+    groups : tuple of tuple of int
+        Positions of the values of each group, the highest value first, in the order of the letters.
+    too_many_groups : bool
+        Whether groups were left out because there are too many.
+    """
+
+    rank: NDArray[np.int64]
+    best: NDArray[np.int64]
+    worst: NDArray[np.int64]
+    letters: tuple[tuple[str, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    too_many_groups: bool
+
+
+def ranks_from_errors(
+    values: ArrayLike, errors: ArrayLike, *, level: float = 0.95, most_groups: int = 702
+) -> RanksFromErrors:
+    """Rank values by z tests of all differences, taken to be independent.
+
+    Parameters
+    ----------
+    values : array (k,)
+        Estimates; a higher value has a lower rank. NaN: none, it has no rank and is in no test.
+    errors : array (k,)
+        Their standard errors. NaN: none, the value is ranked but not tested, so that its interval holds all ranks and
+        it is in every group. 0: the value is exact.
+    level : float
+        All intervals hold the true ranks with this probability, if the tests hold.
+    most_groups : int
+        Above this number of groups none is given; 702 have up to two letters.
+
+    Returns
+    -------
+    RanksFromErrors
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is infinite, an error is negative or infinite, or `level` is not between 0 and 1.
+
+    See Also
+    --------
+    rank_intervals : the same from any tests.
+
+    Notes
+    -----
+    z = difference / √(error² + error²), corrected by Holm over all ordered pairs; best, worst and groups as in
+    :func:`rank_intervals` and :func:`tie_groups`.
+
+    The variance of a difference is error² + error² − 2 · covariance, and here the covariance is taken to be 0. Models
+    scored on one benchmark share its stimuli, neurons and subjects, so that their scores tend to go up and down
+    together. Where they do, the covariance is positive and the tests are conservative: intervals are wider and groups
+    larger than the data ask for, and they hold with more than `level`. Where scores go in opposite directions, which
+    nothing excludes, the covariance is negative and too much is found. Tests that resample the shared units
+    (``brainscore_core.scoring.comparison``) need no such assumption, but what was kept beside the scores. Holm's
+    correction holds however the tests depend on each other.
+
+    Errors count as known, not as estimated, and estimates as normal: with few units (below about 30) the tests find
+    somewhat too much.
+
+    Examples
+    --------
+    >>> found = ranks_from_errors([0.9, 0.5, 0.47, float("nan")], [0.02, 0.02, 0.02, 0.02])
+    >>> found.rank.tolist(), found.best.tolist(), found.worst.tolist()
+    ([1, 2, 3, -1], [1, 2, 2, -1], [1, 3, 3, -1])
+    >>> found.letters
+    (('a',), ('b',), ('b',), ())
+    """
+    estimates, spreads = np.asarray(values, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+    if estimates.ndim != 1 or estimates.shape != spreads.shape:
+        raise ValueError(
+            f"values have the shape {estimates.shape}, errors {spreads.shape}; both need one value a model"
+        )
+    if np.isinf(estimates).any():
+        raise ValueError("a value is infinite; give NaN where there is none")
+    if (spreads < 0).any() or np.isinf(spreads).any():
+        raise ValueError("an error is negative or infinite; give NaN where there is none")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+    ranked = np.flatnonzero(~np.isnan(estimates))
+    x, k = estimates[ranked], len(ranked)
+    found = significantly_better(x, _p_values(x, spreads[ranked]), level=level)
+
+    rank, best, worst = (np.full(len(estimates), -1, dtype=np.int64) for _ in range(3))
+    rank[ranked] = 1 + k - np.searchsorted(np.sort(x), x, side="right")
+    best[ranked], worst[ranked] = 1 + found.sum(axis=0), k - found.sum(axis=1)
+    try:
+        together = tie_matrix(x, found | found.T, most=most_groups)
+    except TooManyGroups:
+        return RanksFromErrors(rank, best, worst, ((),) * len(estimates), (), True)
+    names = [group_letters(number) for number in range(len(together))]
+    letters: list[tuple[str, ...]] = [()] * len(estimates)
+    for position, member in zip(ranked.tolist(), together.T, strict=True):
+        letters[position] = tuple(names[number] for number in np.flatnonzero(member).tolist())
+    order = np.argsort(-x, kind="stable")
+    groups = tuple(tuple(ranked[order[row]].tolist()) for row in together[:, order])
+    return RanksFromErrors(rank, best, worst, tuple(letters), groups, False)
+
+
+def group_letters(number: int) -> str:
+    """Name a group by its place, from 0.
+
+    Examples
+    --------
+    >>> [group_letters(number) for number in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters
+
+
+def _p_values(values: Array, errors: Array) -> Array:
+    """Two-sided p of all pairs; NaN where one has no error."""
+    differences = np.abs(values[:, None] - values)
+    with np.errstate(divide="ignore", invalid="ignore"):  # exact values differ or do not
+        z = differences / np.hypot(errors[:, None], errors)
+    z[(differences == 0) & ~np.isnan(errors[:, None] + errors)] = 0.0
+    return np.asarray(2 * ndtr(-z))

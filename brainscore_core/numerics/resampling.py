@@ -1,4 +1,4 @@
-"""Confidence intervals by resampling."""
+"""Confidence intervals by resampling, and the influence of units on a statistic."""
 
 import math
 from collections.abc import Callable
@@ -15,8 +15,10 @@ __all__ = [
     "Statistic",
     "bootstrap_interval",
     "influence_interval",
+    "jackknife_influence",
     "jackknife_interval",
     "mean",
+    "mean_influence",
     "median",
 ]
 
@@ -123,17 +125,17 @@ def bootstrap_interval(
         method = "percentile" if n >= SMALL else "t" if statistic == "mean" else "bca"
     name = {"percentile": "bootstrap"}.get(method, method)
     if n < 3:
-        return _none(name, n, f"{n} {units}: at least 3 are needed to tell how much they vary")
-    function = _named(statistic)
+        return _undefined(name, n, f"{n} {units}: at least 3 are needed to tell how much they vary")
+    function = _statistic_of(statistic)
     estimate = float(function(array[..., None, :], -1)[0])
     if not math.isfinite(estimate):
-        return _none(name, n, "the value itself is undefined")
+        return _undefined(name, n, "the value itself is undefined")
     if method == "t":
         return _student(estimate, _jackknife(array, function), level=level, method=name)
     replicates = _replicates(array, statistic, n_resamples=n_resamples, seed=seed)
     undefined = int((~np.isfinite(replicates)).sum())
     if undefined > 0.05 * n_resamples:
-        return _none(name, n, f"undefined in {undefined} of {n_resamples} resamples of the {units}")
+        return _undefined(name, n, f"undefined in {undefined} of {n_resamples} resamples of the {units}")
     replicates = replicates[np.isfinite(replicates)]
     error = float(replicates.std(ddof=1))
     tail = (1 - level) / 2
@@ -183,7 +185,7 @@ def jackknife_interval(estimate: float, left_out: ArrayLike, *, level: float = 0
     """
     values = np.asarray(left_out, dtype=np.float64)
     if values.size < 3:
-        return _none("t", values.size, f"{values.size} {units}: at least 3 are needed to tell how much they vary")
+        return _undefined("t", values.size, f"{values.size} {units}: at least 3 are needed to tell how much they vary")
     return _student(float(estimate), values, level=level, method="t")
 
 
@@ -220,10 +222,10 @@ def influence_interval(
     values = np.asarray(influence, dtype=np.float64)
     n = values.size
     if n < 3:
-        return _none("influence", n, f"{n} {units}: at least 3 are needed to tell how much they vary")
+        return _undefined("influence", n, f"{n} {units}: at least 3 are needed to tell how much they vary")
     error = float(values.std(ddof=1) / math.sqrt(n))
     if not (math.isfinite(estimate) and math.isfinite(error)):
-        return _none("influence", n, "the value itself is undefined")
+        return _undefined("influence", n, "the value itself is undefined")
     half = float(stdtrit(n - 1, (1 + level) / 2))
     if correlation and abs(estimate) < 1:
         z, scale = math.atanh(estimate), error / (1 - estimate**2)
@@ -252,11 +254,11 @@ def mean(values: Array, axis: int | tuple[int, ...]) -> Array:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _none(method: str, n: int, reason: str) -> Interval:
+def _undefined(method: str, n: int, reason: str) -> Interval:
     return Interval(math.nan, math.nan, math.nan, method, n, reason)
 
 
-def _named(statistic: str | Statistic) -> Statistic:
+def _statistic_of(statistic: str | Statistic) -> Statistic:
     if callable(statistic):
         return statistic
     if statistic == "median":
@@ -274,7 +276,7 @@ def _replicates(array: Array, statistic: str | Statistic, *, n_resamples: int, s
     rng = np.random.default_rng(seed)
     n = array.shape[-1]
     step = max(1, CHUNK_BYTES // (8 * max(1, array.size)))
-    function, medians = _named(statistic), _Medians(array) if statistic == "median" else None
+    function, medians = _statistic_of(statistic), ResampledMedians(array) if statistic == "median" else None
     parts = []
     for start in range(0, n_resamples, step):
         drawn = rng.integers(0, n, (min(step, n_resamples - start), n))
@@ -285,7 +287,7 @@ def _replicates(array: Array, statistic: str | Statistic, *, n_resamples: int, s
     return np.concatenate(parts)
 
 
-class _Medians:
+class ResampledMedians:
     """Medians of resamples along the last axis, without NaN: each row is sorted once, resamples count its entries."""
 
     def __init__(self, array: Array) -> None:
@@ -328,7 +330,7 @@ def _student(estimate: float, left_out: Array, *, level: float, method: str) -> 
     n = len(left_out)
     error = float(np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)))
     if not (math.isfinite(error) and math.isfinite(estimate)):
-        return _none(method, n, "undefined when one unit is left out")
+        return _undefined(method, n, "undefined when one unit is left out")
     half = float(stdtrit(n - 1, (1 + level) / 2)) * error
     return Interval(estimate - half, estimate + half, error, method, n)
 
@@ -347,3 +349,45 @@ def _bca_tails(
     shifted = bias + ndtri(np.array(tails))
     low, high = ndtr(bias + shifted / (1 - acceleration * shifted))
     return float(low), float(high)
+
+
+def mean_influence(values: ArrayLike) -> Array:
+    """What each value does to the mean of those that are defined.
+
+    Examples
+    --------
+    >>> mean_influence([1.0, 3.0, np.nan]).tolist()
+    [-1.5, 1.5, 0.0]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    defined = ~np.isnan(array)
+    if not defined.any():
+        return np.full(array.shape, np.nan)
+    return np.asarray(np.where(defined, (array - array[defined].mean()) * (array.size / defined.sum()), 0.0))
+
+
+def jackknife_influence(values: ArrayLike, statistic: Statistic) -> Array:
+    """What each unit does to a statistic, from the values without it.
+
+    Parameters
+    ----------
+    values : array
+        Units along the last axis.
+    statistic : callable
+        As for :func:`~brainscore_core.numerics.bootstrap_interval`.
+
+    Returns
+    -------
+    array (units,)
+        (n − 1) · (mean of the values without one unit − value without this unit).
+
+    Examples
+    --------
+    >>> jackknife_influence([1.0, 3.0, 5.0], lambda values, axis: values.mean(axis=axis)).tolist()
+    [-2.0, 0.0, 2.0]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape[-1] < 2:
+        return np.full(array.shape[-1], np.nan)
+    left_out = _jackknife(array, statistic)
+    return np.asarray((len(left_out) - 1) * (left_out.mean() - left_out))

@@ -1,22 +1,242 @@
-"""Ridge regression."""
+"""Ridge regression: fits, and predictions of held-out stimuli from one fit to all stimuli."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from brainscore_core.numerics import _linear
-from brainscore_core.numerics._arrays import Array, column_means
-from brainscore_core.numerics._gram import centred_gram
-from brainscore_core.numerics._held_out import DualHeldOut, PrimalHeldOut
-from brainscore_core.numerics._linear import LinearFit, Weights
-from brainscore_core.numerics._ridge_torch import cross_predict_on, fit_on
-from brainscore_core.numerics._torch import resolve
+from brainscore_core.numerics import _arrays, linear_regression
+from brainscore_core.numerics._arrays import (
+    Array,
+    centred_gram,
+    column_means,
+    gram_on,
+    import_torch,
+    moments_on,
+    resolve_device,
+    to_device,
+    to_numpy,
+)
+from brainscore_core.numerics.linear_regression import LinearFit, Weights, left_out_rows, require_finite
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["Ridge"]
+
+_CONDITION_LIMIT = 1e-10
+"""Below this reciprocal condition number the system of all stimuli costs too many digits."""
+
+_WEAKEST = 1e-6
+"""With features of a smaller share of alpha predictions barely vary; a difference of responses is then too coarse."""
+
+_LEVERAGE_LIMIT = 1e-5
+"""If less than this is left of 1 − leverage, stimuli determine their own prediction and subtraction loses digits."""
+
+
+class DualHeldOut:
+    """From the centred Gram matrix K of all stimuli.
+
+    With M = (K + alpha · I)⁻¹ on what is orthogonal to the constant, the rows R that are left out are predicted as
+    Y_R − M_RR⁻¹ (M Y)_R.
+
+    Parameters
+    ----------
+    K : array, n × n
+        Is not changed.
+    Y : array, n × q
+    alpha : float
+
+    Attributes
+    ----------
+    precise : bool
+        Whether the system is conditioned well enough.
+    """
+
+    def __init__(self, K: Array, Y: Array, alpha: float) -> None:
+        from scipy.linalg import lapack
+
+        n = len(K)
+        # the constant's eigenvalue 0 is replaced by a typical one, so that subtracting its part costs no digits
+        constant = float(np.trace(K)) / n
+        system = (K + constant / n).T  # the order of memory that LAPACK works on in place
+        system.flat[:: n + 1] += alpha
+        self._constant = 1 / (n * (constant + alpha))
+        self._Y = Y
+        norm = lapack.dlange("1", system)
+        factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
+        self.precise = (
+            info == 0 and constant > _WEAKEST * alpha and lapack.dpocon(factor, norm, uplo="L")[0] > _CONDITION_LIMIT
+        )
+        if self.precise:
+            self._solved = lapack.dpotrs(factor, Y - Y.mean(axis=0), lower=1)[0]
+            self._inverse = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
+
+    def predict(self, rows: NDArray[np.intp]) -> Array | None:
+        """Predictions of `rows` (sorted) by a fit to all others; None where that is not precise."""
+        lower = self._inverse[np.maximum.outer(rows, rows), np.minimum.outer(rows, rows)]
+        solved = _solve_or_none(lower - self._constant, self._solved[rows])
+        return None if solved is None else self._Y[rows] - solved
+
+
+class PrimalHeldOut:
+    """From the second moments of all stimuli.
+
+    With leverages H and residuals E of a fit to all stimuli, the rows R that are left out are predicted as
+    Y_R − (I − H_RR)⁻¹ E_R.
+
+    Parameters
+    ----------
+    X, Y : array, n × p and n × q
+    x_mean : array
+        Mean of each feature.
+    C, B : array
+        (X − x_mean)ᵀ(X − x_mean) and (X − x_mean)ᵀY.
+    alpha : float
+
+    Attributes
+    ----------
+    precise : bool
+        Whether the system is conditioned well enough.
+    """
+
+    def __init__(self, X: NDArray, Y: Array, x_mean: Array, C: Array, B: Array, alpha: float) -> None:
+        from scipy.linalg import lapack
+
+        self._X, self._Y, self._x_mean = X, Y, x_mean
+        system = C.copy().T
+        system.flat[:: len(C) + 1] += alpha
+        norm = lapack.dlange("1", system)
+        self._factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
+        self.precise = (
+            info == 0
+            and float(np.trace(C)) / len(C) > _WEAKEST * alpha
+            and lapack.dpocon(self._factor, norm, uplo="L")[0] > _CONDITION_LIMIT
+        )
+        if self.precise:
+            self._weights = lapack.dpotrs(self._factor, B, lower=1)[0]
+            self._y_mean = Y.mean(axis=0)
+            # of all rows at once where they fit: a few wide products are faster than many narrow ones
+            self._parts = self._of(slice(None)) if X.size * 8 <= 4 * _arrays.CHUNK_BYTES else None
+
+    def predict(self, rows: NDArray[np.intp]) -> Array | None:
+        """Predictions of `rows` by a fit to all others; None where that is not precise."""
+        from scipy.linalg.blas import dsyrk
+
+        half, residuals = self._of(rows) if self._parts is None else (part[rows] for part in self._parts)
+        # SciPy's product, not NumPy's: each has threads of its own, and those of one wait busily while the other works
+        system = dsyrk(-1.0, half.T, trans=1, lower=1)
+        system -= 1 / len(self._X)
+        system.T.flat[:: len(rows) + 1] += 1
+        solved = _solve_precisely(system, residuals)
+        return None if solved is None else self._Y[rows] - solved
+
+    def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
+        """Rows whose inner products are the leverages, and residuals."""
+        from scipy.linalg.blas import dgemm, dtrsm
+
+        X = np.subtract(self._X[rows], self._x_mean, dtype=np.float64)
+        residuals = self._Y[rows] - self._y_mean - dgemm(1.0, X.T, self._weights, trans_a=1)
+        return dtrsm(1.0, self._factor, X.T, lower=1, overwrite_b=1).T, residuals
+
+
+def _solve_or_none(system: Array, right: Array) -> Array | None:
+    """Solution of a symmetric system; None where it is singular."""
+    try:
+        return np.asarray(np.linalg.solve(system, right))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _solve_precisely(system: Array, right: Array) -> Array | None:
+    """Solution of a symmetric system, given by its lower triangle in columns, whose eigenvalues are at most 1.
+
+    None where the smallest is too small. The system is overwritten.
+    """
+    from scipy.linalg import lapack
+
+    factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
+    # given 1 as the system's norm, it returns 1 / that of its inverse
+    if info != 0 or lapack.dpocon(factor, 1.0, uplo="L")[0] < _LEVERAGE_LIMIT:
+        return None
+    return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
+
+
+Rows = NDArray[np.intp]
+
+
+def fit_ridge_on(X: NDArray, Y: Array, alpha: float, device: "torch.device") -> LinearFit:
+    """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
+    x_mean, y_mean = column_means(X), Y.mean(axis=0)
+    if X.shape[1] > len(X):
+        weights = _solve_shifted_on(gram_on(X, device=device), to_device(Y - y_mean, device), alpha)
+        return LinearFit(x_mean, y_mean, to_numpy(weights), X)
+    C, B, _ = _finite_moments_on(X, Y - y_mean, slice(None), x_mean, device)
+    return LinearFit(x_mean, y_mean, to_numpy(_solve_shifted_on(C, B, alpha)))
+
+
+def cross_predict_ridge_on(
+    X: NDArray, Y: Array, splits: Sequence[tuple[Rows, Rows]], alpha: float, device: "torch.device"
+) -> Iterator[Array]:
+    """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
+    n, p = X.shape
+    if p > n:
+        K, responses = gram_on(X, device=device), to_device(Y, device)
+        for train, test in splits:
+            yield to_numpy(_predict_dual_on(K, responses, train, test, alpha))
+        return
+    x_mean = column_means(X)
+    whole = _finite_moments_on(X, Y, slice(None), x_mean, device)
+    for train, test in splits:
+        if len(train) < p:  # moments of more features than stimuli keep too few digits
+            yield fit_ridge_on(X[train], Y[train], alpha, device).predict(X[test])
+            continue
+        y_mean = Y[train].mean(axis=0)
+        rest = left_out_rows(train, n)
+        if rest is None:
+            C, B, total = _finite_moments_on(X, Y, train, x_mean, device)
+        else:
+            C, B, total = (a - b for a, b in zip(whole, _finite_moments_on(X, Y, rest, x_mean, device), strict=True))
+        shift = total / len(train)
+        C -= len(train) * shift[:, None] * shift
+        B -= total[:, None] * to_device(y_mean, device)
+        features = to_device(np.subtract(X[test], x_mean, dtype=np.float64), device) - shift
+        yield to_numpy(features @ _solve_shifted_on(C, B, alpha)) + y_mean
+
+
+def _predict_dual_on(K: Any, Y: Any, train: Rows, test: Rows, alpha: float) -> Any:
+    torch = import_torch()
+    fitted, tested = (torch.as_tensor(np.asarray(rows), device=K.device) for rows in (train, test))
+    inner, outer = K[fitted][:, fitted], K[tested][:, fitted]
+    means = inner.mean(0)
+    outer = outer - outer.mean(1, keepdim=True) - (means - means.mean())
+    inner = inner - means - (means - means.mean())[:, None]
+    y_mean = Y[fitted].mean(0)
+    return outer @ _solve_shifted_on(inner, Y[fitted] - y_mean, alpha) + y_mean
+
+
+def _finite_moments_on(
+    X: NDArray, Y: Array, rows: Rows | slice, mean: Array, device: "torch.device"
+) -> tuple[Any, Any, Any]:
+    C, B, total = moments_on(X, Y, rows, mean, 1.0, device)
+    if not bool(C.isfinite().all()):
+        require_finite(to_numpy(C), X)
+    return C, B, total
+
+
+def _solve_shifted_on(A: Any, B: Any, alpha: float) -> Any:
+    """Solve (A + alpha · I) W = B for positive semidefinite A."""
+    torch = import_torch()
+    shifted = A.clone()
+    shifted.diagonal().add_(alpha)
+    factor, info = torch.linalg.cholesky_ex(shifted)
+    if int(info) == 0:
+        return torch.cholesky_solve(B, factor)
+    values, vectors = torch.linalg.eigh(A)  # rounding made an eigenvalue more negative than alpha is positive
+    return vectors @ ((vectors.T @ B) / (values.clamp_min(0.0) + alpha)[:, None])
 
 
 _WORTH_INVERTING = 3
@@ -71,24 +291,24 @@ class Ridge:
         UserError
             If the device, or PyTorch, is not there.
         """
-        device = resolve(self.device)
+        device = resolve_device(self.device)
         if device is None:
-            return _linear.fit(X, Y, self)
-        X, Y = _linear.inputs(X, Y)
+            return linear_regression.fit_linear(X, Y, self)
+        X, Y = linear_regression.check_inputs(X, Y)
         self.check(*X.shape)
-        return fit_on(X, Y, self.alpha, device)
+        return fit_ridge_on(X, Y, self.alpha, device)
 
     def cross_predict(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        X, Y = _linear.inputs(X, Y)
+        X, Y = linear_regression.check_inputs(X, Y)
         n, p = X.shape
         for train, _ in splits:
             self.check(len(train), p)
-        device = resolve(self.device)
+        device = resolve_device(self.device)
         if device is not None:
-            yield from cross_predict_on(X, Y, splits, self.alpha, device)
+            yield from cross_predict_ridge_on(X, Y, splits, self.alpha, device)
             return
         held_out: DualHeldOut | PrimalHeldOut | None = None
         if p > n:
@@ -97,19 +317,19 @@ class Ridge:
                 held_out = DualHeldOut(K, Y, self.alpha)
         else:
             x_mean = column_means(X)
-            whole = _linear.whole_moments(X, Y, mean=x_mean)
+            whole = linear_regression.finite_moments(X, Y, mean=x_mean)
             held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
         for train, test in splits:
-            rows = _linear.left_out(train, n)
+            rows = linear_regression.left_out_rows(train, n)
             if held_out is not None and held_out.precise and rows is not None and np.isin(test, rows).all():
                 predicted = held_out.predict(rows)
                 if predicted is not None:
                     yield predicted[np.searchsorted(rows, test)]
                     continue
             if p > n:
-                yield _linear.predict_dual(K, Y, train, test, self)
+                yield linear_regression.predict_dual(K, Y, train, test, self)
             else:
-                yield _linear.predict_primal(X, Y, x_mean, whole, train, test, self)
+                yield linear_regression.predict_primal(X, Y, x_mean, whole, train, test, self)
 
     def check(self, n: int, p: int) -> None:
         """Refuse training sets without stimuli or features."""
@@ -118,14 +338,14 @@ class Ridge:
 
     def primal(self, C: Array, B: Array, y_size: float) -> Weights:
         """Weights from C = XᵀX and B = XᵀY."""
-        return Weights(_solve(C, B, self.alpha))
+        return Weights(_solve_shifted(C, B, self.alpha))
 
     def dual(self, K: Array, Y: Array) -> Weights:
         """Weights from K = XXᵀ and Y."""
-        return Weights(_solve(K, Y, self.alpha))
+        return Weights(_solve_shifted(K, Y, self.alpha))
 
 
-def _solve(A: Array, B: Array, alpha: float) -> Array:
+def _solve_shifted(A: Array, B: Array, alpha: float) -> Array:
     """Solve (A + alpha · I) W = B for positive semidefinite A."""
     shifted = A.copy(order="F")
     shifted.flat[:: len(A) + 1] += alpha

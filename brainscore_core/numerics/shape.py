@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, same_rows
-from brainscore_core.numerics._gram import FLAT
+from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, chunks, column_means, require_same_rows
 from brainscore_core.numerics.similarity import Similarity
 
 __all__ = ["Shape", "shape_similarity"]
@@ -79,7 +78,7 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
     (1.0, 0.0)
     """
     first, second = as_matrix(X, "X"), as_matrix(Y, "Y")
-    same_rows(first, second)
+    require_same_rows(first, second)
     n = len(first)
     if n < 2:
         raise ValueError(f"{n} stimulus: a shape needs at least 2")

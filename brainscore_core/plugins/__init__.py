@@ -13,7 +13,6 @@ from brainscore_core.plugins._conformance import (
 from brainscore_core.plugins._errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins._index import Location, PluginIndex
 from brainscore_core.plugins._registry import Registry
-from brainscore_core.plugins._suggest import nearest
 
 __all__ = [
     "Check",
@@ -30,5 +29,4 @@ __all__ = [
     "check_model",
     "example_stimuli",
     "index_cache_file",
-    "nearest",
 ]

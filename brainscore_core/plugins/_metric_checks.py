@@ -11,8 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.metrics import Ceiling, Metric, Score
-from brainscore_core.metrics._contracts import Meaning, Scale
+from brainscore_core.metrics import Ceiling, Meaning, Metric, Scale, Score
 from brainscore_core.plugins._benchmark_checks import require_tests, tests_load
 from brainscore_core.plugins._conformance import Failed, Unusual
 from brainscore_core.plugins._metric_examples import CEILING_EXAMPLES, EXAMPLES, Arguments

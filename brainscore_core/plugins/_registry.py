@@ -10,13 +10,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.plugins._errors import DuplicateRegistrationError
 from brainscore_core.plugins._identifiers import plugins_that_mention
 from brainscore_core.plugins._importing import explain_missing_module
 from brainscore_core.plugins._index import Location, PluginIndex
 from brainscore_core.plugins._sources import Plugin, belongs_to, same_file
-from brainscore_core.plugins._suggest import nearest
 
 __all__ = ["Registry"]
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.multiple_testing import Correction
-from brainscore_core.numerics.ranks import found_better, rank_intervals, tie_groups
-from brainscore_core.numerics.ranks_from_errors import group_letters
+from brainscore_core.numerics.ranks import group_letters, rank_intervals, significantly_better, tie_groups
+from brainscore_core.numerics.significance import Correction
 
 __all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking"]
 
@@ -203,7 +202,7 @@ class Comparisons(Sequence[Comparison]):
                     p[i, j] = p[j, i] = pair.p
         values = [scores[model] for model in models]
         intervals = rank_intervals(values, p, level=self.level, simultaneous=simultaneous)
-        found = found_better(values, p, level=self.level, simultaneous=simultaneous)
+        found = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
         letters = dict.fromkeys(models, "")
         for number, group in enumerate(tie_groups(values, found | found.T)):
             for member in group:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring._errors import StoreError
-from brainscore_core.supported_data_standards.brainio._s3_client import CREDENTIALS_REMEDY, NoCredentials, signed_client
+from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
 
 __all__ = ["ANYTHING", "Bucket", "Entry", "Found", "Occupied"]
 

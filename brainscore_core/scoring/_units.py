@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.paired import PairedTest, paired_test, with_ceiling
-from brainscore_core.numerics.predicted import Predictivity, compare_predictivity, predictivity
+from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
+from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
 from brainscore_core.scoring._attachments import Arrays
 from brainscore_core.scoring._receipt import Receipt
 from brainscore_core.scoring._store import ResultsStore

@@ -10,8 +10,7 @@ import numpy as np
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
-from brainscore_core.numerics.multiple_testing import Correction, corrected
-from brainscore_core.numerics.paired import PairedTest
+from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.scoring._attachments import arrays_of
 from brainscore_core.scoring._comparisons import Comparison, Comparisons, RankedModel, Ranking
 from brainscore_core.scoring._errors import ReceiptError

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.supported_data_standards.brainio._findings import Finding, from_source, some
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, with_source
 from brainscore_vision.benchmark_helpers._neural_assemblies import time_bins_or_none, without_single_time_bin
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -81,9 +81,9 @@ def neural_findings(benchmark: Any) -> list[Finding]:
     if not parts:
         return findings
     for role, part in parts.items():
-        findings += from_source(_check_recordings(part, benchmark), role)
+        findings += with_source(_check_recordings(part, benchmark), role)
     if len(parts) == 2:
-        findings += from_source(_check_pair(*parts.values()), "training and test recordings")
+        findings += with_source(_check_pair(*parts.values()), "training and test recordings")
     findings += _check_metric(benchmark, parts)
     findings += _check_ceiling(benchmark)
     findings += _check_settings(benchmark)
@@ -127,7 +127,9 @@ def _check_region(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
         return
     regions = pd.unique(np.ravel(assembly["region"].values))
     if len(regions) > 1:
-        yield Finding("region", f"the regions {some(regions)} are recorded", "select one: assembly.sel(region='IT')")
+        yield Finding(
+            "region", f"the regions {format_values(regions)} are recorded", "select one: assembly.sel(region='IT')"
+        )
 
 
 def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
@@ -145,7 +147,7 @@ def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
         twice = ids[ids.duplicated()].unique()
         yield Finding(
             "repetitions are not averaged",
-            f"{len(twice)} of {ids.nunique()} stimuli have several presentations: {some(twice)}",
+            f"{len(twice)} of {ids.nunique()} stimuli have several presentations: {format_values(twice)}",
             "compare models with the mean over repetitions: average_repetition(assembly)",
         )
     if stimuli is None:
@@ -155,7 +157,7 @@ def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
     if len(differing):
         yield Finding(
             "stimulus_id alignment",
-            f"{len(differing)} ids are in the recordings or in the stimulus set only: {some(differing)}",
+            f"{len(differing)} ids are in the recordings or in the stimulus set only: {format_values(differing)}",
             "models see the stimulus set, and are compared with the recordings: select what both have, for example "
             "stimulus_set[stimulus_set['stimulus_id'].isin(assembly['stimulus_id'].values)]",
         )
@@ -192,7 +194,7 @@ def _check_pair(train: DataAssembly, test: DataAssembly) -> Iterator[Finding]:
         if shared:
             yield Finding(
                 "shared stimuli",
-                f"{len(shared)} stimuli are fitted and tested on: {some(sorted(map(str, shared)))}",
+                f"{len(shared)} stimuli are fitted and tested on: {format_values(sorted(map(str, shared)))}",
                 "test on stimuli that were not fitted on",
                 "warning",
             )

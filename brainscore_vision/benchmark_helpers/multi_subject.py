@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score
 from brainscore_core.errors import UserError
-from brainscore_core.memory import memory_limit, readable
+from brainscore_core.memory import format_size, memory_limit
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_vision.benchmark_helpers._aggregate import mean_of_sampled, values_along
@@ -290,8 +290,8 @@ def _scaled_preallocate_memory(
     needs = _Needs(int(own * wrapper._peak_aggregation), memory_limit())
     if raise_if_oom and needs.needed > needs.limit:
         raise UserError(
-            f"{wrapper.identifier!r} needs about {readable(needs.needed)} of memory and may use "
-            f"{readable(needs.limit)}",
+            f"{wrapper.identifier!r} needs about {format_size(needs.needed)} of memory and may use "
+            f"{format_size(needs.limit)}",
             remedy="run it where there is more memory, or raise BRAINSCORE_MAX_MEMORY",
         )
     return needs.needed

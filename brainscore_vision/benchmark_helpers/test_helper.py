@@ -18,6 +18,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     NeuroidAssembly,
     PropertyAssembly,
 )
+from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.benchmark_helpers.screen import some_of
@@ -223,12 +224,11 @@ def _local_features(name: str | Path) -> Path:
     path = Path(name)
     if path.is_file():
         return path
-    from brainscore_core.supported_data_standards.brainio import s3
     from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
 
     # the published files of features have no recorded hashes; one of other stimuli is refused when it is read
     key = f"{_FEATURES_FOLDER}/{path.name}"
-    return fetch_all([s3.object_request(_FEATURES_BUCKET, key, sha1=None, version_id=None)])[0]
+    return fetch_all([object_request(_FEATURES_BUCKET, key, sha1=None, version_id=None)])[0]
 
 
 def _loaded(benchmark: str | Benchmark) -> Benchmark:

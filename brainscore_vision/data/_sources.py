@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from brainscore_core.errors import DataUnavailable
-from brainscore_core.supported_data_standards.brainio._cache import in_mirrors
+from brainscore_core.supported_data_standards.brainio.cache import files_in_mirrors
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralFailures, fetch_all
 
 __all__ = ["Source", "at_hand", "fetch_sources", "read_sources"]
@@ -64,7 +64,7 @@ def at_hand(sources: Iterable[Source]) -> bool:
         Which files. They are looked for, not read.
     """
     return all(
-        bool(in_mirrors(source.url)) or FetchRequest(source.url, sha256=source.sha256).cached.is_file()
+        bool(files_in_mirrors(source.url)) or FetchRequest(source.url, sha256=source.sha256).cached.is_file()
         for source in sources
     )
 

@@ -202,7 +202,7 @@ def _declared(wanted: _Wanted, path: str, call: ast.Call, findings: list[Finding
 
     url = wanted.key
     if wanted.bucket:
-        from brainscore_core.supported_data_standards.brainio.s3 import object_request
+        from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 
         url = object_request(wanted.bucket, wanted.key, sha1=None, version_id=None).url
     elif not url.startswith(("https://", "http://")):

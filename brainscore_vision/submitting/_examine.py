@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from brainscore_core.identifiers import LONGEST, likeness, what_is_wrong
+from brainscore_core.errors import nearest
+from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem
 from brainscore_core.plugins._plugin_tests import read_tests
-from brainscore_core.plugins._suggest import nearest
 from brainscore_vision.submitting._benchmark_source import check_benchmarks
 from brainscore_vision.submitting._code import check_code
 from brainscore_vision.submitting._declared import read_declared
@@ -57,8 +57,8 @@ def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
     from brainscore_vision import plugin_index
 
     known = plugin_index.locations(registry)
-    like = likeness(key)
-    for other in (key, *(one for one in known if one != key and likeness(one) == like)):
+    like = confusable_form(key)
+    for other in (key, *(one for one in known if one != key and confusable_form(one) == like)):
         for place in known.get(other, ()):
             folder = place.folder
             if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
@@ -163,9 +163,9 @@ def _identifiers(package: Package, taken: Taken) -> Iterator[Finding]:
     for plugin in package.plugins:
         file = f"{plugin.path}/__init__.py"
         for one in plugin.registrations:
-            if (wrong := what_is_wrong(one.key)) is not None:
+            if (wrong := identifier_problem(one.key)) is not None:
                 remedy = (
-                    f"begin with a letter or digit, go on with these and with . _ : + @ / -, up to {LONGEST} in all"
+                    f"begin with a letter or digit, go on with these and with . _ : + @ / -, up to {MAX_LENGTH} in all"
                 )
                 yield Finding("error", "identifier", file, one.line, wrong, remedy)
             elif ".py:" in one.key:

@@ -11,12 +11,12 @@ from unittest.mock import patch
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio import s3
-from brainscore_core.supported_data_standards.brainio._fetching import FetchRequest
-from brainscore_core.supported_data_standards.brainio._s3_client import signed_client
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.buckets import signed_client
 from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
 from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
 from brainscore_core.supported_data_standards.brainio.packaging import package_stimulus_set_locally
+from brainscore_core.supported_data_standards.brainio.remote_files import FetchRequest, object_request
 from brainscore_core.supported_data_standards.brainio.validation import ValidationWarning
 from brainscore_vision.testing._stand_ins import list_stand_ins, make_stimulus_set, unlinked_assembly
 
@@ -70,7 +70,7 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
                 _serve_stimuli(client, stimuli, Path(folder), served)
             if name in known["stimulus_sets"]:
                 _serve_stimuli(client, name, Path(folder), served)
-    request = s3.object_request
+    request = object_request
 
     def redirected(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
         found = served.get((bucket, key))

@@ -11,9 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from brainscore_core.errors import UnknownIdentifier
+from brainscore_core.errors import UnknownIdentifier, nearest
 from brainscore_core.files import file_digest
-from brainscore_core.plugins import nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.association import Association, association
+from brainscore_core.numerics.correlation import Association, association
 from brainscore_web.charts import Point, Scatter, scatter
 from brainscore_web.compare._names import Column, column, node_names, pick
 from brainscore_web.compare._texts import Note, model_href, signed

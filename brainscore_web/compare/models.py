@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.paired_summary import Outcome, PairedSummary, paired_summary
+from brainscore_core.numerics.significance import Outcome, PairedSummary, paired_summary
 from brainscore_web.charts import Dots, DotsRow, dots_with_intervals
 from brainscore_web.compare._names import group_of, model_row
 from brainscore_web.compare._texts import Note, benchmark_href, signed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from brainscore_core.numerics.ranks_from_errors import group_letters
+from brainscore_core.numerics.ranks import group_letters
 from brainscore_core.plugins._bibtex import BibtexError, Entry, parse_bibtex
 
 __all__ = ["Cited", "gathered"]

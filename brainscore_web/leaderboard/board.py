@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, group_letters, ranks_from_errors
+from brainscore_core.numerics.ranks import RanksFromErrors, group_letters, ranks_from_errors
 from brainscore_core.scoring.aggregates import averages
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models, close_to
@@ -156,7 +156,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     Notes
     -----
     Means are those of :func:`brainscore_core.scoring.aggregates.averages` over the tree of the benchmarks that pass,
-    ranks those of :func:`brainscore_core.numerics.ranks_from_errors.ranks_from_errors`.
+    ranks those of :func:`brainscore_core.numerics.ranks.ranks_from_errors`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)

@@ -14,7 +14,7 @@ from pathlib import Path
 from django.db.models import Q
 
 from brainscore_core.files import replacing
-from brainscore_core.supported_data_standards.brainio._cache import cache_home
+from brainscore_core.paths import cache_home
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, PluginKind
 from brainscore_web.uploads.models import Upload, UploadedFile

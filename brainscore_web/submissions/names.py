@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 
 import brainscore_vision
-from brainscore_core.identifiers import likeness
+from brainscore_core.identifiers import confusable_form
 from brainscore_vision.submitting import Finding, Package, registered_here
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -127,7 +127,7 @@ def _keys(plugins: list[dict[str, Any]], kind: str, name: str) -> Iterator[_Key]
 
 def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]) -> Iterator[tuple[_Key, str]]:
     """Names of which one could be taken for another: of live plugins but these, of the leaderboard, of open ones."""
-    like = {(registry, likeness(key)): key for registry, key in asked}
+    like = {(registry, confusable_form(key)): key for registry, key in asked}
 
     def others() -> Iterator[_Key]:
         for plugin in Plugin.objects.order_by("kind", "name").values("kind", "name", "revision__plugins").iterator():
@@ -141,7 +141,7 @@ def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]
                 yield from ((registry, one) for one in rows.values_list("identifier", flat=True).iterator())
 
     for registry, other in others():
-        key = like.get((registry, likeness(other)))
+        key = like.get((registry, confusable_form(other)))
         if key is not None and key != other:
             yield (registry, key), other
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from brainscore_core.supported_data_standards.brainio._s3_client import endpoint
+from brainscore_core.supported_data_standards.brainio.buckets import s3_endpoint
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.copy_code import Registration, Stored
 from brainscore_web.uploads.models import Upload, UploadedFile
@@ -37,5 +37,5 @@ def registration_of(request: HttpRequest, upload: Upload, files: list[UploadedFi
         from_s3=all(file.everybody for file in files),
         private=upload.visibility == Visibility.PRIVATE,
         site=request.build_absolute_uri("/").rstrip("/"),
-        endpoint=endpoint(),
+        endpoint=s3_endpoint(),
     )

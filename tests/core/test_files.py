@@ -9,7 +9,7 @@ from brainscore_core.files import (
     PART_SUFFIX,
     STALE,
     file_digest,
-    remove_left_folders,
+    remove_abandoned_folders,
     replacing,
     sweep,
     temporary_folder,
@@ -48,7 +48,7 @@ def test_a_temporary_folder_goes_with_its_process(tmp_path, monkeypatch):
     os.waitpid(pid, 0)
     with temporary_folder("other-") as other, temporary_folder("kept-") as folder:
         assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "kept-by-others", other, folder])
-        assert remove_left_folders("other-") == remove_left_folders("kept-") == 0  # they are in use
+        assert remove_abandoned_folders("other-") == remove_abandoned_folders("kept-") == 0  # they are in use
     assert [path.name for path in tmp_path.iterdir()] == ["kept-by-others"]
 
 

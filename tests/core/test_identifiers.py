@@ -2,19 +2,19 @@
 
 import pytest
 
-from brainscore_core.identifiers import LONGEST, likeness, what_is_wrong
+from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem
 
 
 @pytest.mark.parametrize("identifier", ["pixels", "ViT_L_32", "timm:lab/net.v2@main", "Kar2019-ost", "net+1", "7T"])
 def test_new_ones(identifier):
-    assert what_is_wrong(identifier) is None
+    assert identifier_problem(identifier) is None
 
 
 @pytest.mark.parametrize(
     ("identifier", "said"),
     [
         ("", "it is empty"),
-        ("x" * (LONGEST + 1), "201 characters"),
+        ("x" * (MAX_LENGTH + 1), "201 characters"),
         ("pix\u0435ls", "U+0435 CYRILLIC SMALL LETTER IE"),
         ("\uff50ixels", "U+FF50 FULLWIDTH LATIN SMALL LETTER P"),
         ("pixels\u2010two", "U+2010 HYPHEN"),
@@ -32,7 +32,7 @@ def test_new_ones(identifier):
     ],
 )
 def test_others_are_described(identifier, said):
-    assert said in what_is_wrong(identifier)
+    assert said in identifier_problem(identifier)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_others_are_described(identifier, said):
     ],
 )
 def test_what_looks_alike(other):
-    assert likeness(other) == likeness("pixels")
-    assert likeness(f"{other}\u20102") == likeness("pixels-2")
+    assert confusable_form(other) == confusable_form("pixels")
+    assert confusable_form(f"{other}\u20102") == confusable_form("pixels-2")
 
 
 def test_what_does_not():
     names = ["pixels", "pixels-2", "pixel", "resnet-18", "resnet_18", "resnet-50", "vit_b", "vit_l", "alexnet"]
-    assert len({likeness(name) for name in names}) == len(names)
+    assert len({confusable_form(name) for name in names}) == len(names)

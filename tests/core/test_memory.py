@@ -2,7 +2,14 @@ import pytest
 
 from brainscore_core import memory
 from brainscore_core.errors import UserError
-from brainscore_core.memory import available, machine_limit, memory_limit, parse_size, readable, resident
+from brainscore_core.memory import (
+    available_memory,
+    format_size,
+    machine_limit,
+    memory_limit,
+    parse_size,
+    resident_memory,
+)
 
 GB = 10**9
 
@@ -48,7 +55,7 @@ def test_no_sizes(text):
     ],
 )
 def test_readable(count, expected):
-    assert readable(count) == expected
+    assert format_size(count) == expected
 
 
 def test_which_limit_counts(monkeypatch):
@@ -85,7 +92,7 @@ def machine(tmp_path, monkeypatch):
 def test_without_groups(machine):
     root = machine("0::/\n")
     assert machine_limit(root) == pytest.approx(8 * GB, rel=1e-6)
-    assert available(root) == pytest.approx(8 * GB, rel=1e-6)
+    assert available_memory(root) == pytest.approx(8 * GB, rel=1e-6)
     (root / "proc/self/cgroup").unlink()
     assert machine_limit(root) == pytest.approx(8 * GB, rel=1e-6)
 
@@ -101,7 +108,7 @@ def test_second_version_and_the_groups_around_it(machine):
         },
     )
     assert machine_limit(root) == 0.8 * 4 * GB
-    assert available(root) == 2 * GB
+    assert available_memory(root) == 2 * GB
     (root / "sys/fs/cgroup/slurm/job/memory.max").write_text(f"{GB}\n")
     assert machine_limit(root) == 0.8 * GB
     (root / "sys/fs/cgroup/slurm/job/memory.max").write_text(f"{100 * GB}\n")
@@ -119,7 +126,7 @@ def test_first_version(machine):
         },
     )
     assert machine_limit(root) == 0.8 * 2 * GB
-    assert available(root) == 1.5 * GB
+    assert available_memory(root) == 1.5 * GB
 
 
 def test_inside_a_container(machine):
@@ -135,10 +142,10 @@ def test_the_process_own_limit(machine, monkeypatch):
 
 
 def test_this_machine():
-    assert 10**7 < resident() < machine_limit() * 2
-    assert available() > 0
+    assert 10**7 < resident_memory() < machine_limit() * 2
+    assert available_memory() > 0
     assert memory._physical(memory.Path("/")) >= machine_limit()
-    held = resident()
+    held = resident_memory()
     block = bytearray(10**8)
-    assert resident() - held > 5 * 10**7
+    assert resident_memory() - held > 5 * 10**7
     assert len(block) == 10**8

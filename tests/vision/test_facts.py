@@ -17,7 +17,7 @@ import pytest
 
 from brainscore_core.plugins import Registry
 from brainscore_core.provenance import recording
-from brainscore_core.supported_data_standards.brainio import s3
+from brainscore_core.supported_data_standards.brainio import remote_files, s3
 from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES, NeuroidAssembly
 from brainscore_vision import (
     benchmark_registry,
@@ -84,7 +84,7 @@ class Stopped(Exception):
 def nothing_fetched(monkeypatch):
     """Give what loaders ask for: the objects, and how they would be read."""
     asked = {"objects": {}, "read": None}
-    request = s3.object_request
+    request = remote_files.object_request
 
     def object_request(bucket, key, *, sha1, version_id):
         asked["objects"][f"{bucket}/{key}"] = (sha1, version_id)

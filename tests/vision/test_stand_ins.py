@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.supported_data_standards.brainio import s3
+from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import list_stand_ins, serve_stand_ins, small_models, stand_in
 from brainscore_vision.testing._pictures import block_means, expected_responses, picture_features
@@ -50,13 +50,13 @@ def test_block_means():
 
 
 def test_served(s3_server):
-    request = s3.object_request
+    request = object_request
     with serve_stand_ins("MajajHong2015.public"):
         assert load_dataset("MajajHong2015.public").attrs["simulated"] == 1
         assert len(load_stimulus_set("hvm-public")) == 60
         with pytest.raises(UserError):
             load_dataset("MajajHong2015.private")
-    assert s3.object_request is request
+    assert object_request is request
     with pytest.raises(UserError):
         load_stimulus_set("hvm-private")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 from brainscore_core.scoring._capture import Captured, unnamed_file
 from brainscore_core.scoring.engine._memory_use import (
     descendants,
@@ -186,8 +186,8 @@ class ScoringProcess:
                 elif timeout is not None and seconds > timeout:
                     death = Death(kind="time", message=f"took longer than {timeout:g} seconds", seconds=seconds)
                 elif used := self._too_much():
-                    limit = readable(self.limit or 0)
-                    message = f"was killed for using more than {limit} (it held {readable(used)})"
+                    limit = format_size(self.limit or 0)
+                    message = f"was killed for using more than {limit} (it held {format_size(used)})"
                     death = Death(kind="memory", message=message, seconds=seconds)
                 if death is None:
                     continue

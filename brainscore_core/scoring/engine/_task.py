@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_core.scoring._plugin_code import platform_code
 from brainscore_core.scoring.engine._failures import error_receipt, write_failed
@@ -263,7 +263,7 @@ class _Task:
         if kind == "OutOfMemory":
             message += "" if self.bigger else "; there is no bigger worker"
             if self.spec.memory:
-                message += f" (the pair was expected to need {readable(self.spec.memory)})"
+                message += f" (the pair was expected to need {format_size(self.spec.memory)})"
         receipt = write_failed(
             self.store,
             self.spec.model,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import available, readable
+from brainscore_core.memory import available_memory, format_size
 from brainscore_core.scoring.subjects._errors import Cause, SubjectFailed, SubjectOutOfMemory
 from brainscore_core.scoring.subjects._files import WireError
 from brainscore_core.scoring.subjects._guarded import Look, end, ender, guarded
@@ -316,7 +316,7 @@ class SubjectProcess:
                 )
             self._number += 1
             deadline = time.monotonic() + self._timeout
-            encoder = Encoder(KINDS, memory=available() // 2)
+            encoder = Encoder(KINDS, memory=available_memory() // 2)
             try:
                 body = encoder.encode({**request, "id": self._number})
                 try:
@@ -363,7 +363,7 @@ class SubjectProcess:
         by_itself = self._wait()
         status = self._kill()
         if self._output.flooded:
-            self._fail(f"printed more than {readable(self._max_output)} ({doing})", "output", "let it print less")
+            self._fail(f"printed more than {format_size(self._max_output)} ({doing})", "output", "let it print less")
         if self._verdict is not None:
             self._fail_by_cage(self._verdict, doing)
         if not by_itself:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.memory import available
+from brainscore_core.memory import available_memory
 from brainscore_core.provenance import recording
 from brainscore_core.scoring._json import plain
 from brainscore_core.scoring.subjects._kinds import KINDS
@@ -72,7 +72,7 @@ def _answer(channel: Channel, number: int, work: Callable[[], Any], *, folders: 
     with recording() as record, _Collected() as collected:
         try:
             made = work()
-            encoder = Encoder(KINDS, memory=available() // 2, folders=folders)
+            encoder = Encoder(KINDS, memory=available_memory() // 2, folders=folders)
             body["answer"] = _described(made) if describe else encoder.encode(made)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other side is told
             encoder.close()

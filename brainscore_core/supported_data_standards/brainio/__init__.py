@@ -6,14 +6,14 @@ Import from the modules: :mod:`assemblies`, :mod:`stimuli`, :mod:`packaging`, :m
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from brainscore_core.supported_data_standards.brainio.lookup import get_assembly, get_stimulus_set
+    from brainscore_core.supported_data_standards.brainio.fetch import get_assembly, get_stimulus_set
 
 __all__ = ["get_assembly", "get_stimulus_set"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:  # they need much that most do not
-        from brainscore_core.supported_data_standards.brainio import lookup
+        from brainscore_core.supported_data_standards.brainio import fetch
 
-        return getattr(lookup, name)
+        return getattr(fetch, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,18 +1,42 @@
-"""Arrays of measurements whose coordinates name stimuli, neuroids, time bins."""
+"""Arrays of measurements whose coordinates name stimuli, neuroids and time bins."""
 
-from typing import Any
+import functools
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
 
-from brainscore_core.supported_data_standards.brainio._assembly import DataAssembly
-from brainscore_core.supported_data_standards.brainio._combine import (
+import numpy as np
+import pandas as pd
+import xarray as xr
+from xarray.indexes import PandasMultiIndex
+
+from brainscore_core.errors import UnknownIdentifier, nearest
+from brainscore_core.supported_data_standards.brainio.levels import (
+    build_array,
+    coords_for_dim,
+    format_values,
+    gather_coords,
+    gathered_coords_of,
+    get_levels,
+    get_metadata,
+    holds_tuples,
+    is_canonical,
+    level_dims,
+    named_coords,
+    normalise_coords,
+    plan_selection,
+    sorted_positions,
+    unknown_name_error,
+    walk_coords,
+)
+from brainscore_core.supported_data_standards.brainio.transform import (
+    MultiGroupBy,
+    apply_to_cells,
     array_is_element,
     gather_indexes,
     merge_data_arrays,
-)
-from brainscore_core.supported_data_standards.brainio._levels import (
-    coords_for_dim,
-    get_levels,
-    get_metadata,
-    walk_coords,
+    reduce_over_levels,
+    stack_dims,
 )
 
 __all__ = [
@@ -32,8 +56,512 @@ __all__ = [
     "get_levels",
     "get_metadata",
     "merge_data_arrays",
+    "resolve_assembly_class",
     "walk_coords",
 ]
+
+
+def keep_class(*methods: str) -> Callable[[type], type]:
+    """Decorate a subclass of DataArray: these methods, which xarray lets return a plain array, keep the class."""
+
+    def decorate(cls: type) -> type:
+        for name in methods:
+            setattr(cls, name, _keeping(getattr(xr.DataArray, name)))
+        return cls
+
+    return decorate
+
+
+def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def kept(self: Any, *args: Any, **kwargs: Any) -> Any:
+        attrs = dict(self.attrs)
+        # several of xarray's versions drop attributes here, others compare them, which tables do not endure
+        with xr.set_options(keep_attrs=False):
+            result = method(self, *args, **kwargs)
+        if isinstance(result, xr.DataArray):
+            if type(result) is xr.DataArray:
+                result = type(self)._plain(result)
+            if keeps_attrs(kwargs.get("keep_attrs")):
+                result.attrs = attrs
+        return result
+
+    return kept
+
+
+def keeps_attrs(keep_attrs: bool | None) -> bool:
+    """Whether attributes are kept: as asked, else as xarray's option says, else yes."""
+    if keep_attrs is None:
+        option = xr.get_options()["keep_attrs"]
+        return True if option == "default" else bool(option)
+    return keep_attrs
+
+
+def merge_attrs(operands: Iterable[Any]) -> dict[Any, Any]:
+    """Attributes of all operands but those in which they contradict each other."""
+    if not keeps_attrs(None):
+        return {}
+    merged: dict[Any, Any] = {}
+    contradictory = set()
+    for operand in operands:
+        if not isinstance(operand, xr.DataArray):
+            continue
+        for key, value in operand.attrs.items():
+            if key in merged and not same_attribute(merged[key], value):
+                contradictory.add(key)
+            merged.setdefault(key, value)
+    return {key: value for key, value in merged.items() if key not in contradictory}
+
+
+def same_attribute(left: Any, right: Any) -> bool:
+    """Whether two attributes hold the same, whatever they are; NaN is the same as NaN."""
+    if left is right:
+        return True
+    if isinstance(left, xr.DataArray) and isinstance(right, xr.DataArray):
+        return bool(left.equals(right))
+    if isinstance(left, pd.DataFrame | pd.Series) or isinstance(right, pd.DataFrame | pd.Series):
+        return type(left) is type(right) and bool(left.equals(right))
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return _same_arrays(np.asarray(left), np.asarray(right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same_attribute(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same_attribute, left, right))
+    equal = left == right
+    if isinstance(equal, bool | np.bool_):
+        return bool(equal) or (isinstance(left, float) and isinstance(right, float) and left != left and right != right)
+    return False
+
+
+def _same_arrays(left: np.ndarray, right: np.ndarray) -> bool:
+    if left.dtype.kind in "fc" and right.dtype.kind in "fc":
+        return np.array_equal(left, right, equal_nan=True)
+    return np.array_equal(left, right)
+
+
+Assembly = TypeVar("Assembly", bound="DataAssembly")
+
+
+@keep_class("where", "fillna", "clip", "isnull", "notnull", "astype", "isin", "dot", "combine_first",
+             "interpolate_na", "rank", "ffill", "bfill")  # fmt: skip
+class DataAssembly(xr.DataArray):
+    """An array of measurements in which every coordinate of a dimension is a level of that dimension's index.
+
+    It is an :class:`xarray.DataArray`, with these differences: coordinates become levels when an assembly is made;
+    selecting on a level keeps the dimension's name and all levels; reductions accept levels as well as dimensions;
+    attributes, such as the stimulus set, survive reductions and arithmetic; results keep the class.
+
+    Functions of the xarray module (``xr.where``, ``xr.zeros_like``) return plain arrays; wrap them again.
+
+    Parameters
+    ----------
+    data : array_like
+        Measurements, or another array, whose coordinates, attributes and name are kept.
+    coords : mapping, optional
+        ``{'coordinate': ('dimension', values)}``; for a coordinate called like its dimension the values alone do.
+    dims : sequence of str, optional
+        Names of the dimensions.
+    name : str, optional
+        Name of the assembly.
+    attrs : mapping, optional
+        Anything else worth keeping.
+
+    Examples
+    --------
+    >>> assembly = DataAssembly(
+    ...     [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
+    ...     coords={
+    ...         "stimulus_id": ("presentation", ["a", "a", "b"]),
+    ...         "repetition": ("presentation", [0, 1, 0]),
+    ...         "region": ("neuroid", ["V4", "IT"]),
+    ...     },
+    ...     dims=["presentation", "neuroid"],
+    ... )
+    >>> assembly.sel(region="IT").dims
+    ('presentation', 'neuroid')
+    >>> assembly.mean(dim="repetition").values
+    array([[2., 3.],
+           [5., 6.]])
+    """
+
+    __slots__ = ()
+
+    #: sets of dimensions that a packaged assembly of this class may have; empty: any
+    DIMS: ClassVar[tuple[tuple[str, ...], ...]] = ()
+
+    def __init__(
+        self,
+        data: Any = np.nan,
+        coords: Any = None,
+        dims: Any = None,
+        name: Hashable | None = None,
+        attrs: Mapping[Any, Any] | None = None,
+        indexes: Mapping[Any, Any] | None = None,
+        fastpath: bool = False,
+    ) -> None:
+        if fastpath:  # xarray's own results: they are complete
+            super().__init__(data, coords=coords, name=name, indexes=indexes, fastpath=True)
+            return
+        if isinstance(coords, Mapping) and not isinstance(coords, xr.Coordinates):
+            coords = normalise_coords(coords)
+        super().__init__(data, coords=coords, dims=dims, name=name, attrs=attrs)
+        self._gather()
+
+    def _gather(self) -> None:
+        """Make all coordinates levels, in place."""
+        if not is_canonical(self):
+            self._put_coords(named_coords(self))
+
+    def _put_coords(self, coords: Mapping[Hashable, xr.Variable]) -> None:
+        gathered = gather_coords(coords, self.dims)
+        self._coords, self._indexes = gathered.variables, gathered.indexes
+
+    @classmethod
+    def _plain(cls, array: xr.DataArray) -> Self:
+        """Any array as this class."""
+        return build_array(cls, array.variable, gathered_coords_of(array), array.name)
+
+    def validate(self) -> None:
+        """Check that the dimensions are those of the class, as packaging and loading do.
+
+        Intermediate results may have any dimensions: one neuroid, model × model, a dimension of splits.
+
+        Raises
+        ------
+        ValueError
+            Names the dimensions found and those expected.
+        """
+        if self.DIMS and not any(set(self.dims) == set(dims) for dims in self.DIMS):
+            expected = " or ".join("{" + ", ".join(dims) + "}" for dims in self.DIMS)
+            found = "{" + ", ".join(map(str, self.dims)) + "}"
+            raise ValueError(
+                f"a {type(self).__name__} needs the dimensions {expected}, found {found}: rename the dimensions, or "
+                f"use a class without such a rule, e.g. DataAssembly or BehavioralAssembly"
+            )
+
+    # -- identity ------------------------------------------------------------------------------------------------
+
+    @property
+    def identifier(self) -> Any:
+        """The attribute ``identifier``; without it the name."""
+        return self.attrs.get("identifier", self.name)
+
+    @identifier.setter
+    def identifier(self, identifier: Any) -> None:
+        self.attrs["identifier"] = identifier
+
+    @property
+    def stimulus_set(self) -> Any:
+        """Stimuli that were shown: the attribute ``stimulus_set``."""
+        try:
+            return self.attrs["stimulus_set"]
+        except KeyError:
+            raise AttributeError("this assembly has no stimulus set: put one into attrs['stimulus_set']") from None
+
+    @stimulus_set.setter
+    def stimulus_set(self, stimulus_set: Any) -> None:
+        self.attrs["stimulus_set"] = stimulus_set
+
+    @classmethod
+    def from_files(
+        cls,
+        file_path: str | Path,
+        stimulus_set_identifier: str | None = None,
+        stimulus_set: Any = None,
+        *,
+        merge_stimulus_set_meta: bool = True,
+    ) -> Self:
+        """Read an assembly from a netCDF file.
+
+        Parameters
+        ----------
+        file_path : str or Path
+            The file.
+        stimulus_set_identifier : str, optional
+            Put into the attributes; by default the stimulus set's own.
+        stimulus_set : StimulusSet, optional
+            Put into the attributes.
+        merge_stimulus_set_meta : bool
+            Whether the stimulus set's columns become levels of ``presentation``.
+        """
+        from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
+
+        return AssemblyLoader(
+            cls, file_path, stimulus_set_identifier, stimulus_set, merge_stimulus_set_meta=merge_stimulus_set_meta
+        ).load()  # type: ignore[return-value] # the loader makes what it is told to make
+
+    # -- coordinates ---------------------------------------------------------------------------------------------
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, str):
+            assigned = self.assign_coords({key: value})
+            self._coords, self._indexes = dict(assigned.coords.variables), dict(assigned.xindexes)
+        else:
+            super().__setitem__(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        dropped = self.drop_vars(key)
+        self._coords, self._indexes = dict(dropped.coords.variables), dict(dropped.xindexes)
+
+    def assign_coords(self, coords: Any = None, **coords_kwargs: Any) -> Self:
+        """Add or replace coordinates; they become levels of their dimension."""
+        if isinstance(coords, xr.Coordinates):
+            coords = dict(coords)
+        new = normalise_coords({**(coords or {}), **coords_kwargs})
+        kept = {name: variable for name, variable in named_coords(self).items() if name not in new}
+        made = xr.DataArray(self.variable, coords={**kept, **new}, dims=self.dims, name=self.name)
+        gathered = gather_coords(named_coords(made), self.dims)
+        order = [name for name in dict.fromkeys([*self._coords, *gathered.variables]) if name in gathered.variables]
+        ordered = gathered._replace(variables={name: gathered.variables[name] for name in order})
+        return build_array(type(self), self.variable, ordered, self.name)
+
+    def drop_vars(self, names: Any, *, errors: Any = "raise") -> Self:
+        """Drop coordinates; the other levels of their dimension stay."""
+        if callable(names):
+            names = names(self)
+        names = {names} if isinstance(names, str) else set(names)
+        dims = level_dims(self)
+        # dropping the tuples of an index drops its levels, as in xarray
+        whole = {name for name in names if name in self._coords and holds_tuples(self, name)}
+        gone = names | {level for level, dim in dims.items() if dim in whole}
+        if errors == "raise" and (missing := names - set(self._coords)):
+            raise ValueError(f"cannot drop {sorted(map(str, missing))}: coordinates are {list(self._coords)}")
+        touched = {dims[name] for name in gone if name in dims}
+        result = self.copy(deep=False)
+        kept = {name: variable for name, variable in named_coords(self).items() if name not in gone}
+        if any(isinstance(self.xindexes.get(dim), PandasMultiIndex) for dim in touched) or whole:
+            result._put_coords(kept)
+            return result
+        return super().drop_vars(names, errors=errors)
+
+    def rename(self, new_name_or_name_dict: Any = None, **names: Any) -> Self:
+        """Rename the assembly (one name), or its dimensions and levels (a mapping)."""
+        renamed = super().rename(new_name_or_name_dict, **names)
+        if named_coords(self) and any(isinstance(index, PandasMultiIndex) for index in self.xindexes.values()):
+            renamed._gather()
+        return renamed
+
+    def stack(self, dim: Any = None, create_index: bool | None = True, index_cls: Any = None, **dims: Any) -> Any:
+        """Stack dimensions into one, whose levels are all levels of the stacked dimensions."""
+        wanted = {**(dim or {}), **dims}
+        result = self
+        for new, names in wanted.items():
+            if not create_index or index_cls is not None:
+                return super().stack(wanted, create_index, **({} if index_cls is None else {"index_cls": index_cls}))
+            result = stack_dims(result, new, names)
+        return result
+
+    # -- selection -----------------------------------------------------------------------------------------------
+
+    def isel(self, indexers: Any = None, drop: bool = False, missing_dims: Any = "raise", **kwargs: Any) -> Self:
+        """Select by position; where that removes a dimension, its levels become scalar coordinates."""
+        return _without_tuples(super().isel(indexers, drop=drop, missing_dims=missing_dims, **kwargs))
+
+    def sel(
+        self, indexers: Any = None, method: str | None = None, tolerance: Any = None, drop: bool = False, **kwargs: Any
+    ) -> Self:
+        """Select by value, on dimensions and on levels.
+
+        Selecting on levels keeps the dimension and all its levels, the selected one too.
+
+        Parameters
+        ----------
+        indexers : mapping, optional
+            Level or dimension → what to select: a value; several values, in the order in which they are wanted; a
+            slice of values, both ends included; a boolean for each entry.
+        method, tolerance
+            Inexact matches, on dimensions without levels only; see :meth:`xarray.DataArray.sel`.
+        drop : bool
+            Drop coordinates that selecting on a dimension makes scalar.
+        **kwargs
+            ``indexers`` as keywords.
+
+        Raises
+        ------
+        KeyError
+            A level or value does not exist; the message names those that do.
+
+        Examples
+        --------
+        >>> assembly = DataAssembly(
+        ...     [1, 2, 3],
+        ...     coords={"region": ("neuroid", ["V4", "IT", "IT"]), "animal": ("neuroid", ["m", "m", "n"])},
+        ...     dims=["neuroid"],
+        ... )
+        >>> assembly.sel(region="IT", animal=["n", "m"]).values
+        array([3, 2])
+        """
+        wanted = {**(indexers or {}), **kwargs}
+        inexact = [name for name in wanted if name not in self.dims] if method or tolerance is not None else []
+        if inexact:
+            raise ValueError(
+                f"levels ({format_values(inexact)}) are selected by exact value: leave out method and tolerance"
+            )
+        plan = plan_selection(self, wanted)
+        result = self.isel(plan.positions) if plan.positions else self
+        if plan.native or not plan.positions:
+            result = super(DataAssembly, result).sel(plan.native, method=method, tolerance=tolerance, drop=drop)
+        return _without_tuples(result)
+
+    def multisel(self, indexers: Any = None, **kwargs: Any) -> Self:
+        """Select on several levels; the same as :meth:`sel`."""
+        return self.sel(indexers, **kwargs)
+
+    def sortby(self, variables: Any, ascending: bool = True) -> Self:
+        """Sort along dimensions by levels; equal entries keep their order, missing values come last.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            Levels, the first the most important; those of several dimensions sort each dimension by its own. Also
+            whatever :meth:`xarray.DataArray.sortby` accepts.
+        ascending : bool
+            False: greatest first.
+        """
+        names = [variables] if isinstance(variables, str) else variables
+        dims = level_dims(self)
+        if callable(names) or not all(isinstance(name, str) and name in dims for name in names):
+            return super().sortby(variables, ascending=ascending)
+        return self.isel(sorted_positions(self, names, ascending=ascending))
+
+    # -- reductions and groups -----------------------------------------------------------------------------------
+
+    def reduce(
+        self,
+        func: Callable[..., Any],
+        dim: Any = None,
+        *,
+        axis: Any = None,
+        keep_attrs: bool | None = None,
+        keepdims: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Reduce over dimensions, or over levels.
+
+        Over a level: entries that agree in all other levels of the dimension become one, sorted by these levels in
+        their order. ``mean(dim='repetition')`` thus averages over repetitions. Missing values in levels agree and come
+        last.
+
+        Parameters
+        ----------
+        func : callable
+            As for :meth:`xarray.DataArray.reduce`; ``mean``, ``median``, ``std``, ``sum`` and so on come through here.
+        dim : str or sequence of str, optional
+            Dimensions, levels or both; by default all dimensions.
+        axis, keepdims
+            For dimensions only.
+        keep_attrs : bool, optional
+            Whether the result has the attributes; by default it has.
+        """
+        keep_attrs = keeps_attrs(keep_attrs)
+        names = [dim] if isinstance(dim, str) else [] if dim is None or dim is ... else list(dim)
+        unknown = [name for name in names if name is not ... and name not in self.dims]
+        if not unknown:
+            return super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
+        levels = level_dims(self)
+        for name in unknown:
+            if name not in levels:
+                raise ValueError(str(unknown_name_error(self, name, what="reduction")))
+        if keepdims or axis is not None:
+            raise ValueError(f"over levels ({unknown}) neither axis nor keepdims can be had")
+        others = [name for name in names if name in self.dims]
+        unknown = [name for name in unknown if levels[name] not in others]  # the whole dimension vanishes anyway
+
+        def reduce(variable: xr.Variable, dims: list[Hashable]) -> xr.Variable:
+            return variable.reduce(func, [*dims, *others], keep_attrs=keep_attrs, **kwargs)
+
+        if not unknown:
+            return self.reduce(func, others, keep_attrs=keep_attrs, **kwargs)
+        return reduce_over_levels(self, unknown, reduce)
+
+    def multi_groupby(self, group_coord_names: Any) -> MultiGroupBy:
+        """Group by several levels of one dimension.
+
+        Parameters
+        ----------
+        group_coord_names : sequence of str
+            Levels in which the members of a group agree. Missing values agree and come last.
+
+        Returns
+        -------
+        MultiGroupBy
+            With ``mean``, ``median``, ``std``, ``sum``, ``min``, ``max``, ``count``, ``first`` and ``map``. Results
+            have the groups, sorted by the named levels, along the dimension, with these levels only.
+
+        Examples
+        --------
+        >>> assembly = DataAssembly(
+        ...     [1.0, 2.0, 6.0],
+        ...     coords={"a": ("p", ["x", "y", "x"]), "b": ("p", [0, 0, 0]), "c": ("p", [1, 2, 3])},
+        ...     dims=["p"],
+        ... )
+        >>> assembly.multi_groupby(["a", "b"]).mean().values
+        array([3.5, 2. ])
+        """
+        return MultiGroupBy(self, group_coord_names)
+
+    def multi_dim_apply(self, groups: Sequence[str], apply: Callable[..., Any]) -> Self:
+        """Apply a function to every combination of groups, along several dimensions at once.
+
+        Parameters
+        ----------
+        groups : sequence of str
+            Levels, of one or several dimensions. Dimensions of which none is named stay whole.
+        apply : callable
+            Called with the values of a combination and, as keywords, the values of every coordinate there (single
+            values where there is only one). Returns values of the same shape, or one for all.
+
+        Returns
+        -------
+        DataAssembly
+            As this one, with the results in place of the values.
+
+        Examples
+        --------
+        >>> assembly = DataAssembly(
+        ...     [[1.0, 2.0], [3.0, 5.0]], coords={"a": ("p", ["x", "y"]), "b": ("q", ["m", "n"])}, dims=["p", "q"]
+        ... )
+        >>> assembly.multi_dim_apply(["a"], lambda values, **_: values - values.mean()).values
+        array([[-0.5,  0.5],
+               [-1. ,  1. ]])
+        """
+        return apply_to_cells(self, [groups] if isinstance(groups, str) else list(groups), apply)
+
+    # -- comparison and arithmetic -------------------------------------------------------------------------------
+
+    def identical(self, other: Any) -> bool:
+        """Whether values, coordinates, name and attributes are the same; attributes may be tables or assemblies."""
+        if not (isinstance(other, xr.DataArray) and self.name == other.name):
+            return False
+        if not self.equals(other):  # type: ignore[arg-type] # any array may be compared
+            return False
+        coords, others = named_coords(self), named_coords(other)
+        return same_attribute(self.attrs, other.attrs) and all(
+            same_attribute(variable.attrs, others[name].attrs) for name, variable in coords.items()
+        )
+
+    def _binary_op(self, other: Any, f: Callable[..., Any], reflexive: bool = False) -> Any:
+        with xr.set_options(keep_attrs=False):
+            result = super()._binary_op(other, f, reflexive)
+        if result is not NotImplemented:
+            result.attrs = merge_attrs((other, self) if reflexive else (self, other))
+        return result
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        with xr.set_options(keep_attrs=False):
+            result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        if type(result) is xr.DataArray:
+            result = type(self)._plain(result)
+            result.attrs = merge_attrs(inputs)
+        return result
+
+
+def _without_tuples(array: Assembly) -> Assembly:
+    """Remove, in place, what is left of an index when its dimension is gone; its levels say the same."""
+    left = [name for name in array._coords if name not in array.dims and holds_tuples(array, name)]
+    if left:
+        array._coords = {name: variable for name, variable in array._coords.items() if name not in left}
+    return array
 
 
 class NeuroidAssembly(DataAssembly):
@@ -106,7 +634,34 @@ ASSEMBLY_CLASSES: dict[str, type[DataAssembly]] = {
 
 def __getattr__(name: str) -> Any:
     if name in ("AssemblyLoader", "StimulusMergeAssemblyLoader"):  # where existing plugins import it from
-        from brainscore_core.supported_data_standards.brainio._loaders import AssemblyLoader
+        from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
 
         return AssemblyLoader
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def resolve_assembly_class(name: str | type[DataAssembly]) -> type[DataAssembly]:
+    """Return the assembly class of this name.
+
+    Parameters
+    ----------
+    name : str
+        For example ``'NeuroidAssembly'``. A class is returned as it is.
+
+    Raises
+    ------
+    UnknownIdentifier
+        There is no such class; the message has the nearest names.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.fetch import resolve_assembly_class
+    >>> resolve_assembly_class("BehavioralAssembly").__name__
+    'BehavioralAssembly'
+    """
+    if isinstance(name, type):
+        return name
+    if name not in ASSEMBLY_CLASSES:
+        near = nearest(str(name), ASSEMBLY_CLASSES, limit=3) or sorted(ASSEMBLY_CLASSES)
+        raise UnknownIdentifier(f"there is no assembly class {name!r}", remedy=f"did you mean {' or '.join(near)}?")
+    return ASSEMBLY_CLASSES[name]

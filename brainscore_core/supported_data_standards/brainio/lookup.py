@@ -1,26 +1,24 @@
-"""What is in the catalogs that are installed, and how to load it.
+"""Search the installed catalogs for stimulus sets and assemblies.
 
-Catalogs are how the first tutorial registers data; plugins register theirs in the registries. ``brainio.get_assembly``
-and ``brainio.get_stimulus_set`` know both, the functions here only catalogs.
+Catalogs are how the first tutorial registers data; plugins register theirs in the registries.
+:mod:`fetch` loads what is found.
 """
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.plugins import nearest
-
-from ._catalog import ASSEMBLY, CATALOG_COLUMNS, STIMULUS_SET, Catalog, installed_catalogs, kind_of_file
-from ._catalog_rows import UploadedFile, add_rows
-from ._fetching import FetchRequest, fetch_all
-from ._hosted import load_from_requests
-from ._loaders import AssemblyLoader
-from ._locations import located
-from .assemblies import DataAssembly
-from .s3 import sha1_hash
-from .stimuli import StimulusSet
+from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.supported_data_standards.brainio.catalogs import (
+    ASSEMBLY,
+    CATALOG_COLUMNS,
+    STIMULUS_SET,
+    Catalog,
+    UploadedFile,
+    add_rows,
+    installed_catalogs,
+    kind_of_file,
+)
 
 __all__ = [
     "SOURCE_CATALOG",
@@ -30,15 +28,12 @@ __all__ = [
     "StimulusSetLookupError",
     "append",
     "combined_catalog",
-    "get_assembly",
     "get_catalogs",
-    "get_stimulus_set",
     "list_assemblies",
     "list_installed_catalogs",
     "list_stimulus_sets",
     "lookup_assembly",
     "lookup_stimulus_set",
-    "sha1_hash",
 ]
 
 TYPE_ASSEMBLY = ASSEMBLY
@@ -113,15 +108,15 @@ def lookup_stimulus_set(identifier: str) -> tuple["pd.Series[Any]", "pd.Series[A
     UserError
         Catalogs contradict each other.
     """
-    rows = _rows(identifier, STIMULUS_SET, StimulusSetLookupError)
+    rows = _rows_of(identifier, STIMULUS_SET, StimulusSetLookupError)
     kinds = rows["location"].map(kind_of_file)
-    table = _only(rows[kinds == ".csv"], identifier)
+    table = _only_row(rows[kinds == ".csv"], identifier)
     if table is None:
         raise StimulusSetLookupError(
             f"the catalog {rows.iloc[0][SOURCE_CATALOG]!r} has no CSV file of the stimulus set {identifier!r}",
             remedy="a stimulus set has two rows: one whose location ends in .csv, one whose location ends in .zip",
         )
-    return table, _only(rows[kinds == ".zip"], identifier)
+    return table, _only_row(rows[kinds == ".zip"], identifier)
 
 
 def lookup_assembly(identifier: str) -> "pd.Series[Any]":
@@ -144,7 +139,7 @@ def lookup_assembly(identifier: str) -> "pd.Series[Any]":
     UserError
         Catalogs contradict each other.
     """
-    row = _only(_rows(identifier, ASSEMBLY, AssemblyLookupError), identifier)
+    row = _only_row(_rows_of(identifier, ASSEMBLY, AssemblyLookupError), identifier)
     assert row is not None  # _rows gives at least one
     return row
 
@@ -195,67 +190,11 @@ def append(
     return add_rows(catalog_identifier, [row])
 
 
-def get_stimulus_set(identifier: str) -> StimulusSet:
-    """Load a stimulus set that a catalog lists.
-
-    Parameters
-    ----------
-    identifier : str
-        Its name in the catalogs.
-
-    Returns
-    -------
-    StimulusSet
-
-    Raises
-    ------
-    StimulusSetLookupError
-        No catalog has it.
-    FetchError
-        A file cannot be fetched, or has another hash than the catalog says.
-    """
-    table, archive = lookup_stimulus_set(identifier)
-    requests = (_request(table), None if archive is None else _request(archive))
-    return load_from_requests(identifier, *requests)
-
-
-def get_assembly(identifier: str) -> DataAssembly:
-    """Load an assembly that a catalog lists, with the stimulus set that the catalog names for it.
-
-    Parameters
-    ----------
-    identifier : str
-        Its name in the catalogs.
-
-    Returns
-    -------
-    DataAssembly
-        Of the class in the catalog; the stimulus set's columns are levels of ``presentation``.
-
-    Raises
-    ------
-    AssemblyLookupError
-        No catalog has it.
-    StimulusSetLookupError
-        No catalog has its stimulus set.
-    FetchError
-        A file cannot be fetched, or has another hash than the catalog says.
-    """
-    row = lookup_assembly(identifier)
-    stimuli = row["stimulus_set_identifier"]
-    stimulus_set = None if pd.isna(stimuli) else get_stimulus_set(stimuli)
-    (path,) = fetch_all([_request(row)])
-    cls = "DataAssembly" if pd.isna(row["class"]) else row["class"]
-    assembly = AssemblyLoader(cls, path, stimulus_set=stimulus_set).load()
-    assembly.attrs["identifier"] = identifier
-    return assembly
-
-
 def _identifiers(catalog: pd.DataFrame, lookup_type: str) -> list[str]:
     return sorted(set(catalog["identifier"][catalog["lookup_type"] == lookup_type]))
 
 
-def _rows(identifier: str, lookup_type: str, error: type[UnknownIdentifier]) -> pd.DataFrame:
+def _rows_of(identifier: str, lookup_type: str, error: type[UnknownIdentifier]) -> pd.DataFrame:
     catalog = combined_catalog()
     rows = catalog[(catalog["identifier"] == identifier) & (catalog["lookup_type"] == lookup_type)]
     if rows.empty:
@@ -270,7 +209,7 @@ def _rows(identifier: str, lookup_type: str, error: type[UnknownIdentifier]) -> 
     return rows
 
 
-def _only(rows: pd.DataFrame, identifier: str) -> "pd.Series[Any] | None":
+def _only_row(rows: pd.DataFrame, identifier: str) -> "pd.Series[Any] | None":
     """Return the one row that all catalogs agree on; None where there is none."""
     facts = [name for name in (*CATALOG_COLUMNS, "version_id") if name in rows.columns]
     different = rows.drop_duplicates(subset=facts)
@@ -281,27 +220,3 @@ def _only(rows: pd.DataFrame, identifier: str) -> "pd.Series[Any] | None":
             remedy="correct one of them, or uninstall it",
         )
     return None if different.empty else different.iloc[0]
-
-
-def _request(row: "pd.Series[Any]") -> FetchRequest:
-    """What to fetch for a row of a catalog."""
-    catalog = row[SOURCE_CATALOG]
-    file = Path(installed_catalogs()[catalog].source_path)
-    values = {name: _text(row.get(name)) for name in ("location_type", "location", "sha1", "version_id")}
-    if not values["sha1"] or not values["location"]:
-        raise UserError(
-            f"the catalog {catalog!r} gives no {'sha1' if values['location'] else 'location'} for a file of "
-            f"{row['identifier']!r}",
-            remedy=f"add it to {file}",
-        )
-    return located(
-        values["location_type"] or "none",
-        values["location"],
-        sha1=values["sha1"],
-        version_id=values["version_id"],
-        folder=file.parent,
-    )
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None or pd.isna(value) else str(value)

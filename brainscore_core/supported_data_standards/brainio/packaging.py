@@ -1,13 +1,15 @@
-"""Package stimulus sets and assemblies into files: CSV and ZIP, and netCDF; and upload these to S3.
+"""Package stimulus sets (CSV and ZIP) and assemblies (netCDF), and upload them to S3.
 
 The same input gives the same bytes, and so the same hashes, in any process and on any day.
 """
 
+import contextlib
 import shutil
 import stat
+import tempfile
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,52 +17,53 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from brainscore_core.files import file_digest
-from brainscore_core.supported_data_standards.brainio._check_assembly import (
-    NAN_ALLOWED,
-    check_alignment,
-    stimulus_ids,
-)
-from brainscore_core.supported_data_standards.brainio._check_files import table_ids
-from brainscore_core.supported_data_standards.brainio._check_names import check_identifier, stored_identifier
-from brainscore_core.supported_data_standards.brainio._check_stimuli import (
-    check_files,
-    check_ids_of,
-    check_table,
-    csv_bytes,
-    paths_of,
-    stored_names,
-)
-from brainscore_core.supported_data_standards.brainio._findings import (
-    Finding,
-    ValidationWarning,
-    raise_for_errors,
-)
-from brainscore_core.supported_data_standards.brainio._package_upload import (
-    package_data_assembly,
-    package_stimulus_set,
-)
-from brainscore_core.supported_data_standards.brainio._replace import new_files
-from brainscore_core.supported_data_standards.brainio._s3_client import NoCredentials
-from brainscore_core.supported_data_standards.brainio._upload import (
+from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest, replacing_together
+from brainscore_core.paths import packages_home
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, check_alignment, stimulus_ids
+from brainscore_core.supported_data_standards.brainio.buckets import (
     AlreadyThere,
-    PublicityWarning,
+    NoCredentials,
+    PublicAccessWarning,
     UploadError,
+    check_overwrite,
     upload_to_s3,
 )
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.catalogs import (
+    ASSEMBLY,
+    STIMULUS_SET,
+    UploadedFile,
+    add_assembly,
+    add_stimulus_set,
+    check_not_taken,
+)
+from brainscore_core.supported_data_standards.brainio.findings import Finding, ValidationWarning, raise_for_errors
 from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
-from brainscore_core.supported_data_standards.brainio.validation import validate_assembly, validate_stimulus_set
+from brainscore_core.supported_data_standards.brainio.stimulus_checks import (
+    check_files,
+    check_identifier,
+    check_stimulus_ids,
+    check_table,
+    csv_bytes,
+    paths_by_id,
+    stored_identifier,
+    stored_names,
+)
+from brainscore_core.supported_data_standards.brainio.validation import (
+    table_ids,
+    validate_assembly,
+    validate_stimulus_set,
+)
 
 __all__ = [
     "AlreadyThere",
     "NoCredentials",
-    "PublicityWarning",
+    "PublicAccessWarning",
     "StimulusArchive",
     "UploadError",
     "create_stimulus_csv",
     "create_stimulus_zip",
-    "default_folder",
     "package_data_assembly",
     "package_data_assembly_locally",
     "package_stimulus_set",
@@ -79,11 +82,6 @@ class StimulusArchive(NamedTuple):
 
     sha1: str
     filenames: list[str]
-
-
-def default_folder() -> Path:
-    """Folder of packages where none is given: ``~/Downloads/brainscore_packages``."""
-    return Path("~/Downloads/brainscore_packages").expanduser()
 
 
 def package_stimulus_set_locally(
@@ -142,17 +140,17 @@ def package_stimulus_set_locally(
     """
     if stimulus_set_identifier is None:
         stimulus_set_identifier = getattr(proto_stimulus_set, "identifier", None)
-    _settle(validate_stimulus_set(proto_stimulus_set, stimulus_set_identifier))
-    folder = _folder(downloads_path)
+    _raise_or_warn(validate_stimulus_set(proto_stimulus_set, stimulus_set_identifier))
+    folder = _target_folder(downloads_path)
     name = f"stimulus_{stored_identifier(stimulus_set_identifier)}"
     csv_path, zip_path = folder / f"{name}.csv", folder / f"{name}.zip"
-    has_files = bool(paths_of(proto_stimulus_set))
+    has_files = bool(paths_by_id(proto_stimulus_set))
     table = pd.DataFrame(proto_stimulus_set)
     if has_files:
         table = table.assign(filename=stored_names(proto_stimulus_set))
     # the table last: where it is, its archive is
     targets = [zip_path, csv_path] if has_files else [csv_path]
-    with new_files(targets) as parts:
+    with replacing_together(targets, warning=ValidationWarning) as parts:
         if has_files:
             _write_zip(proto_stimulus_set, parts[0])
             zip_sha1 = file_digest(parts[0], "sha1")
@@ -238,10 +236,10 @@ def package_data_assembly_locally(
     for name, extra in (extras or {}).items():
         for finding in validate_assembly(extra, assembly_class_name=DataAssembly):
             findings.append(replace(finding, source=f"extra {name!r}"))
-    folder = _folder(downloads_path)
+    folder = _target_folder(downloads_path)
     if isinstance(proto_data_assembly, xr.DataArray) and isinstance(stimulus_set_identifier, str):
         findings += _compare_with_package(proto_data_assembly, stimulus_set_identifier, folder)
-    _settle(findings)
+    _raise_or_warn(findings)
     assembly = proto_data_assembly.copy(deep=False)
     assembly.attrs = {**proto_data_assembly.attrs, "identifier": assembly_identifier}
     assembly.attrs.pop("stimulus_set", None)
@@ -251,7 +249,7 @@ def package_data_assembly_locally(
     if allow_nan is not None:
         assembly.attrs[NAN_ALLOWED] = allow_nan
     path = folder / f"assy_{stored_identifier(assembly_identifier)}.nc"
-    with new_files([path]) as parts:
+    with replacing_together([path], warning=ValidationWarning) as parts:
         sha1 = write_netcdf(assembly, parts[0], extras=extras)
     cls = assembly_class_name if isinstance(assembly_class_name, str) else assembly_class_name.__name__
     return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": cls}
@@ -286,9 +284,9 @@ def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Pat
     """
     findings = check_table(proto_stimulus_set, allow_filename=True)
     if isinstance(proto_stimulus_set, pd.DataFrame) and proto_stimulus_set.columns.is_unique:
-        findings += check_ids_of(proto_stimulus_set)
-    _settle(findings)
-    with new_files([Path(target_path).expanduser().absolute()]) as [part]:
+        findings += check_stimulus_ids(proto_stimulus_set)
+    _raise_or_warn(findings)
+    with replacing_together([Path(target_path).expanduser().absolute()], warning=ValidationWarning) as [part]:
         part.write_bytes(csv_bytes(proto_stimulus_set))
         return file_digest(part, "sha1")
 
@@ -325,20 +323,20 @@ def create_stimulus_zip(proto_stimulus_set: pd.DataFrame, target_zip_path: str |
     >>> create_stimulus_zip(words, folder / "words.zip").filenames
     ['word_1.txt']
     """
-    findings = check_ids_of(proto_stimulus_set)
+    findings = check_stimulus_ids(proto_stimulus_set)
     if not findings:
         findings = check_files(proto_stimulus_set)
-        if not paths_of(proto_stimulus_set):
+        if not paths_by_id(proto_stimulus_set):
             findings = [Finding("no files", "stimulus_paths is empty", "set stimulus_paths = {stimulus_id: path, …}")]
-    _settle(findings)
-    with new_files([Path(target_zip_path).expanduser().absolute()]) as [part]:
+    _raise_or_warn(findings)
+    with replacing_together([Path(target_zip_path).expanduser().absolute()], warning=ValidationWarning) as [part]:
         filenames = _write_zip(proto_stimulus_set, part)
         return StimulusArchive(file_digest(part, "sha1"), filenames)
 
 
 def _write_zip(stimulus_set: pd.DataFrame, path: Path) -> list[str]:
     names = stored_names(stimulus_set)
-    paths = paths_of(stimulus_set)
+    paths = paths_by_id(stimulus_set)
     with zipfile.ZipFile(path, "x", compression=zipfile.ZIP_STORED) as archive:
         for name, stimulus_id in zip(names, stimulus_set["stimulus_id"], strict=True):
             source = Path(paths[stimulus_id])
@@ -351,12 +349,12 @@ def _write_zip(stimulus_set: pd.DataFrame, path: Path) -> list[str]:
     return names
 
 
-def _folder(downloads_path: str | Path | None) -> Path:
-    folder = default_folder() if downloads_path is None else Path(downloads_path)
+def _target_folder(downloads_path: str | Path | None) -> Path:
+    folder = packages_home() if downloads_path is None else Path(downloads_path)
     return folder.expanduser().absolute()
 
 
-def _settle(findings: Sequence[Finding]) -> None:
+def _raise_or_warn(findings: Sequence[Finding]) -> None:
     """Raise for errors; pass warnings on."""
     raise_for_errors(findings)
     for finding in findings:
@@ -370,3 +368,214 @@ def _compare_with_package(assembly: xr.DataArray, stimulus_set_identifier: str, 
         return []
     findings = check_alignment(stimulus_ids(assembly), ids, where=str(table))
     return [replace(finding, severity="warning") for finding in findings]
+
+
+def package_stimulus_set(
+    catalog_name: str | None = None,
+    proto_stimulus_set: pd.DataFrame | None = None,
+    stimulus_set_identifier: str | None = None,
+    bucket_name: str | None = None,
+    *,
+    downloads_path: str | Path | None = None,
+    overwrite: bool = False,
+    public: bool = False,
+) -> dict[str, Any]:
+    """Check a stimulus set, package it, and upload table and archive to S3.
+
+    Needs ``pip install 'brainscore[s3]'`` and credentials (``aws configure``).
+
+    Parameters
+    ----------
+    catalog_name : str or None
+        Catalog to add the data to: the name of one that is installed, or the path of a ``lookup.csv``, which is made
+        where it is not there. None where a plugin registers the data.
+    proto_stimulus_set : StimulusSet
+        The stimuli; see :func:`package_stimulus_set_locally`.
+    stimulus_set_identifier : str
+        Name of the stimulus set; by default its own ``identifier``.
+    bucket_name : str
+        Bucket, or ``bucket/folder/…``.
+    downloads_path : path, optional
+        Where to keep the package, too; by default nowhere.
+    overwrite : bool, default False
+        Whether objects of another content may be replaced. Those of the same content are left as they are.
+    public : bool, default False
+        Ask S3 to let everybody read the data; see :func:`upload_to_s3`.
+
+    Returns
+    -------
+    dict
+        The arguments of `load_stimulus_set_from_s3`: ``identifier``, ``bucket``, ``csv_sha1``, ``zip_sha1``,
+        ``csv_version_id``, ``zip_version_id``. Those of the archive are None for stimuli without files; versions are
+        None where the bucket keeps none.
+
+    Raises
+    ------
+    ValidationError
+        Has everything that is wrong; nothing was uploaded.
+    UploadError
+        The server refuses; `AlreadyThere` where it holds other data of that name, and nothing was uploaded.
+    NoCredentials
+        boto3 is not installed, or finds no credentials.
+
+    Warns
+    -----
+    PublicityWarning
+        Anybody can read the data though `public` is False, or nobody though it is True.
+    """
+    _require_catalog_name(catalog_name, "catalog_name", "proto_stimulus_set")
+    if proto_stimulus_set is None:
+        raise UserError("proto_stimulus_set is missing", remedy="pass proto_stimulus_set=… (a StimulusSet)")
+    bucket = _require_bucket(bucket_name)
+    identifier: Any = stimulus_set_identifier  # None is the stimulus set's own
+    with _package_folder(downloads_path) as folder:
+        package = package_stimulus_set_locally(proto_stimulus_set, identifier, downloads_path=folder)
+        # the archive first: where the table is, its archive is
+        paths = {kind: Path(package[f"{kind}_path"]) for kind in ("zip", "csv") if package[f"{kind}_path"]}
+        if not overwrite:
+            check_not_taken(
+                catalog_name, package["identifier"], STIMULUS_SET, [package[f"{kind}_sha1"] for kind in paths]
+            )
+        for path in paths.values():
+            check_overwrite(path, bucket, path.name, overwrite=overwrite)
+        uploaded = {
+            kind: upload_to_s3(path, bucket, path.name, overwrite=overwrite, public=public)
+            for kind, path in paths.items()
+        }
+    stored = {
+        kind: UploadedFile(bucket, path.name, package[f"{kind}_sha1"], uploaded[kind]["VersionId"])
+        for kind, path in paths.items()
+    }
+    add_stimulus_set(
+        catalog_name, package["identifier"], table=stored["csv"], archive=stored.get("zip"), replace=overwrite
+    )
+    return {
+        "identifier": package["identifier"],
+        "bucket": bucket,
+        "csv_sha1": package["csv_sha1"],
+        "zip_sha1": package["zip_sha1"],
+        "csv_version_id": uploaded["csv"]["VersionId"],
+        "zip_version_id": uploaded["zip"]["VersionId"] if "zip" in uploaded else None,
+    }
+
+
+def package_data_assembly(
+    catalog_identifier: str | None = None,
+    proto_data_assembly: xr.DataArray | None = None,
+    assembly_identifier: str | None = None,
+    stimulus_set_identifier: str | None = None,
+    assembly_class_name: str | type[DataAssembly] = "NeuroidAssembly",
+    bucket_name: str | None = None,
+    extras: Mapping[str, xr.DataArray] | None = None,
+    *,
+    allow_nan: str | None = None,
+    downloads_path: str | Path | None = None,
+    overwrite: bool = False,
+    public: bool = False,
+) -> dict[str, Any]:
+    """Check an assembly, package it, and upload it to S3.
+
+    Needs ``pip install 'brainscore[s3]'`` and credentials (``aws configure``).
+
+    Parameters
+    ----------
+    catalog_identifier : str or None
+        Catalog to add the data to: the name of one that is installed, or the path of a ``lookup.csv``, which is made
+        where it is not there. None where a plugin registers the data.
+    proto_data_assembly : DataAssembly
+        The measurements; see :func:`package_data_assembly_locally`.
+    assembly_identifier : str
+        Name of the assembly.
+    stimulus_set_identifier : str or None
+        Name of the stimuli that were shown.
+    assembly_class_name : str or type, default 'NeuroidAssembly'
+        Class of the assembly.
+    bucket_name : str
+        Bucket, or ``bucket/folder/…``.
+    extras : mapping, optional
+        Name → further assembly, stored in the same file.
+    allow_nan : str, optional
+        Why values are missing.
+    downloads_path : path, optional
+        Where to keep the package, too; by default nowhere.
+    overwrite : bool, default False
+        Whether an object of another content may be replaced. One of the same content is left as it is.
+    public : bool, default False
+        Ask S3 to let everybody read the data; see :func:`upload_to_s3`.
+
+    Returns
+    -------
+    dict
+        The arguments of `load_assembly_from_s3`: ``identifier``, ``version_id`` (None where the bucket keeps no
+        versions), ``sha1``, ``bucket``, ``cls``.
+
+    Raises
+    ------
+    ValidationError
+        Has everything that is wrong; nothing was uploaded.
+    UploadError
+        The server refuses; `AlreadyThere` where it holds other data of that name.
+    NoCredentials
+        boto3 is not installed, or finds no credentials.
+
+    Warns
+    -----
+    PublicityWarning
+        Anybody can read the data though `public` is False, or nobody though it is True.
+    """
+    _require_catalog_name(catalog_identifier, "catalog_identifier", "proto_data_assembly")
+    if proto_data_assembly is None or assembly_identifier is None:
+        missing = "proto_data_assembly" if proto_data_assembly is None else "assembly_identifier"
+        raise UserError(f"{missing} is missing", remedy=f"pass {missing}=…")
+    bucket = _require_bucket(bucket_name)
+    with _package_folder(downloads_path) as folder:
+        package = package_data_assembly_locally(
+            proto_data_assembly,
+            assembly_identifier,
+            stimulus_set_identifier,
+            assembly_class_name,
+            downloads_path=folder,
+            extras=extras,
+            allow_nan=allow_nan,
+        )
+        path = Path(package["path"])
+        if not overwrite:
+            check_not_taken(catalog_identifier, package["identifier"], ASSEMBLY, [package["sha1"]])
+        properties = upload_to_s3(path, bucket, path.name, overwrite=overwrite, public=public)
+    add_assembly(
+        catalog_identifier,
+        package["identifier"],
+        file=UploadedFile(bucket, path.name, package["sha1"], properties["VersionId"]),
+        cls=package["cls"],
+        stimulus_set_identifier=stimulus_set_identifier,
+        replace=overwrite,
+    )
+    return {
+        "identifier": package["identifier"],
+        "version_id": properties["VersionId"],
+        "sha1": package["sha1"],
+        "bucket": bucket,
+        "cls": package["cls"],
+    }
+
+
+def _require_catalog_name(catalog: Any, name: str, data: str) -> None:
+    if isinstance(catalog, pd.DataFrame | xr.DataArray):
+        raise UserError(f"the first argument is {name}, not the data", remedy=f"pass the data as {data}=…")
+
+
+def _require_bucket(bucket_name: str | None) -> str:
+    if not bucket_name:
+        raise UserError(
+            "no bucket is named", remedy="pass bucket_name='bucket' or 'bucket/folder'; you are told with your access"
+        )
+    return bucket_name.strip("/")
+
+
+@contextlib.contextmanager
+def _package_folder(downloads_path: str | Path | None) -> Iterator[Path]:
+    if downloads_path is not None:
+        yield Path(downloads_path)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)

@@ -1,23 +1,37 @@
-"""Load stimulus sets, assemblies and files from S3: without credentials where they are public, else with.
+"""Load stimulus sets, assemblies and files from S3, with credentials if they are private.
 
-Every object is addressed by its version and checked by its sha1; the way there is
-:func:`~brainscore_core.supported_data_standards.brainio.fetch.fetch`: mirror, cache, network.
+Every object is addressed by its version and checked by its sha1. It is searched in the mirrors, the cache and
+the network, as by :func:`~brainscore_core.supported_data_standards.brainio.fetch.fetch`.
 """
 
+import contextlib
+import logging
 import os
-from collections.abc import Callable, Iterable
+import shutil
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from brainscore_core.errors import UserError
-from brainscore_core.files import file_digest
-
-from ._cache import cache_home
-from ._fetching import FetchRequest, fetch_all
-from ._hosted import load_assembly, load_from_requests
-from ._placing import copy_all, is_there, link_or_copy, warn_of_unverified
-from ._s3_client import object_of, object_url
-from .assemblies import DataAssembly
-from .stimuli import StimulusSet
+from brainscore_core.files import PART_SUFFIX, file_digest, replacing
+from brainscore_core.paths import cache_home
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.buckets import object_url, s3_object
+from brainscore_core.supported_data_standards.brainio.cache import digest_mismatch, parse_digest
+from brainscore_core.supported_data_standards.brainio.downloads import (
+    UnverifiedFileWarning,
+    redacted_url,
+    storage_error,
+)
+from brainscore_core.supported_data_standards.brainio.fetch import load_assembly, load_from_requests
+from brainscore_core.supported_data_standards.brainio.remote_files import (
+    FetchRequest,
+    fetch_all,
+    object_request,
+    recorded_digest,
+)
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = [
     "download_file_if_not_exists",
@@ -29,6 +43,66 @@ __all__ = [
     "load_weight_file",
     "sha1_hash",
 ]
+
+_SHOWN = 5  # names of a list in a message
+_logger = logging.getLogger(__name__)
+
+
+def is_in_place(request: FetchRequest, target: Path) -> bool:
+    """Whether the right file lies at `target` already."""
+    digests = request.digests
+    if not digests:
+        held = recorded_digest(request)
+        digests = () if held is None else (parse_digest("sha256", held),)
+    return bool(digests) and target.is_file() and digest_mismatch(target, digests) is None
+
+
+def copy_files(wanted: Sequence[tuple[FetchRequest, Path]]) -> None:
+    """Fetch all files, then copy each to its place; right ones that lie there stay."""
+    missing = [(request, target) for request, target in wanted if not is_in_place(request, target)]
+    for (request, target), source in zip(missing, fetch_all(request for request, _ in missing), strict=True):
+        _copy(source, target, request)
+
+
+def _copy(source: Path, target: Path, request: FetchRequest) -> None:
+    try:
+        with source.open("rb") as found, replacing(target) as copy:
+            shutil.copyfileobj(found, copy)
+    except OSError as error:
+        raise storage_error(error, redacted_url(request.url), target.parent) from error
+
+
+def link_or_copy(source: Path, target: Path, request: FetchRequest) -> None:
+    """Put a link in one step, so that a file of gigabytes is stored once."""
+    part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.symlink_to(source)
+        part.replace(target)
+    except OSError as error:
+        _logger.debug("no link at %s: %s", target, error)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        _copy(source, target, request)
+
+
+def warn_about_unverified(loaded: Sequence[tuple[FetchRequest, Path]]) -> None:
+    """Say the hashes of files that are registered without one."""
+    unverified = [(request, path) for request, path in loaded if not request.digests]
+    if not unverified:
+        return
+    lines = [
+        f"{redacted_url(request.address)} has sha1 {file_digest(path, 'sha1')}" for request, path in unverified[:_SHOWN]
+    ]
+    if len(unverified) > _SHOWN:
+        lines.append(f"and {len(unverified) - _SHOWN} more")
+    warnings.warn(
+        "no sha1 is registered, so that whatever came first was taken for the right file: "
+        + "; ".join(lines)
+        + ". Where you trust it, pass that as sha1.",
+        UnverifiedFileWarning,
+        stacklevel=3,
+    )
 
 
 def sha1_hash(path: str | os.PathLike[str]) -> str:
@@ -185,11 +259,11 @@ def load_file_from_s3(
     request = object_request(bucket, path, sha1=sha1, version_id=version_id)
     if local_filepath is None:
         source = fetch_all([request])[0]
-        warn_of_unverified([(request, source)])
+        warn_about_unverified([(request, source)])
         return source
     target = Path(local_filepath).expanduser().absolute()
-    copy_all([(request, target)])
-    warn_of_unverified([(request, target)])
+    copy_files([(request, target)])
+    warn_about_unverified([(request, target)])
     return target
 
 
@@ -270,16 +344,16 @@ def load_folder_from_s3(
         raise UserError("save_directory is missing", remedy="pass the folder in which to put the files")
     root = Path(save_directory).expanduser().absolute()
     if filename_version_sha is None:
-        from ._s3_transfer import list_objects
+        from brainscore_core.supported_data_standards.brainio.buckets import list_objects
 
-        filename_version_sha = [(name, None, None) for name in list_objects(object_of(bucket, folder_path))]
+        filename_version_sha = [(name, None, None) for name in list_objects(s3_object(bucket, folder_path))]
     wanted = [
         (object_request(bucket, f"{folder_path.strip('/')}/{name}", sha1=sha1, version_id=version_id), root / name)
         for name, version_id, sha1 in filename_version_sha
-        if _is_inside(name)
+        if _require_relative(name)
     ]
-    copy_all(wanted)
-    warn_of_unverified(wanted)
+    copy_files(wanted)
+    warn_about_unverified(wanted)
     return root
 
 
@@ -323,17 +397,17 @@ def load_file(
         Without `sha1`.
     """
     folder = folder_name if folder_name is not None else os.environ.get("BRAINSCORE_S3_WEIGHT_FOLDER") or "models"
-    _is_inside(relative_path)
+    _require_relative(relative_path)
     request = object_request(bucket, f"{folder.strip('/')}/{relative_path}", sha1=sha1, version_id=version_id)
     home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
     target = home / folder.strip("/") / relative_path
-    if not is_there(request, target):
+    if not is_in_place(request, target):
         (source,) = fetch_all([request])
         if source.is_relative_to(cache_home()):
             link_or_copy(source, target, request)
         else:
             target = source
-    warn_of_unverified([(request, target)])
+    warn_about_unverified([(request, target)])
     return target
 
 
@@ -359,23 +433,17 @@ def load_weight_file(
     return load_file(bucket, relative_path, version_id=version_id, folder_name=folder_name, sha1=sha1)
 
 
-def object_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
-    """What to fetch for an object: every loader of this module asks through this one function."""
-    place = object_of(bucket, key)
-    return FetchRequest(object_url(place), sha1=sha1, version_id=version_id, first_use=sha1 is None, s3=place)
-
-
 def _hashed_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
     """Data are never taken without a hash."""
     if sha1 is None:
         raise UserError(
-            f"no hash is given for {object_url(object_of(bucket, key))}",
+            f"no hash is given for {object_url(s3_object(bucket, key))}",
             remedy="pass its sha1, which packaging gave you and `sha1sum FILE` prints",
         )
     return object_request(bucket, key, sha1=sha1, version_id=version_id)
 
 
-def _is_inside(name: str) -> bool:
+def _require_relative(name: str) -> bool:
     """Refuse a name that would be put outside its folder."""
     path = PurePosixPath(name)
     if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in name:

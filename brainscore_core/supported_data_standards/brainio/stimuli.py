@@ -1,26 +1,18 @@
-"""Tables of stimuli, with their files."""
+"""Tables of stimuli with their files, and the loader that reads them from disk."""
 
-from collections.abc import Mapping, Sequence
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pandas as pd
 
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.supported_data_standards.brainio.cache import unpacked_files
 
-if TYPE_CHECKING:
-    from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
-
-__all__ = ["StimulusSet", "StimulusSetLoader"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "StimulusSetLoader":  # the loader needs this module, so it is looked up when asked for
-        from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
-
-        return StimulusSetLoader
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = ["StimulusSet", "StimulusSetLoader", "link_files", "read_stimulus_table", "require_files"]
 
 
 class StimulusSet(pd.DataFrame):
@@ -181,8 +173,6 @@ class StimulusSet(pd.DataFrame):
     @classmethod
     def get_loader_class(cls) -> "type[StimulusSetLoader]":
         """Class that reads stimulus sets of this class; a subclass may have its own."""
-        from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
-
         return StimulusSetLoader
 
     @classmethod
@@ -258,3 +248,171 @@ def _united(several: list[dict[str, str | Path]]) -> dict[str, str | Path]:
             if Path(united.setdefault(stimulus_id, path)) != Path(path):
                 contradictory.add(stimulus_id)
     return {stimulus_id: path for stimulus_id, path in united.items() if stimulus_id not in contradictory}
+
+
+LEGACY_STIMULUS_ID = "image_id"
+
+
+STIMULUS_ID = "stimulus_id"
+
+
+STIMULUS_ID_COLUMNS = (STIMULUS_ID, LEGACY_STIMULUS_ID)
+
+
+_TEXT_COLUMNS = (*STIMULUS_ID_COLUMNS, "filename")
+
+
+_SHOWN = 5
+
+
+# before version 3 pandas read floats fast and nearly right, unless told otherwise
+EXACT_FLOATS: dict[str, Any] = {} if int(pd.__version__.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
+
+
+def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read the table of a stimulus set.
+
+    `stimulus_id` and `filename` are text whatever they look like (``001`` stays ``001``, ``NA`` is no missing value);
+    a table that has only the older column `image_id` gets a column `stimulus_id` with the same ids.
+    """
+    try:
+        table = pd.read_csv(csv_path, dtype=dict.fromkeys(_TEXT_COLUMNS, str), **EXACT_FLOATS)
+        # a second time, because pandas knows "NA is a missing value" only for all columns at once
+        text = pd.read_csv(csv_path, usecols=lambda name: name in _TEXT_COLUMNS, dtype=str, keep_default_na=False)
+        table = table.assign(**{str(name): column for name, column in text.items()})
+    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+        raise UserError(
+            f"cannot read the stimulus table {csv_path}: {error}", remedy="it must be a CSV file"
+        ) from error
+    StimulusSetLoader.correct_stimulus_id_name(table)
+    if STIMULUS_ID not in table.columns:
+        raise UserError(
+            f"{csv_path} has no column 'stimulus_id'", remedy=f"its columns are {', '.join(map(str, table.columns))}"
+        )
+    repeated = table[STIMULUS_ID][table[STIMULUS_ID].duplicated()].unique()
+    if len(repeated):
+        raise UserError(f"{csv_path} has stimulus ids twice: {_some(repeated)}", remedy="give each stimulus its own id")
+    return table
+
+
+class StimulusSetLoader:
+    r"""Builds a stimulus set from its table and the folder of its files.
+
+    Parameters
+    ----------
+    cls : type
+        Class of the stimulus set: `StimulusSet` or a subclass. Kept as ``stimulus_set_class``.
+    csv_path : path
+        Table with one row per stimulus: `stimulus_id`, `filename` (the file in the folder; kept as a column), and
+        whatever else describes the stimuli.
+    stimuli_directory : path or None
+        Folder of exactly the files that the table lists; None for stimuli without files.
+
+    Notes
+    -----
+    A subclass may override :meth:`load`, to load a sample of the stimuli for example. The earlier form without
+    `cls`, ``StimulusSetLoader(csv_path, stimuli_directory)``, is deprecated.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "files").mkdir()
+    >>> _ = (folder / "files" / "cat.png").write_bytes(b"")
+    >>> _ = (folder / "pets.csv").write_text("stimulus_id,filename,animal\n001,cat.png,cat\n")
+    >>> stimulus_set = StimulusSetLoader(StimulusSet, folder / "pets.csv", folder / "files").load()
+    >>> stimulus_set.get_stimulus("001").name
+    'cat.png'
+    """
+
+    def __init__(
+        self,
+        cls: type[StimulusSet] = StimulusSet,
+        csv_path: str | os.PathLike[str] | None = None,
+        stimuli_directory: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if not isinstance(cls, type):
+            warnings.warn(
+                "StimulusSetLoader(csv_path, stimuli_directory) is deprecated: pass the class first, "
+                "StimulusSetLoader(StimulusSet, csv_path, stimuli_directory)",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            cls, csv_path, stimuli_directory = StimulusSet, cls, csv_path or stimuli_directory
+        if csv_path is None:
+            raise UserError("csv_path is missing", remedy="pass the path of the table of the stimuli")
+        self.stimulus_set_class = cls
+        self.csv_path = Path(csv_path)
+        self.stimuli_directory = None if stimuli_directory is None else Path(stimuli_directory)
+
+    @classmethod
+    def correct_stimulus_id_name(cls, stimulus_set: pd.DataFrame) -> pd.DataFrame:
+        """Add the column `stimulus_id` to a table that has only the older column `image_id`.
+
+        Parameters
+        ----------
+        stimulus_set : DataFrame
+            Changed in place.
+
+        Returns
+        -------
+        DataFrame
+            The same table.
+        """
+        if LEGACY_STIMULUS_ID in stimulus_set and STIMULUS_ID not in stimulus_set:
+            stimulus_set[STIMULUS_ID] = stimulus_set[LEGACY_STIMULUS_ID]
+        return stimulus_set
+
+    def load(self) -> StimulusSet:
+        """Read the table and link the files.
+
+        Raises
+        ------
+        UserError
+            No readable table, ids given twice, or a folder that does not hold exactly the files of the table.
+        """
+        table = read_stimulus_table(self.csv_path)
+        if self.stimuli_directory is None:
+            return self.stimulus_set_class(table)
+        folder = self.stimuli_directory
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {folder}", remedy="unpack the archive of the stimuli first")
+        names = unpacked_files(folder)
+        require_files(table, names, source=str(self.csv_path), files=f"the folder {folder}")
+        return link_files(table, {name: folder / name for name in names}, self.stimulus_set_class)
+
+
+def require_files(table: pd.DataFrame, present: set[str], *, source: str, files: str) -> None:
+    """Refuse a table whose column `filename` does not list exactly the files that are `present`.
+
+    `source` and `files` say in the error where table and files are.
+    """
+    if "filename" not in table.columns:
+        raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus' file")
+    listed = set(table["filename"])
+    findings = [
+        f"{len(names)} {what}: {_some(sorted(names))}"
+        for names, what in ((listed - present, f"missing from {files}"), (present - listed, "not in the table"))
+        if names
+    ]
+    if findings:
+        raise UserError(
+            f"{source} and {files} do not list the same stimuli: " + "; ".join(findings),
+            remedy="check that table and files belong together, and that nobody changed the files",
+        )
+
+
+def link_files(table: pd.DataFrame, files: Mapping[str, Path], cls: type[StimulusSet] = StimulusSet) -> StimulusSet:
+    """Make a stimulus set of a table and the files that its column `filename` names."""
+    stimulus_set = cls(table)
+    stimulus_set.stimulus_paths = {
+        identifier: files[name] for identifier, name in zip(table[STIMULUS_ID], table["filename"], strict=True)
+    }
+    return stimulus_set
+
+
+def _some(names: Iterable[Any]) -> str:
+    names = list(names)
+    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(repr(str(name)) for name in names[:_SHOWN]) + more

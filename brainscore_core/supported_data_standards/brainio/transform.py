@@ -1,16 +1,415 @@
-"""Assemblies brought into correspondence with each other."""
+"""Stacking, merging, grouping and subsets of whole assemblies."""
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from brainscore_core.supported_data_standards.brainio._levels import coords_for_dim, level_dims
-from brainscore_core.supported_data_standards.brainio._select import listed, unknown_name
+from brainscore_core.supported_data_standards.brainio.levels import (
+    build_array,
+    coords_for_dim,
+    format_values,
+    gather_coords,
+    gathered_coords_of,
+    group_codes,
+    is_canonical,
+    level_dims,
+    named_coords,
+    unknown_name_error,
+)
 
-__all__ = ["subset"]
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+__all__ = [
+    "MultiGroupBy",
+    "apply_to_cells",
+    "array_is_element",
+    "gather_indexes",
+    "merge_data_arrays",
+    "reduce_over_levels",
+    "stack_dims",
+    "subset",
+]
+
+
+def array_is_element(arr: Any, element: Any) -> bool:
+    """Whether ``arr`` holds one thing, and that is ``element``.
+
+    Examples
+    --------
+    >>> array_is_element(("presentation",), "presentation")
+    True
+    >>> array_is_element(("presentation", "neuroid"), "presentation")
+    False
+    """
+    return len(arr) == 1 and bool(arr[0] == element)
+
+
+def gather_indexes(xr_data: Any) -> Any:
+    """Make every coordinate of a dimension a level of that dimension's index.
+
+    Assemblies are made so; this is for arrays whose index was reset.
+
+    Parameters
+    ----------
+    xr_data : DataArray
+        Any array.
+
+    Returns
+    -------
+    DataArray
+        Of the same class.
+    """
+    if is_canonical(xr_data):
+        return xr_data
+    return build_array(type(xr_data), xr_data.variable, gathered_coords_of(xr_data), xr_data.name)
+
+
+def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
+    """Put together arrays that hold different parts of the same whole.
+
+    Arrays that differ along one dimension are concatenated along it, in the order given. Otherwise the parts are
+    aligned by their levels; what no part holds is NaN.
+
+    Parameters
+    ----------
+    data_arrays : sequence of DataArray
+        Parts with the same dimensions.
+
+    Returns
+    -------
+    DataArray
+        Of the first one's class, with its attributes and name.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    >>> parts = [DataAssembly([[i]], coords={"s": ("p", ["a"]), "n": ("q", [i])}, dims=["p", "q"]) for i in (1, 2)]
+    >>> merge_data_arrays(parts).values
+    array([[1, 2]])
+    """
+    arrays = [gather_indexes(array) for array in data_arrays]
+    if not arrays:
+        raise ValueError("there is nothing to merge: the list of arrays is empty")
+    first = arrays[0]
+    if len(arrays) == 1:
+        return first
+    for array in arrays[1:]:
+        if set(array.dims) != set(first.dims):
+            raise ValueError(f"arrays to merge need the same dimensions, found {first.dims} and {array.dims}")
+    varying = [dim for dim in first.dims if not all(_same_along(first, array, dim) for array in arrays[1:])]
+    if len(varying) == 1 and _disjoint(arrays, varying[0]):
+        merged = xr.concat([array.transpose(*first.dims) for array in arrays], dim=varying[0], join="exact")
+    else:
+        parts = [array.rename("values") for array in arrays]
+        merged = xr.merge(parts, join="outer", compat="no_conflicts", combine_attrs="override")["values"]
+    result = build_array(type(first), merged.variable, gathered_coords_of(merged), first.name)
+    result.attrs = dict(first.attrs)
+    return result
+
+
+def _same_along(left: xr.DataArray, right: xr.DataArray, dim: Hashable) -> bool:
+    if left.sizes[dim] != right.sizes[dim]:
+        return False
+    ours, theirs = coords_for_dim(left, dim), coords_for_dim(right, dim)
+    return ours.keys() == theirs.keys() and all(variable.equals(theirs[name]) for name, variable in ours.items())
+
+
+def _disjoint(arrays: Sequence[xr.DataArray], dim: Hashable) -> bool:
+    """Whether the arrays have the same levels along ``dim`` and no entry in common."""
+    names = list(coords_for_dim(arrays[0], dim))
+    if not names or any(set(coords_for_dim(array, dim)) != set(names) for array in arrays):
+        return False
+    frames = [pd.DataFrame({name: coords_for_dim(array, dim)[name].values for name in names}) for array in arrays]
+    together = [frame.drop_duplicates() for frame in frames]
+    return not pd.concat(together).duplicated().any()
+
+
+def stack_dims(array: Any, new: Hashable, names: Any) -> Any:
+    """Array with several dimensions stacked into one, whose levels are all levels of theirs."""
+    if ... in names:
+        others = [dim for dim in array.dims if dim not in names]
+        names = [dim for name in names for dim in (others if name is ... else [name])]
+    names = list(names)
+    for name in names:
+        if name not in array.dims:
+            raise unknown_name_error(array, name, what="stack")
+    sizes = {name: array.sizes[name] for name in names}
+    coords: dict[Hashable, xr.Variable] = {}
+    for name, variable in named_coords(array).items():
+        if set(variable.dims) & set(names):
+            missing = {dim: size for dim, size in sizes.items() if dim not in variable.dims}
+            variable = variable.set_dims({**missing, **dict(zip(variable.dims, variable.shape, strict=True))})
+            coords[name] = variable.stack({new: names})
+        else:
+            coords[name] = variable
+    for name in names:
+        if not coords_for_dim(array, name):
+            counted = xr.Variable((name,), np.arange(sizes[name])).set_dims(sizes)
+            coords[name] = counted.stack({new: names})
+    variable = array.variable.stack({new: names})
+    return build_array(type(array), variable, gather_coords(coords, variable.dims), array.name)
+
+
+_GROUP, _MEMBER = "__group__", "__member__"
+
+
+def reduce_groups(
+    variable: xr.Variable, dim: Hashable, codes: np.ndarray, reduce: Callable[[xr.Variable], xr.Variable]
+) -> xr.Variable:
+    """Reduce the members of each group along ``dim``; the groups take the members' place.
+
+    Groups of one size are reduced together, as one array: what is done to each is exactly what ``reduce`` does to an
+    array of its own.
+
+    Parameters
+    ----------
+    variable : Variable
+        What to reduce.
+    dim : str
+        Dimension along which the groups lie.
+    codes : array of int
+        Number of each position's group, 0 … n − 1.
+    reduce : callable
+        Given a variable with a dimension ``__member__`` first to be removed, returns it without.
+    """
+    data = variable.transpose(dim, ...)
+    values, rest = data.values, data.dims[1:]
+    order = np.argsort(codes, kind="stable")
+    counts = np.bincount(codes)
+    starts = np.cumsum(counts) - counts
+    reduced, numbers = [], []
+    for size in np.unique(counts) if len(counts) else np.array([1]):
+        groups = np.flatnonzero(counts == size)
+        rows = order[starts[groups][:, np.newaxis] + np.arange(size)]
+        block = reduce(xr.Variable((_GROUP, _MEMBER, *rest), values[rows], variable.attrs))
+        if _MEMBER in block.dims:
+            raise ValueError("over a level only reductions are possible, such as a mean: this function keeps the shape")
+        reduced.append(block)
+        numbers.append(groups)
+    order = np.argsort(np.concatenate(numbers))
+    result = xr.Variable(reduced[0].dims, np.concatenate([block.values for block in reduced])[order], reduced[0].attrs)
+    kept = [dim if name == dim else name for name in variable.dims if name == dim or name in result.dims]
+    renamed = xr.Variable([dim if name == _GROUP else name for name in result.dims], result.values, result.attrs)
+    return renamed.transpose(*kept)
+
+
+def with_groups(
+    array: "DataAssembly", variable: xr.Variable, dim: Hashable, first: np.ndarray, names: Sequence[Hashable]
+) -> "DataAssembly":
+    """Array of one entry a group, with the levels ``names`` of each group's first member."""
+    coords: dict[Hashable, xr.Variable] = {}
+    for name, coordinate in named_coords(array).items():
+        if dim in coordinate.dims and (coordinate.dims != (dim,) or name not in names):
+            continue
+        if set(coordinate.dims) <= set(variable.dims):
+            coords[name] = coordinate.isel({dim: first}) if dim in coordinate.dims else coordinate
+    return build_array(type(array), variable, gather_coords(coords, variable.dims), array.name)
+
+
+def reduce_over_levels(
+    array: "DataAssembly", levels: Sequence[Hashable], reduce: Callable[[xr.Variable, list[Hashable]], xr.Variable]
+) -> "DataAssembly":
+    """Reduce over levels of one dimension: group by all its other levels.
+
+    Parameters
+    ----------
+    array : DataAssembly
+        What to reduce.
+    levels : sequence of str
+        Levels that vanish.
+    reduce : callable
+        Given a variable and a list of dimensions to be removed, returns it without.
+    """
+    dims = {level_dims(array)[level] for level in levels}
+    if len(dims) > 1:
+        raise ValueError(
+            f"the levels {list(levels)} belong to several dimensions ({sorted(map(str, dims))}): reduce over those of "
+            f"one dimension after the other"
+        )
+    dim = dims.pop()
+    kept = [name for name in coords_for_dim(array, dim) if name not in levels]
+    if not kept:
+        variable = reduce(array.variable, [dim])
+        return array._replace_maybe_drop_dims(variable)
+    codes, first = group_codes(array, kept, array.sizes[dim])
+    variable = reduce_groups(array.variable, dim, codes, lambda block: reduce(block, [_MEMBER]))
+    return with_groups(array, variable, dim, first, kept)
+
+
+class MultiGroupBy:
+    """Groups of entries that agree in several levels of one dimension; see :meth:`DataAssembly.multi_groupby`."""
+
+    def __init__(self, array: "DataAssembly", names: Sequence[Hashable]) -> None:
+        names = [names] if isinstance(names, str) else list(names)
+        dims = level_dims(array)
+        for name in names:
+            if name not in dims:
+                raise unknown_name_error(array, name, what="multi_groupby")
+        if len({dims[name] for name in names}) != 1:
+            raise ValueError(
+                f"multi_groupby needs levels of one dimension, got { ({name: dims[name] for name in names}) }"
+            )
+        self._array = array
+        self._names = names
+        self._dim = dims[names[0]]
+        self._codes, self._first = group_codes(array, names, array.sizes[self._dim])
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def __iter__(self) -> Iterator[tuple[Any, "DataAssembly"]]:
+        """Yield each group's key (a tuple if there are several levels) and its part of the assembly."""
+        columns = [self._array.coords.variables[name].values[self._first] for name in self._names]
+        for number, positions in enumerate(self._members()):
+            key = tuple(column[number] for column in columns)
+            yield key[0] if len(key) == 1 else key, self._array.isel({self._dim: positions})
+
+    def _members(self) -> list[np.ndarray]:
+        order = np.argsort(self._codes, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self._codes, minlength=len(self)))[:-1]) if len(self) else []
+
+    def _reduce(self, method: str, dim: Any, **kwargs: Any) -> "DataAssembly":
+        others = _other_dims(self._array, self._dim, dim)
+        kwargs = {name: value for name, value in kwargs.items() if value is not None}
+        attrs = dict(self._array.attrs)
+
+        def reduce(block: xr.Variable) -> xr.Variable:
+            return getattr(block, method)(dim=[_MEMBER, *others], **kwargs)
+
+        variable = reduce_groups(self._array.variable, self._dim, self._codes, reduce)
+        result = with_groups(self._array, variable, self._dim, self._first, self._names)
+        result.attrs = attrs
+        return result
+
+    def mean(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+        """Mean of each group.
+
+        Parameters
+        ----------
+        dim : str, sequence of str or ..., optional
+            Further dimensions to reduce; the groups' own is always reduced. ``...`` stands for all.
+        skipna : bool, optional
+            Whether to leave out missing values; by default those of floating-point data.
+        keep_attrs : bool
+            Whether the result has the assembly's attributes.
+        """
+        return _attrs_kept(self._reduce("mean", dim, skipna=skipna), keep_attrs)
+
+    def median(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+        """Median of each group; parameters as for :meth:`mean`."""
+        return _attrs_kept(self._reduce("median", dim, skipna=skipna), keep_attrs)
+
+    def sum(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+        """Sum of each group; parameters as for :meth:`mean`."""
+        return _attrs_kept(self._reduce("sum", dim, skipna=skipna), keep_attrs)
+
+    def std(
+        self, dim: Any = None, *, ddof: int = 0, skipna: bool | None = None, keep_attrs: bool = True
+    ) -> "DataAssembly":
+        """Standard deviation of each group, divided by n − ``ddof``; other parameters as for :meth:`mean`."""
+        return _attrs_kept(self._reduce("std", dim, ddof=ddof, skipna=skipna), keep_attrs)
+
+    def min(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+        """Least value of each group; parameters as for :meth:`mean`."""
+        return _attrs_kept(self._reduce("min", dim, skipna=skipna), keep_attrs)
+
+    def max(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+        """Greatest value of each group; parameters as for :meth:`mean`."""
+        return _attrs_kept(self._reduce("max", dim, skipna=skipna), keep_attrs)
+
+    def count(self, dim: Any = None, *, keep_attrs: bool = True) -> "DataAssembly":
+        """Number of values of each group that are not missing; parameters as for :meth:`mean`."""
+        return _attrs_kept(self._reduce("count", dim), keep_attrs)
+
+    def first(self) -> "DataAssembly":
+        """First entry of each group, missing or not."""
+        variable = self._array.variable.isel({self._dim: self._first})
+        return with_groups(self._array, variable, self._dim, self._first, self._names)
+
+    def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> "DataAssembly":
+        """Apply a function to each group and put the results together again.
+
+        Parameters
+        ----------
+        func : callable
+            Called with each group (an assembly) and the other arguments. If all results are as long as their groups,
+            they take the groups' places; otherwise they follow each other in the order of the groups. A result
+            without the groups' dimension becomes one entry with the group's levels.
+        """
+        if not len(self):
+            raise ValueError(f"there are no groups to map over: {self._dim} is empty")
+        dim = self._dim
+        members = self._members()
+        results = [func(group, *args, **kwargs) for _, group in self]
+        if all(isinstance(result, xr.DataArray) and dim in result.dims for result in results):
+            combined = xr.concat(results, dim=dim)
+            if [result.sizes[dim] for result in results] == [len(positions) for positions in members]:
+                combined = combined.isel({dim: np.argsort(np.concatenate(members), kind="stable")})
+            return type(self._array)._plain(combined)
+        variables = [
+            result.variable if isinstance(result, xr.DataArray) else xr.Variable((), result) for result in results
+        ]
+        variable = xr.Variable.concat(variables, dim=dim)
+        return with_groups(self._array, variable, dim, self._first, self._names)
+
+
+MultiGroupBy.map = MultiGroupBy.apply  # type: ignore[attr-defined] # xarray's name; inside the class it hides the builtin
+
+
+def _attrs_kept(result: "DataAssembly", keep_attrs: bool) -> "DataAssembly":
+    if not keep_attrs:
+        result.attrs = {}
+    return result
+
+
+def _other_dims(array: xr.DataArray, grouped: Hashable, dim: Any) -> list[Hashable]:
+    wanted = array.dims if dim is ... else [] if dim is None else [dim] if isinstance(dim, str) else list(dim)
+    for name in wanted:
+        if name not in array.dims:
+            raise unknown_name_error(array, name, what="multi_groupby")
+    return [name for name in wanted if name != grouped]
+
+
+def apply_to_cells(array: "DataAssembly", groups: Sequence[Hashable], apply: Callable[..., Any]) -> Any:
+    """Apply a function to every combination of groups; see :meth:`DataAssembly.multi_dim_apply`."""
+    dims = level_dims(array)
+    for name in groups:
+        if name not in dims:
+            raise unknown_name_error(array, name, what="multi_dim_apply")
+    members: list[list[np.ndarray]] = []
+    for dim in array.dims:
+        names = [name for name in groups if dims[name] == dim]
+        codes, _ = group_codes(array, names, array.sizes[dim])
+        counts = np.bincount(codes)
+        members.append(np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1]) if len(counts) else [])
+    coords = named_coords(array)
+    axes = {dim: axis for axis, dim in enumerate(array.dims)}
+    columns = {name: ([axes[dim] for dim in variable.dims], variable.values) for name, variable in coords.items()}
+    values, result = array.values, None
+    for number in np.ndindex(*(len(parts) for parts in members)):
+        rows = [members[axis][group] for axis, group in enumerate(number)]
+        cells = np.ix_(*rows)
+        passed = {
+            str(name): _single(column[np.ix_(*(rows[axis] for axis in along))] if along else column)
+            for name, (along, column) in columns.items()
+        }
+        computed = np.asarray(apply(_single(values[cells]), **passed))
+        if result is None:
+            result = np.zeros(values.shape, dtype=computed.dtype)
+        elif not np.can_cast(computed.dtype, result.dtype):
+            result = result.astype(np.result_type(result.dtype, computed.dtype))
+        result[cells] = computed
+    if result is None:
+        result = values.copy()
+    return array.copy(data=result)
+
+
+def _single(values: np.ndarray) -> Any:
+    return values.reshape(-1)[0] if values.size == 1 else values
 
 
 def subset(
@@ -64,17 +463,17 @@ def subset(
     for name in names:
         wanted = _columns(target, name)
         if wanted is None:
-            raise unknown_name(target, name, what="subset, target")
+            raise unknown_name_error(target, name, what="subset, target")
         have = _columns(source, name)
         if have is None:
             if dims_must_match:
-                raise unknown_name(source, name, what="subset, source")
+                raise unknown_name_error(source, name, what="subset, source")
             continue
         common = [level for level in have if level in wanted]
         if not common:
             raise ValueError(
-                f"along {name!r}, source and target have no level in common: the source has {listed(have)}, the "
-                f"target {listed(wanted)}"
+                f"along {name!r}, source and target have no level in common: the source has {format_values(have)}, the "
+                f"target {format_values(wanted)}"
             )
         dim = name if name in source.dims else level_dims(source)[name]
         if repeat:

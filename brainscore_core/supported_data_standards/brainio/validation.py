@@ -1,13 +1,23 @@
-"""Checks of stimulus sets, assemblies and packaged files, all of whose findings are reported at once."""
+"""Validation of stimulus sets, assemblies and packaged files.
+
+All findings are reported at once.
+"""
 
 import os
-from collections.abc import Hashable, Iterable
-from pathlib import Path
+import stat
+import zipfile
+import zlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 import pandas as pd
 import xarray as xr
 
-from brainscore_core.supported_data_standards.brainio._check_assembly import (
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assembly_checks import (
     check_alignment,
     check_class,
     check_coordinates,
@@ -15,18 +25,27 @@ from brainscore_core.supported_data_standards.brainio._check_assembly import (
     check_values,
     stimulus_ids,
 )
-from brainscore_core.supported_data_standards.brainio._check_files import check_packages
-from brainscore_core.supported_data_standards.brainio._check_names import check_identifier
-from brainscore_core.supported_data_standards.brainio._check_stimuli import check_files, check_ids_of, check_table
-from brainscore_core.supported_data_standards.brainio._findings import (
+from brainscore_core.supported_data_standards.brainio.findings import (
     Finding,
     ValidationError,
     ValidationWarning,
     errors_among,
-    from_source,
+    format_values,
     raise_for_errors,
+    with_source,
 )
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+from brainscore_core.supported_data_standards.brainio.stimulus_checks import (
+    check_files,
+    check_identifier,
+    check_ids,
+    check_media,
+    check_stimulus_ids,
+    check_stored_names,
+    check_table,
+    duplicates,
+    stored_identifier,
+)
 
 __all__ = [
     "Finding",
@@ -35,11 +54,256 @@ __all__ = [
     "check_identifier",
     "errors_among",
     "raise_for_errors",
+    "table_ids",
     "validate_assembly",
     "validate_files",
     "validate_pair",
     "validate_stimulus_set",
 ]
+
+_PREFIXES = ("stimulus_", "assy_")
+
+
+def check_packages(
+    paths: Iterable[str | os.PathLike[str]], *, cls: str | type[DataAssembly] | None = None
+) -> dict[Path, list[Finding]]:
+    """Check files, each alone and against those that belong to it.
+
+    Returns
+    -------
+    dict
+        File → what was found there, in the order given.
+    """
+    files = list(dict.fromkeys(Path(path) for path in paths))
+    found: dict[Path, list[Finding]] = {}
+    kinds: dict[str, list[Path]] = {".csv": [], ".zip": [], ".nc": []}
+    for path in files:
+        found[path] = _check_present(path, kinds)
+        if not found[path]:
+            kinds[path.suffix.lower()].append(path)
+    tables = {path: _read_table(path, found[path]) for path in kinds[".csv"]}
+    archives = {path: _read_archive(path, found[path]) for path in kinds[".zip"]}
+    _compare_archives(tables, archives, found)
+    for path in kinds[".nc"]:
+        found[path] += _check_assembly(path, tables, cls)
+    return {path: with_source(findings, str(path)) for path, findings in found.items()}
+
+
+def _check_present(path: Path, kinds: Mapping[str, Any]) -> list[Finding]:
+    if not path.exists():
+        return [Finding("missing file", f"there is no {path}", "check the path")]
+    if not path.is_file():
+        return [Finding("folder in place of a file", f"{path} is no file", "name the files in it")]
+    if path.suffix.lower() not in kinds:
+        return [Finding("kind of file", f"{path.name} ends in {path.suffix!r}", "give files in .csv, .zip or .nc")]
+    if not path.stat().st_size:
+        return [Finding("empty file", f"{path.name} has no content", "package or copy it again")]
+    return []
+
+
+def table_ids(path: Path) -> list[str] | None:
+    """Stimulus ids of a packaged table; None where it cannot be read or has none."""
+    table = _read_table(path, [])
+    return None if table is None else table["stimulus_id"].tolist()
+
+
+def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
+    """The columns of ids and of file names, as text; None where there are no ids."""
+    try:
+        with path.open("rb") as stream:
+            if b"\0" in stream.read(1 << 16):  # pandas would read all of it into memory
+                raise ValueError("it holds NUL bytes, so it is no text")
+        # text, because an id '001' or 'NA' is neither a number nor missing
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        findings.append(Finding("unreadable table", f"{path.name}: {error}", "it must be a CSV file in UTF-8"))
+        return None
+    if "stimulus_id" not in table.columns and "image_id" in table.columns:
+        findings.append(
+            Finding("old column name", "'image_id' is an old name of 'stimulus_id'", "package it again", "warning")
+        )
+        table = table.rename(columns={"image_id": "stimulus_id"})
+    if "stimulus_id" not in table.columns:
+        findings.append(
+            Finding(
+                "missing stimulus_id",
+                f"{path.name} has no column 'stimulus_id'",
+                f"add it; the columns are {format_values(table.columns)}",
+            )
+        )
+        return None
+    if table.empty:
+        findings.append(Finding("empty data", f"{path.name} has no rows", "package it again"))
+    findings += check_ids(table["stimulus_id"].tolist(), where=path.name)
+    if "filename" in table.columns:
+        names = table["filename"].tolist()
+        if blank := [one for one, name in zip(table["stimulus_id"], names, strict=True) if not name]:
+            findings.append(
+                Finding(
+                    "missing file name",
+                    f"'filename' is empty for {format_values(blank)}",
+                    "every stimulus needs its file",
+                )
+            )
+        findings += check_stored_names([name for name in names if name])
+    return table
+
+
+def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
+    """Names of the stimuli in an archive; None where it cannot be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not _is_file_manager_file(member)]
+            names = [member.filename for member in members]
+            findings += check_stored_names([name for name in dict.fromkeys(names) if not name.endswith("/")])
+            if twice := duplicates(names):
+                findings.append(
+                    Finding("duplicate file name", f"{format_values(twice)} are there twice", "package it again")
+                )
+            if special := [m.filename for m in members if m.is_dir() or stat.S_ISLNK(m.external_attr >> 16)]:
+                findings.append(
+                    Finding("unsafe file name", f"{format_values(special)} are folders or links", "store plain files")
+                )
+            if locked := [member.filename for member in members if member.flag_bits & 1]:
+                findings.append(
+                    Finding("encrypted file", f"{format_values(locked)} need a password", "pack without a password")
+                )
+            plain = [m for m in members if not m.is_dir() and not m.flag_bits & 1]
+            if empty := [member.filename for member in plain if not member.file_size]:
+                findings.append(Finding("empty file", f"{format_values(empty)} have no content", "package them again"))
+            findings += _check_contents(archive, [member for member in plain if member.file_size])
+            return [name for name in names if not name.endswith("/")]
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+        findings.append(Finding("unreadable archive", f"{path.name}: {error}", "it must be a whole ZIP file"))
+        return None
+
+
+def _is_file_manager_file(member: zipfile.ZipInfo) -> bool:
+    """What file managers add, which is left out when the archive is unpacked."""
+    name = PurePosixPath(member.filename)
+    return name.name in (".DS_Store", "Thumbs.db", "desktop.ini") or "__MACOSX" in name.parts[:1]
+
+
+def _check_contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> list[Finding]:
+    damaged, whole = [], []
+    for member in members:
+        try:
+            with archive.open(member) as stream:
+                while stream.read(1 << 20):
+                    pass
+            whole.append(member)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+            damaged.append(member.filename)
+    findings = check_media([(m.filename, PurePosixPath(m.filename), partial(_open_member, archive, m)) for m in whole])
+    if damaged:
+        findings.append(
+            Finding(
+                "damaged archive",
+                f"{format_values(damaged)} cannot be unpacked",
+                "package or download the archive again",
+            )
+        )
+    return findings
+
+
+def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, _mode: str) -> IO[bytes]:
+    return archive.open(member)
+
+
+def _compare_archives(
+    tables: Mapping[Path, pd.DataFrame | None],
+    archives: Mapping[Path, list[str] | None],
+    found: dict[Path, list[Finding]],
+) -> None:
+    lone = len(tables) == len(archives) == 1
+    matched = set()
+    for csv, table in tables.items():
+        archive = next((path for path in archives if path.stem == csv.stem), next(iter(archives)) if lone else None)
+        listed = None if table is None or "filename" not in table.columns else set(table["filename"]) - {""}
+        if archive is None:
+            if listed:
+                found[csv].append(
+                    Finding(
+                        "archive not given",
+                        f"it lists {len(listed)} files, which were not looked at",
+                        f"give {csv.stem}.zip too",
+                        "warning",
+                    )
+                )
+            continue
+        matched.add(archive)
+        if archives[archive] is None or table is None:
+            continue
+        if listed is None:
+            found[csv].append(
+                Finding(
+                    "missing file name",
+                    f"it has no column 'filename', but there is {archive.name}",
+                    "package both again",
+                )
+            )
+            continue
+        stored = set(archives[archive] or [])
+        if lacking := sorted(listed - stored):
+            found[archive].append(
+                Finding(
+                    "missing file",
+                    f"{format_values(lacking)} are listed in {csv.name}, but not here",
+                    "package both again",
+                )
+            )
+        if extra := sorted(stored - listed):
+            found[archive].append(
+                Finding(
+                    "unlisted file",
+                    f"{format_values(extra)} are here, but not listed in {csv.name}",
+                    "package both again",
+                )
+            )
+    for path in archives:
+        if path not in matched:
+            found[path].append(
+                Finding(
+                    "table not given", "what the files are was not looked at", f"give {path.stem}.csv too", "warning"
+                )
+            )
+
+
+def _check_assembly(
+    path: Path, tables: Mapping[Path, pd.DataFrame | None], cls: str | type[DataAssembly] | None
+) -> list[Finding]:
+    try:
+        assembly = read_netcdf(path, DataAssembly)
+    except (UserError, ValueError) as error:  # a ValueError where coordinates contradict each other
+        remedy = error.remedy if isinstance(error, UserError) and error.remedy else "package it again"
+        message = error.message if isinstance(error, UserError) else str(error)
+        return [Finding("unreadable assembly", message, remedy)]
+    findings = check_class(assembly, cls) if cls is not None else []
+    findings += check_coordinates(assembly) + check_values(assembly)
+    named = assembly.attrs.get("stimulus_set_identifier")
+    csv = _table_of(path, named, list(tables))
+    table = None if csv is None else tables[csv]
+    if csv is not None and table is not None:
+        ids = table["stimulus_id"].tolist()
+        findings += check_alignment(stimulus_ids(assembly), ids, where=csv.name, unshown=True)
+    return findings
+
+
+def _table_of(path: Path, named: Any, tables: Sequence[Path]) -> Path | None:
+    """The stimulus set of an assembly: as its file says, else the one of the same name, else the only one."""
+    wanted = [stored_identifier(named)] if isinstance(named, str) else []
+    wanted.append(_without_prefix(path.stem))
+    for name in wanted:
+        for table in tables:
+            if _without_prefix(table.stem) == name:
+                return table
+    return tables[0] if len(tables) == 1 else None
+
+
+def _without_prefix(stem: str) -> str:
+    for prefix in _PREFIXES:
+        stem = stem.removeprefix(prefix)
+    return stem
 
 
 def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = None) -> list[Finding]:
@@ -85,10 +349,10 @@ def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = N
             )
         )
     if stimulus_set.columns.is_unique:
-        findings += check_ids_of(stimulus_set)
+        findings += check_stimulus_ids(stimulus_set)
         if "stimulus_id" in stimulus_set and all(isinstance(one, Hashable) for one in stimulus_set["stimulus_id"]):
             findings += check_files(stimulus_set)
-    return from_source(findings, f"stimulus set {own if identifier is None else identifier}")
+    return with_source(findings, f"stimulus set {own if identifier is None else identifier}")
 
 
 def validate_assembly(
@@ -142,7 +406,7 @@ def validate_assembly(
     shown = assembly.attrs.get("stimulus_set") if stimulus_set is None else stimulus_set
     if isinstance(shown, pd.DataFrame):
         findings += _alignment(assembly, shown, unshown=False)
-    return from_source(findings, "assembly" if identifier is None else f"assembly {identifier}")
+    return with_source(findings, "assembly" if identifier is None else f"assembly {identifier}")
 
 
 def _class_of(assembly: xr.DataArray) -> type[DataAssembly]:
@@ -151,7 +415,7 @@ def _class_of(assembly: xr.DataArray) -> type[DataAssembly]:
 
 def _alignment(assembly: xr.DataArray, stimulus_set: pd.DataFrame, *, unshown: bool) -> list[Finding]:
     if "stimulus_id" not in stimulus_set.columns:
-        return check_ids_of(stimulus_set)
+        return check_stimulus_ids(stimulus_set)
     ids = stimulus_set["stimulus_id"].tolist()
     return check_alignment(stimulus_ids(assembly), ids, where="the stimulus set", unshown=unshown)
 
@@ -194,7 +458,7 @@ def validate_pair(
     alone.attrs = {key: value for key, value in assembly.attrs.items() if key != "stimulus_set"}
     findings += validate_assembly(alone, assembly_class_name=assembly_class_name)
     if "stimulus_id" in stimulus_set.columns and stimulus_set.columns.is_unique:
-        findings += from_source(_alignment(assembly, stimulus_set, unshown=True), "assembly")
+        findings += with_source(_alignment(assembly, stimulus_set, unshown=True), "assembly")
     return findings
 
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import ShuffleSplit
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
-from brainscore_core.supported_data_standards.brainio.s3 import object_request
+from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, run_pair
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.benchmark_helpers.test_helper import NumberOfTrialsTests, VisualDegreesTests

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import memory_limit, readable, resident
+from brainscore_core.memory import format_size, memory_limit, resident_memory
 from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA, learning_bytes, make_reduction
 
 if TYPE_CHECKING:
@@ -61,11 +61,10 @@ class MemoryPlan:
     numbers: dict[str, int]
 
     def __str__(self) -> str:
-        lines = [
-            f"memory: {readable(self.predicted_peak)} of {readable(self.limit)}, {self.batch_size} stimuli a batch"
-        ]
-        lines += [f"  {name}: {readable(value)}" for name, value in self.numbers.items()]
-        lines.append(f"disk: {readable(self.disk)} of {readable(self.room)}" if self.room else "disk: not used")
+        needed, limit = format_size(self.predicted_peak), format_size(self.limit)
+        lines = [f"memory: {needed} of {limit}, {self.batch_size} stimuli a batch"]
+        lines += [f"  {name}: {format_size(value)}" for name, value in self.numbers.items()]
+        lines.append(f"disk: {format_size(self.disk)} of {format_size(self.room)}" if self.room else "disk: not used")
         lines.append(f"stored as {self.dtype}" + (f", reduced by {self.reduction}" if self.reduction else ""))
         return "\n".join(lines)
 
@@ -173,7 +172,7 @@ def plan(
         raise ValueError(f"{stimuli} stimuli in batches of {batch_size}: both need to be above 0")
     allowed = memory_limit(limit)
     stored = np.dtype("float32" if dtype is None else dtype)
-    process = resident() if process_bytes is None else process_bytes
+    process = resident_memory() if process_bytes is None else process_bytes
     learnt = reduction is not None and reduction != "auto" and make_reduction(reduction).needs_fit
     room = store.room() if store is not None else disk_usage(gettempdir()).free if learnt else 0
 
@@ -261,17 +260,17 @@ def _refusal(
     peak = need.peak(1)
     problems, remedies = [], []
     if peak > allowed:
-        problems.append(f"{readable(peak)} of memory needed, {readable(allowed)} allowed")
+        problems.append(f"{format_size(peak)} of memory needed, {format_size(allowed)} allowed")
         remedies.append("allow more with --max-memory or BRAINSCORE_MAX_MEMORY")
     if need.disk > room:
-        problems.append(f"{readable(need.disk)} of disk needed, {readable(room)} there for activations")
+        problems.append(f"{format_size(need.disk)} of disk needed, {format_size(room)} there for activations")
         remedies.append("raise BRAINSCORE_ACTIVATIONS_LIMIT or name another folder with BRAINSCORE_ACTIVATIONS")
     if need.buffers:
         remedies.append("let activations go to disk (BRAINSCORE_ACTIVATIONS)")
     remedies.append("record from fewer layers at once")
     if reduction is None:
         remedies.append("pool, or reduce them (reduction='projection')")
-    numbers = ", ".join(f"{name} {readable(value)}" for name, value in need.numbers(1).items() if value)
+    numbers = ", ".join(f"{name} {format_size(value)}" for name, value in need.numbers(1).items() if value)
     return UserError(
         f"{stimuli} stimuli × {features} features do not fit: {'; '.join(problems)}\n({numbers})",
         remedy="; or ".join(remedies),

@@ -6,8 +6,7 @@ from fnmatch import fnmatchcase
 from inspect import getattr_static
 from typing import Any, Protocol
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 

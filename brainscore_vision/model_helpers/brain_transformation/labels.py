@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import UserError, nearest
 
 __all__ = ["NUMBER_OF_CLASSES", "imagenet_synsets", "index_lists", "known_labels", "label_to_indices", "plain_label"]
 

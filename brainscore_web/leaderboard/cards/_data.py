@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from brainscore_core.plugins import nearest
+from brainscore_core.errors import nearest
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkData, Sample
 from brainscore_web.leaderboard.cards._history import ScorePoint, VersionSince
 from brainscore_web.leaderboard.cards._model import ModelData

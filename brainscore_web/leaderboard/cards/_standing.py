@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.numerics.ranks_from_errors import RanksFromErrors, ranks_from_errors
+from brainscore_core.numerics.ranks import RanksFromErrors, ranks_from_errors
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard.board import Board, group_texts
 from brainscore_web.leaderboard.snapshot import SnapshotKey

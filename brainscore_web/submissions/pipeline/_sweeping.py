@@ -9,7 +9,7 @@ import time
 from django.db import transaction
 from django.utils import timezone
 
-from brainscore_core.files import remove_left_folders
+from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.scoring.subjects.cage import FOLDERS as CAGE_FOLDERS
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.pipeline._claims import due, stale
@@ -53,7 +53,7 @@ def sweep() -> int:
 
 def remove_leftovers() -> int:
     """Remove temporary folders of tests and cages whose process was killed; say how many there were."""
-    return sum(remove_left_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
+    return sum(remove_abandoned_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
 
 
 def _free() -> int:

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from brainscore_core.supported_data_standards.brainio._findings import some
+from brainscore_core.supported_data_standards.brainio.findings import format_values
 from brainscore_web.uploads.inspection._report import Found, error
 
 __all__ = ["check_archive", "check_kinds"]
@@ -48,7 +48,7 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
     found = _check_sizes(path, name, members, limits)
     for check, is_wrong, what in _RULES:
         if wrong := [member.filename for member in members if is_wrong(member)]:
-            found.append(error(name, check, f"{some(wrong)} {what}", _AGAIN))
+            found.append(error(name, check, f"{format_values(wrong)} {what}", _AGAIN))
     seen: dict[str, str] = {}
     for member in members:
         plain = unicodedata.normalize("NFC", member.filename)

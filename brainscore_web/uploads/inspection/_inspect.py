@@ -126,10 +126,10 @@ def _of_table(path: Path, findings: list[Found], *, alone: bool) -> dict[str, An
 
 def _of_assembly(path: Path, question: Question, findings: list[Found]) -> dict[str, Any]:
     from brainscore_core.errors import UserError
-    from brainscore_core.supported_data_standards.brainio._check_assembly import check_alignment, stimulus_ids
-    from brainscore_core.supported_data_standards.brainio._check_files import table_ids
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment, stimulus_ids
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+    from brainscore_core.supported_data_standards.brainio.validation import table_ids
 
     try:
         assembly = read_netcdf(path, DataAssembly)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from brainscore_core.supported_data_standards.brainio._findings import Finding
+from brainscore_core.supported_data_standards.brainio.findings import Finding
 
 __all__ = ["Found", "Question", "Report", "error"]
 

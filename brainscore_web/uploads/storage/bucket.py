@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio._s3_client import S3Object, object_url, signed_client
-from brainscore_core.supported_data_standards.brainio._upload import anybody_reads
+from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
 from brainscore_web.uploads.storage import AtHand, Grant, Place, Published, StorageFailure
 
 __all__ = ["BucketStorage"]
@@ -120,7 +119,7 @@ class BucketStorage:
         if found is None or found["Metadata"].get("upload") != token:
             raise StorageFailure("somebody uploads the same data just now", remedy="upload it again")
         version = self._version_of(found)
-        everybody = not place.private and bool(anybody_reads(S3Object(self.bucket, key), version))
+        everybody = not place.private and bool(is_public(S3Object(self.bucket, key), version))
         return Published(self.bucket, key, version, everybody)
 
     def drop(self, token: str) -> None:

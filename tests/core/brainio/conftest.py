@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from brainscore_core.supported_data_standards.brainio import _download
+from brainscore_core.supported_data_standards.brainio import downloads
 
 
 class Web:
@@ -62,8 +62,8 @@ class Web:
 
 @pytest.fixture
 def web(cache, monkeypatch):
-    monkeypatch.setattr(_download, "PAUSE", 0.01)
-    monkeypatch.setattr(_download, "TIMEOUT", (2.0, 5.0))
+    monkeypatch.setattr(downloads, "PAUSE", 0.01)
+    monkeypatch.setattr(downloads, "TIMEOUT", (2.0, 5.0))
     server = Web()
     yield server
     server.stop()

@@ -15,7 +15,8 @@ import pytest
 
 from brainscore_core import files, provenance
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.supported_data_standards.brainio import _cache, _download, _progress
+from brainscore_core.files import folder_lock
+from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.fetch import (
     AccessDenied,
     FetchError,
@@ -149,7 +150,7 @@ class TestFailures:
             fetch(web.url("/rates.csv"), sha1=sha1(BODY))
         assert web.url("/rates.csv") in str(caught.value)
         assert sha1(BODY) in str(caught.value)
-        assert len(web.requested) == _download.ATTEMPTS
+        assert len(web.requested) == downloads.ATTEMPTS
         assert files_in(cache) == []
 
     def test_truncated_where_the_http_library_does_not_notice(self, web, monkeypatch):
@@ -184,7 +185,7 @@ class TestFailures:
             raise KeyboardInterrupt
 
         web.files["/rates.csv"] = BODY
-        monkeypatch.setattr(_progress.Meter, "update", interrupt)
+        monkeypatch.setattr(downloads.Meter, "update", interrupt)
         with pytest.raises(KeyboardInterrupt):
             fetch(web.url("/rates.csv"), sha1=sha1(BODY))
         assert files_in(cache) == []
@@ -237,16 +238,16 @@ class TestFailures:
         web.answers["/a.nc"] = lambda handler: handler.send_error(502)
         with pytest.raises(FetchError, match=r"502.*\n.*try again later"):
             fetch(web.url("/a.nc"), sha1=sha1(BODY))
-        assert len(web.requested) == _download.ATTEMPTS
+        assert len(web.requested) == downloads.ATTEMPTS
 
     def test_a_wait_that_the_server_asks_for_is_kept_short(self, web, monkeypatch):
-        monkeypatch.setattr(_download, "LONGEST_PAUSE", 0.02)
+        monkeypatch.setattr(downloads, "LONGEST_PAUSE", 0.02)
         web.answers["/a.nc"] = lambda handler: web.send(handler, b"", status=429, headers=[("Retry-After", "3600")])
         with pytest.raises(FetchError, match="429"):
             fetch(web.url("/a.nc"), sha1=sha1(BODY))
 
     def test_silent_server(self, web, monkeypatch):
-        monkeypatch.setattr(_download, "TIMEOUT", (1.0, 0.1))
+        monkeypatch.setattr(downloads, "TIMEOUT", (1.0, 0.1))
         done = threading.Event()
         web.answers["/a.nc"] = lambda handler: done.wait(10)
         with pytest.raises(Offline, match="did not answer in time"):
@@ -254,7 +255,7 @@ class TestFailures:
         done.set()
 
     def test_silent_in_the_middle(self, web, cache, monkeypatch):
-        monkeypatch.setattr(_download, "TIMEOUT", (1.0, 0.1))
+        monkeypatch.setattr(downloads, "TIMEOUT", (1.0, 0.1))
         done = threading.Event()
 
         def stall(handler):
@@ -268,7 +269,7 @@ class TestFailures:
         assert files_in(cache) == []
 
     def test_slow_is_not_silent(self, web, monkeypatch):
-        monkeypatch.setattr(_download, "TIMEOUT", (1.0, 1.0))
+        monkeypatch.setattr(downloads, "TIMEOUT", (1.0, 1.0))
 
         def drip(handler):
             web.send(handler, b"", length=10)
@@ -281,7 +282,7 @@ class TestFailures:
         assert fetch(web.url("/a.nc"), sha1=sha1(b"x" * 10)).read_bytes() == b"x" * 10
 
     def test_nobody_listens(self, cache, monkeypatch):
-        monkeypatch.setattr(_download, "PAUSE", 0.01)
+        monkeypatch.setattr(downloads, "PAUSE", 0.01)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -294,7 +295,7 @@ class TestFailures:
         def unknown(*args, **kwargs):
             raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
-        monkeypatch.setattr(_download, "PAUSE", 0.01)
+        monkeypatch.setattr(downloads, "PAUSE", 0.01)
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
         with pytest.raises(Offline, match=r"name data\.example\.org is unknown here") as caught:
             fetch("https://data.example.org/a.nc", sha1=sha1(BODY))
@@ -306,7 +307,7 @@ class TestFailures:
             fetch(web.url("/a.nc").replace("http:", "https:"), sha1=sha1(BODY))
 
     def test_proxy_that_is_not_there(self, cache, monkeypatch):
-        monkeypatch.setattr(_download, "PAUSE", 0.01)
+        monkeypatch.setattr(downloads, "PAUSE", 0.01)
         monkeypatch.setenv("NO_PROXY", "")
         monkeypatch.setenv("no_proxy", "")
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
@@ -478,7 +479,7 @@ class TestAtOnce:
         def unsupported(*args):
             raise OSError(errno.ENOLCK, "No locks available")
 
-        monkeypatch.setattr(_cache.fcntl, "flock", unsupported)
+        monkeypatch.setattr(files.fcntl, "flock", unsupported)
         web.answers["/rates.csv"] = self.slow(web, BODY)
         with ThreadPoolExecutor(4) as pool:
             paths = list(pool.map(lambda _: fetch(web.url("/rates.csv"), sha1=sha1(BODY)), range(4)))
@@ -487,10 +488,10 @@ class TestAtOnce:
         assert files_in(cache) == [f"{sha1(BODY)}/rates.csv"]
 
     def test_a_lock_that_is_never_released_does_not_block_for_ever(self, web, cache, monkeypatch):
-        monkeypatch.setattr(_cache, "LOCK_PATIENCE", 0.2)
+        monkeypatch.setattr(files, "LOCK_PATIENCE", 0.2)
         web.files["/rates.csv"] = BODY
         (cache / sha1(BODY)).mkdir(parents=True)
-        with _cache.locked(cache / sha1(BODY)):
+        with folder_lock(cache / sha1(BODY)):
             assert fetch(web.url("/rates.csv"), sha1=sha1(BODY)).read_bytes() == BODY
 
     def test_one_fails_while_another_waits(self, web):
@@ -690,7 +691,7 @@ class TestFetchAll:
             asked.append(1)
             raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
-        monkeypatch.setattr(_download, "PAUSE", 0.01)
+        monkeypatch.setattr(downloads, "PAUSE", 0.01)
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
         here = tmp_path / "here"
         here.write_bytes(BODY)
@@ -699,7 +700,7 @@ class TestFetchAll:
             fetch_all([*requests, FetchRequest(here.as_uri(), sha1=sha1(BODY))], workers=2)
         assert {type(error) for error in caught.value.errors} == {Offline}
         assert len({error.url for error in caught.value.errors}) == 100
-        assert len(asked) <= 2 * _download.ATTEMPTS_TO_FIND_HOST
+        assert len(asked) <= 2 * downloads.ATTEMPTS_TO_FIND_HOST
 
     def test_workers(self):
         with pytest.raises(UserError, match="workers=0"):
@@ -717,7 +718,7 @@ class TestFetchAll:
 
         web.files["/quick"] = BODY
         web.answers["/slow"] = drip
-        monkeypatch.setattr(_progress.BatchMeter, "advance", interrupt)
+        monkeypatch.setattr(downloads.BatchMeter, "advance", interrupt)
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             # with one hash they would share a folder, and the quick one could wait for the slow one's lock

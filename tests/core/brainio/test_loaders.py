@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brainscore_core import files
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.supported_data_standards.brainio import _cache, assemblies
+from brainscore_core.supported_data_standards.brainio import assemblies
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,
@@ -121,7 +122,7 @@ class TestUnzip:
         def unsupported(*args):
             raise OSError(errno.ENOLCK, "No locks available")
 
-        monkeypatch.setattr(_cache.fcntl, "flock", unsupported)
+        monkeypatch.setattr(files.fcntl, "flock", unsupported)
         archive = make_zip(tmp_path / "a.zip", {f"{number}.png": bytes(1000) for number in range(100)})
         (tmp_path / "a").mkdir()
         (tmp_path / "a" / "1.png").write_bytes(b"half")

@@ -12,17 +12,22 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.supported_data_standards.brainio import _catalog, _locations, lookup
-from brainscore_core.supported_data_standards.brainio._catalog import CATALOG_COLUMNS
-from brainscore_core.supported_data_standards.brainio._catalog_rows import (
+from brainscore_core.supported_data_standards.brainio import catalogs, fetch, lookup
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.catalogs import (
+    CATALOG_COLUMNS,
+    Catalog,
     UploadedFile,
     add_assembly,
     add_stimulus_set,
-    check_free,
+    check_not_taken,
 )
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
-from brainscore_core.supported_data_standards.brainio.catalogs import Catalog
-from brainscore_core.supported_data_standards.brainio.fetch import HashMismatch, fetch_file
+from brainscore_core.supported_data_standards.brainio.fetch import (
+    HashMismatch,
+    fetch_file,
+    get_assembly,
+    get_stimulus_set,
+)
 from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
 
 PETS = "tanaka.Pets1996"
@@ -94,7 +99,7 @@ def announce(monkeypatch, tmp_path, name, value, source):
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, module, raising=False)
     point = EntryPoint(name, f"{module}{value}", "brainio_lookups")
-    monkeypatch.setattr(_catalog.importlib.metadata, "entry_points", lambda group: [point] * (group == point.group))
+    monkeypatch.setattr(catalogs.importlib.metadata, "entry_points", lambda group: [point] * (group == point.group))
 
 
 class TestReading:
@@ -107,7 +112,7 @@ class TestReading:
     def test_nothing_is_installed(self):
         assert lookup.list_stimulus_sets() == lookup.list_assemblies() == lookup.list_installed_catalogs() == []
         with pytest.raises(lookup.AssemblyLookupError, match="no catalog has the assembly 'Pets'"):
-            lookup.get_assembly("Pets")
+            get_assembly("Pets")
 
     def test_rows(self, catalog):
         table, archive = lookup.lookup_stimulus_set(PETS)
@@ -116,31 +121,31 @@ class TestReading:
         assert lookup.lookup_assembly(PETS)["stimulus_set_identifier"] == PETS
 
     def test_load(self, catalog):
-        stimuli = lookup.get_stimulus_set(PETS)
+        stimuli = get_stimulus_set(PETS)
         assert stimuli.identifier == PETS
         assert stimuli["stimulus_id"].tolist() == ["001", "002"]
         assert stimuli.get_stimulus("002").name == "b.png"
-        assembly = lookup.get_assembly(PETS)
+        assembly = get_assembly(PETS)
         assert type(assembly) is BehavioralAssembly
         assert assembly.attrs["identifier"] == assembly.attrs["stimulus_set_identifier"] == PETS
         assert assembly["animal"].values.tolist() == ["dog", "cat", "dog"]
 
     def test_a_wrong_name(self, catalog):
         with pytest.raises(lookup.StimulusSetLookupError, match=f"did you mean {PETS}") as caught:
-            lookup.get_stimulus_set("tanaka.Pets1997")
+            get_stimulus_set("tanaka.Pets1997")
         assert isinstance(caught.value, KeyError)
 
     def test_another_file_than_the_catalog_says(self, catalog, files):
         (files / "assy_tanaka_Pets1996.nc").write_bytes(b"other")
         with pytest.raises(HashMismatch):
-            lookup.get_assembly(PETS)
+            get_assembly(PETS)
 
     def test_stimuli_without_files(self, files, monkeypatch):
         table = files / "words.csv"
         table.write_text("stimulus_id,word\n1,cat\n")
         path = write_catalog(files / "lookup.csv", [row("Words2024", "stimulus_set", table, cls="StimulusSet")])
         monkeypatch.setenv("BRAINIO_CATALOGS", str(path))
-        assert lookup.get_stimulus_set("Words2024")["word"].tolist() == ["cat"]
+        assert get_stimulus_set("Words2024")["word"].tolist() == ["cat"]
 
     def test_an_archive_alone(self, files, monkeypatch):
         path = write_catalog(files / "lookup.csv", [row(PETS, "stimulus_set", files / "image_tanaka_Pets1996.zip")])
@@ -181,7 +186,7 @@ class TestReading:
         entry = row(PETS, "assembly", files / "assy_tanaka_Pets1996.nc", cls="BehavioralAssembly") | {column: ""}
         monkeypatch.setenv("BRAINIO_CATALOGS", str(write_catalog(files / "lookup.csv", [entry])))
         with pytest.raises(UserError, match=says):
-            lookup.get_assembly(PETS)
+            get_assembly(PETS)
 
 
 class TestAnnounced:
@@ -194,7 +199,7 @@ class TestAnnounced:
         announce(monkeypatch, tmp_path, "lab", ":lab", source)
         assert lookup.list_installed_catalogs() == ["lab"]
         assert lookup.get_catalogs()["lab"].source_path == catalog
-        assert lookup.get_stimulus_set(PETS).identifier == PETS
+        assert get_stimulus_set(PETS).identifier == PETS
 
     def test_by_a_path(self, catalog, monkeypatch, tmp_path):
         monkeypatch.delenv("BRAINIO_CATALOGS")
@@ -226,11 +231,11 @@ class TestWriting:
     def test_without_a_catalog(self):
         add_stimulus_set(None, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
         add_assembly(None, "Pets2024", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier="Pets2024")
-        check_free(None, "Pets2024", "assembly")
+        check_not_taken(None, "Pets2024", "assembly")
 
     def test_a_new_file(self, tmp_path):
         path = tmp_path / "lab" / "lookup.csv"
-        check_free(path, "Pets2024", "stimulus_set")
+        check_not_taken(path, "Pets2024", "stimulus_set")
         add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
         add_assembly(path, "Pets2024", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier="Pets2024")
         assert path.read_text().splitlines() == [
@@ -266,11 +271,11 @@ class TestWriting:
         add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
         before = path.read_bytes()
         with pytest.raises(UserError, match="has the stimulus set 'Pets2024' already"):
-            check_free(path, "Pets2024", "stimulus_set")
+            check_not_taken(path, "Pets2024", "stimulus_set")
         with pytest.raises(UserError, match="has the stimulus set 'Pets2024' already"):
             add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE._replace(sha1="d" * 40))
         assert path.read_bytes() == before
-        check_free(path, "Pets2024", "assembly")
+        check_not_taken(path, "Pets2024", "assembly")
 
     def test_an_unknown_catalog(self, catalog):
         with pytest.raises(UnknownIdentifier, match=r"no catalog 'lab_catalogue'\ndid you mean lab_catalog"):
@@ -311,10 +316,10 @@ class TestPlaces:
         ],
     )
     def test_addresses(self, location, expected):
-        assert _locations._bucket_and_key(location) == expected
+        assert fetch._bucket_and_key(location) == expected
 
     def test_another_server(self, tmp_path):
-        request = _locations.located("S3", "https://osf.io/x.nc", sha1="a" * 40, version_id=None, folder=tmp_path)
+        request = fetch.location_request("S3", "https://osf.io/x.nc", sha1="a" * 40, version_id=None, folder=tmp_path)
         assert request.url == "https://osf.io/x.nc"
 
     def test_an_unknown_type(self):
@@ -342,7 +347,7 @@ def test_load_from_s3(files, tmp_path, monkeypatch, s3_server):
     add_assembly(path, PETS, file=file, cls="BehavioralAssembly", stimulus_set_identifier=PETS)
     monkeypatch.setenv("BRAINIO_CATALOGS", str(path))
     monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "cache"))
-    assembly = lookup.get_assembly(PETS)
+    assembly = get_assembly(PETS)
     assert assembly.values.tolist() == ["cat", "dog", "dog"]
     assert assembly.attrs["stimulus_set"].get_stimulus("001").name == "a.png"
 
@@ -351,7 +356,7 @@ def test_names_of_the_published_package():
     import brainscore_core.supported_data_standards.brainio as brainio
     from brainscore_core.supported_data_standards.brainio import fetch
 
-    assert brainio.get_assembly is fetch.get_assembly is lookup.get_assembly
-    assert brainio.get_stimulus_set is fetch.get_stimulus_set is lookup.get_stimulus_set
+    assert brainio.get_assembly is fetch.get_assembly is get_assembly
+    assert brainio.get_stimulus_set is fetch.get_stimulus_set is get_stimulus_set
     with pytest.raises(AttributeError, match="nonesuch"):
         _ = brainio.nonesuch

@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from brainscore_core import files
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio import _replace, netcdf, packaging
+from brainscore_core.supported_data_standards.brainio import netcdf, packaging
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader, unzip
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
@@ -379,9 +380,9 @@ class TestFailure:
         def replace_all_but_the_table(source, target):
             fail() if str(target).endswith(".csv") and source.suffix == ".part" else replace(source, target)
 
-        monkeypatch.setattr(_replace.os, "replace", replace_all_but_the_table)
+        monkeypatch.setattr(files.os, "replace", replace_all_but_the_table)
         if not linked:
-            monkeypatch.setattr(_replace.os, "link", fail)
+            monkeypatch.setattr(files.os, "link", fail)
         Image.new("RGB", (9, 9)).save(stimuli.get_stimulus("img_0"))
         stimuli["n"] = [7, 8, 9]
         with pytest.raises(OSError, match="the disk is gone"):
@@ -397,7 +398,7 @@ class TestFailure:
                 raise OSError("the disk is gone")
             replace(source, target)
 
-        monkeypatch.setattr(_replace.os, "replace", fail)
+        monkeypatch.setattr(files.os, "replace", fail)
         with pytest.raises(OSError, match="the disk is gone"):
             package_stimulus_set_locally(stimuli, NAME, downloads_path=tmp_path / "packages")
         assert not (tmp_path / "packages").exists()

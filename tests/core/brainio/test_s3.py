@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio import _download, s3
+from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import (
     AccessDenied,
@@ -23,6 +23,7 @@ from brainscore_core.supported_data_standards.brainio.fetch import (
     fetch_all,
 )
 from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
+from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_core.supported_data_standards.brainio.s3 import (
     load_assembly_from_s3,
     load_file_from_s3,
@@ -83,12 +84,12 @@ class TestAddress:
         ],
     )
     def test_amazon(self, cache, bucket, key, url):
-        assert s3.object_request(bucket, key, sha1=sha1(b""), version_id=None).url == url
+        assert object_request(bucket, key, sha1=sha1(b""), version_id=None).url == url
 
     def test_endpoint(self, cache, monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9000/")
         assert (
-            s3.object_request("store/one", "a.nc", sha1=sha1(b""), version_id=None).url
+            object_request("store/one", "a.nc", sha1=sha1(b""), version_id=None).url
             == "http://localhost:9000/store/one/a.nc"
         )
 
@@ -242,7 +243,7 @@ class TestFile:
 
         def load(_):
             start.wait()
-            return fetch_all([s3.object_request("store", "labels.json", sha1=None, version_id=None)])[0]
+            return fetch_all([object_request("store", "labels.json", sha1=None, version_id=None)])[0]
 
         with ThreadPoolExecutor(4) as pool:
             paths = set(pool.map(load, range(4)))
@@ -251,7 +252,7 @@ class TestFile:
 
     def test_offline_without_a_hash(self, cache, monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-        monkeypatch.setattr(_download, "PAUSE", 0.01)
+        monkeypatch.setattr(downloads, "PAUSE", 0.01)
         with pytest.raises(Offline, match="a file of unknown hash"):
             load_file_from_s3("store", "labels.json")
 
@@ -320,7 +321,7 @@ class TestSigned:
         signed = private("/store/a.bin", cut)
         with pytest.raises(IncompleteDownload, match="broke off"):
             load_file_from_s3("store", "a.bin", sha1=sha1(b"halfhalf"))
-        assert len(signed) == _download.ATTEMPTS
+        assert len(signed) == downloads.ATTEMPTS
         assert [path for path in cache.rglob("*") if path.is_file()] == []
 
     def test_busy_server(self, bucket, private):

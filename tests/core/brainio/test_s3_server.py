@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio import _upload, s3
+from brainscore_core.supported_data_standards.brainio import buckets, s3
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import (
     AccessDenied,
@@ -22,7 +22,7 @@ from brainscore_core.supported_data_standards.brainio.fetch import (
 from brainscore_core.supported_data_standards.brainio.packaging import (
     AlreadyThere,
     NoCredentials,
-    PublicityWarning,
+    PublicAccessWarning,
     UploadError,
     package_data_assembly,
     package_data_assembly_locally,
@@ -353,7 +353,7 @@ class TestFolder:
 
     def test_listed_from_a_mirror(self, cache, tmp_path, monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-        monkeypatch.setattr("brainscore_core.supported_data_standards.brainio._download.PAUSE", 0.01)
+        monkeypatch.setattr("brainscore_core.supported_data_standards.brainio.downloads.PAUSE", 0.01)
         monkeypatch.setenv("BRAINSCORE_MIRROR", str(tmp_path / "mirror"))
         source = tmp_path / "mirror" / "127.0.0.1:9" / "store" / "models" / "x" / "deep" / "a.bin"
         source.parent.mkdir(parents=True)
@@ -498,7 +498,7 @@ class TestUpload:
 
     @pytest.mark.filterwarnings("ignore:anybody can read")  # moto knows no access rights of what came in parts
     def test_large_files_go_in_parts(self, store, tmp_path, monkeypatch):
-        monkeypatch.setattr(_upload, "_ONE_PART", 6 * 1024**2)
+        monkeypatch.setattr(buckets, "_ONE_PART", 6 * 1024**2)
         body = bytes(range(256)) * (10 * 4096)
         path = tmp_path / "large.bin"
         path.write_bytes(body)
@@ -512,7 +512,7 @@ class TestUpload:
             upload_to_s3(path, "store", "large.bin")
 
     def test_two_uploads_at_once(self, store, file, monkeypatch):
-        look = _upload._head
+        look = buckets._head
 
         def look_and_be_late(client, place, version=None):
             found = look(client, place, version)
@@ -520,7 +520,7 @@ class TestUpload:
                 put(store, "a.bin", b"quicker", acl="private")
             return found
 
-        monkeypatch.setattr(_upload, "_head", look_and_be_late)
+        monkeypatch.setattr(buckets, "_head", look_and_be_late)
         with pytest.raises(AlreadyThere, match="just now"):
             upload_to_s3(file, "store", "a.bin")
         assert store.get_object(Bucket="store", Key="a.bin")["Body"].read() == b"quicker"
@@ -535,12 +535,12 @@ class TestUpload:
     def test_public_by_the_policy_of_the_bucket(self, store, file):
         statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::store/*"}
         store.put_bucket_policy(Bucket="store", Policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}))
-        with pytest.warns(PublicityWarning, match=r"anybody can read s3://store/a.bin"):
+        with pytest.warns(PublicAccessWarning, match=r"anybody can read s3://store/a.bin"):
             assert upload_to_s3(file, "store", "a.bin")["public"] is True
 
     def test_private_though_public_is_wanted(self, store, file):
         put(store, "a.bin", b"body", acl="private")
-        with pytest.warns(PublicityWarning, match="cannot be read without credentials"):
+        with pytest.warns(PublicAccessWarning, match="cannot be read without credentials"):
             assert upload_to_s3(file, "store", "a.bin", public=True)["public"] is False
 
     def test_bucket_without_versions(self, store, file):

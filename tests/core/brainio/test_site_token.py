@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from brainscore_core.supported_data_standards.brainio._download import _token_for
+from brainscore_core.supported_data_standards.brainio.downloads import _token_for
 from brainscore_core.supported_data_standards.brainio.fetch import AccessDenied, fetch
 
 BODY = b"stimulus_id\na\n"

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from brainscore_core.numerics import spearman
-from brainscore_core.numerics.association import association, association_matrix
+from brainscore_core.numerics.correlation import association, association_matrix
 
 
 def test_correlations_agree_with_scipy():

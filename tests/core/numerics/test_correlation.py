@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from brainscore_core.numerics import pearson, spearman
-from brainscore_core.numerics._ranks import mean_ranks
+from brainscore_core.numerics.correlation import mean_ranks
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression
 from sklearn.linear_model import Ridge as SklearnRidge
 
-from brainscore_core.numerics import PLS, Ridge, _pls
+from brainscore_core.numerics import PLS, Ridge, _pls_components
 from brainscore_core.numerics import _arrays as arrays
 
 
@@ -56,7 +56,7 @@ def test_25_components_equal_converged_scikit_learn(p):
 
 @pytest.mark.parametrize("p", [20, 400])
 def test_many_responses_agree_too(p, monkeypatch):
-    monkeypatch.setattr(_pls, "FORMED", 100)
+    monkeypatch.setattr(_pls_components, "FORMED", 100)
     X, Y = _data(330, p, 290)
     reference = PLSRegression(5, scale=False, tol=1e-24, max_iter=200_000).fit(X[:300], Y[:300])
     np.testing.assert_allclose(PLS(5).fit(X[:300], Y[:300]).predict(X[300:]), reference.predict(X[300:]), atol=1e-7)

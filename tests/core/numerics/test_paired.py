@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from brainscore_core.numerics import influence_interval, jackknife_influence, mean_influence, paired_test, with_ceiling
-from brainscore_core.numerics.paired import student_test
+from brainscore_core.numerics.significance import student_test
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from brainscore_core.numerics.paired_summary import paired_summary
+from brainscore_core.numerics.significance import paired_summary
 
 NAN = float("nan")
 

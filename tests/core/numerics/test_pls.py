@@ -9,9 +9,9 @@ import pytest
 from sklearn.cross_decomposition import PLSRegression
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import PLS, _dominant, _pls, _torch, pls
+from brainscore_core.numerics import PLS, _arrays, _pls_components, pls
 from brainscore_core.numerics import _arrays as arrays
-from brainscore_core.numerics._gram import centred_gram
+from brainscore_core.numerics._arrays import centred_gram
 
 
 def _data(n, p, q, *, seed=0):
@@ -48,7 +48,7 @@ def test_each_split_equals_converged_scikit_learn(n, p, q):
 @pytest.mark.parametrize("p", [40, 150])
 @pytest.mark.parametrize("q", [60, 170])
 def test_many_responses_are_only_multiplied_with(p, q, monkeypatch):
-    monkeypatch.setattr(_pls, "FORMED", 50)
+    monkeypatch.setattr(_pls_components, "FORMED", 50)
     X, Y = _data(120, p, q)  # also more responses than features, and than stimuli
     splits = _splits(120)
     for predicted, expected in zip(PLS(5).cross_predict(X, Y, splits), _expected(X, Y, splits, 5), strict=True):
@@ -140,7 +140,7 @@ def test_torch_equals_numpy(p, q, monkeypatch):
     X = X.astype(np.float32)
     X.setflags(write=False)
     for formed in (300, 5):
-        monkeypatch.setattr(_pls, "FORMED", formed)
+        monkeypatch.setattr(_pls_components, "FORMED", formed)
         splits = _splits(90)
         for values, expected in zip(
             PLS(6, device="cpu").cross_predict(X, Y, splits), PLS(6).cross_predict(X, Y, splits), strict=True
@@ -167,9 +167,9 @@ def test_cuda_equals_numpy():
 
 def test_devices():
     torch = pytest.importorskip("torch")
-    assert _torch.resolve(None) is None
-    assert _torch.resolve("cpu") == _torch.resolve(torch.device("cpu")) == torch.device("cpu")
-    assert _torch.resolve("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
+    assert _arrays.resolve_device(None) is None
+    assert _arrays.resolve_device("cpu") == _arrays.resolve_device(torch.device("cpu")) == torch.device("cpu")
+    assert _arrays.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
     for device, message in (
         ("mps", "no float64"),
         ("cuda:99", "not there"),
@@ -179,14 +179,14 @@ def test_devices():
         with pytest.raises(UserError, match=message):
             PLS(device=device).fit(*_data(40, 30, 2))
     values = np.arange(6.0).reshape(2, 3).T
-    tensor = _torch.to_device(values.astype(np.float32), torch.device("cpu"))
+    tensor = _arrays.to_device(values.astype(np.float32), torch.device("cpu"))
     assert tensor.dtype == torch.float64
-    np.testing.assert_array_equal(_torch.to_numpy(tensor), values)
+    np.testing.assert_array_equal(_arrays.to_numpy(tensor), values)
 
 
 def test_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert _torch.resolve("auto") is None
+    assert _arrays.resolve_device("auto") is None
     with pytest.raises(UserError, match=r"pip install 'brainscore\[torch\]'"):
         PLS(device="cpu").fit(*_data(40, 30, 2))
 
@@ -200,8 +200,8 @@ def test_dominant_eigenvectors(q):
     M = (Q * values[:, None]) @ Q.mT
     M = (M + M.mT) / 2
     for x in (
-        _dominant.dominant(M, np),
-        _dominant.dominant_of(lambda v: (M @ v[..., None])[..., 0], rng.standard_normal((4, q)), np),
+        _pls_components.dominant_vectors(M, np),
+        _pls_components.dominant_vectors_of_map(lambda v: (M @ v[..., None])[..., 0], rng.standard_normal((4, q)), np),
     ):
         np.testing.assert_allclose(np.abs((x * Q[:, :, -1]).sum(1)), 1.0, atol=1e-14)
         np.testing.assert_allclose(
@@ -216,8 +216,8 @@ def test_dominant_eigenvectors_of_ties_and_of_nothing(q):
     M = np.stack([(Q * tied) @ Q.T, np.eye(q), np.zeros((q, q))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = _dominant.dominant(M, np)
-        multiplied = _dominant.dominant_of(lambda v: (M @ v[..., None])[..., 0], np.ones((3, q)), np)
+        found = _pls_components.dominant_vectors(M, np)
+        multiplied = _pls_components.dominant_vectors_of_map(lambda v: (M @ v[..., None])[..., 0], np.ones((3, q)), np)
     for x in (found, multiplied):
         assert np.isfinite(x).all()
         np.testing.assert_allclose((M @ x[..., None])[:2, :, 0], x[:2], atol=1e-10)

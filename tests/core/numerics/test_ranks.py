@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.numerics import corrected, rank_intervals, tie_groups
-from brainscore_core.numerics.ranks import found_better
+from brainscore_core.numerics.ranks import significantly_better
 
 SURE, OPEN = 1e-9, 0.9
 
@@ -68,7 +68,7 @@ def test_one_rank_alone_is_surer_than_all_together():
     alone = rank_intervals(values, p, simultaneous=False)
     widths = [[one.worst - one.best for one in side] for side in (together, alone)]
     assert np.sum(widths[1]) < np.sum(widths[0])
-    assert (found_better(values, p) <= found_better(values, p, simultaneous=False)).all()
+    assert (significantly_better(values, p) <= significantly_better(values, p, simultaneous=False)).all()
 
 
 def test_intervals_hold_all_true_ranks_at_once():
@@ -151,4 +151,4 @@ def test_what_is_found_is_what_holm_finds(level):
             one_sided = np.where(values[:, None] > values, p / 2, 1 - p / 2)
             np.fill_diagonal(one_sided, np.nan)
             expected = np.nan_to_num(corrected(one_sided), nan=1.0) <= 1 - level
-            np.testing.assert_array_equal(found_better(values, p, level=level), expected)
+            np.testing.assert_array_equal(significantly_better(values, p, level=level), expected)

@@ -3,8 +3,7 @@ import pytest
 from scipy.stats import norm
 
 from brainscore_core.numerics import rank_intervals, tie_groups
-from brainscore_core.numerics.ranks import found_better
-from brainscore_core.numerics.ranks_from_errors import group_letters, ranks_from_errors
+from brainscore_core.numerics.ranks import group_letters, ranks_from_errors, significantly_better
 
 NAN = float("nan")
 
@@ -24,7 +23,7 @@ def test_they_are_the_ranks_of_the_tests(k, level):
         found = ranks_from_errors(values, errors, level=level)
         made = list(zip(found.rank.tolist(), found.best.tolist(), found.worst.tolist(), strict=True))
         assert made == [tuple(one) for one in rank_intervals(values, p, level=level)]
-        different = found_better(values, p, level=level)
+        different = significantly_better(values, p, level=level)
         assert list(found.groups) == tie_groups(values, different | different.T)
         together = [[bool(set(a) & set(b)) for b in found.letters] for a in found.letters]
         np.testing.assert_array_equal(together, ~(different | different.T))

@@ -147,4 +147,4 @@ def test_medians_of_resamples_leave_out_nan():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         expected = np.nanmedian(values[..., drawn], axis=-1)
-    np.testing.assert_array_equal(resampling._Medians(values).of(drawn), expected)
+    np.testing.assert_array_equal(resampling.ResampledMedians(values).of(drawn), expected)

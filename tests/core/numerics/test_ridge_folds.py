@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import RidgeCV, _ridge_folds
+from brainscore_core.numerics import RidgeCV, ridge_cv
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 
 torch = pytest.importorskip("torch")
@@ -61,7 +61,7 @@ def errors(monkeypatch):
     """What the errors of the last choice were."""
     seen = []
     for name in ("errors_dual", "errors_primal"):
-        inner = getattr(_ridge_folds, name)
+        inner = getattr(ridge_cv, name)
 
         def spy(*args, inner=inner):
             seen.append(inner(*args))

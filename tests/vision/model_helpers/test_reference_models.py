@@ -119,7 +119,7 @@ def test_a_download_with_another_hash_is_not_kept(tmp_path, monkeypatch):
     def download(url, stream, **_):
         stream.write(b"a web page")
 
-    monkeypatch.setattr("brainscore_core.supported_data_standards.brainio._fetching.download", download)
+    monkeypatch.setattr("brainscore_core.supported_data_standards.brainio.remote_files.download", download)
     with pytest.raises(HashMismatch):
         torchvision_weights("small-00000000.pth").path()
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []

@@ -9,7 +9,7 @@ import torch
 
 from brainscore_core import provenance
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.supported_data_standards.brainio import _download
+from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.fetch import HashMismatch, Offline
 from brainscore_vision.model_helpers import weights
 from brainscore_vision.model_helpers.weights import (
@@ -155,7 +155,7 @@ def test_first_download_must_begin_as_published(server, tmp_path):
 
 
 def test_unreachable_url_without_a_hash(monkeypatch):
-    monkeypatch.setattr(_download, "PAUSE", 0.01)
+    monkeypatch.setattr(downloads, "PAUSE", 0.01)
     with pytest.raises(DataUnavailable, match=r"http://127\.0\.0\.1:9/a\.pth"):
         WeightFile(name="a.pth", url="http://127.0.0.1:9/a.pth").path()
 

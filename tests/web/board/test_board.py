@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.ranks_from_errors import RanksFromErrors
+from brainscore_core.numerics.ranks import RanksFromErrors
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, board_of, forget, group_texts
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel

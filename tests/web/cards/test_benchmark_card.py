@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from brainscore_core.numerics.ranks_from_errors import ranks_from_errors
+from brainscore_core.numerics.ranks import ranks_from_errors
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, benchmark_card

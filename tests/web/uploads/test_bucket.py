@@ -234,7 +234,7 @@ def test_a_bucket_without_versions(bucket, settings, start, send, client, packag
 def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypatch, s3_server):
     import socket
 
-    from brainscore_core.supported_data_standards.brainio import _s3_client
+    from brainscore_core.supported_data_standards.brainio import buckets
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -246,7 +246,7 @@ def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypat
     assert answer.status_code == 503
     assert "testing" not in answer.content.decode()
     assert not upload.files.exclude(claim="").exists()
-    assert _s3_client.endpoint().endswith(str(port))
+    assert buckets.s3_endpoint().endswith(str(port))
 
 
 def test_the_page_may_send_to_the_bucket_and_nowhere_else(bucket, start, client, s3_server, settings):

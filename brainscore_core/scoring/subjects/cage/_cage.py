@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 from brainscore_core.scoring.subjects.cage._exchange import Exchange
 from brainscore_core.scoring.subjects.cage._require import bubblewrap, require_cage
 from brainscore_core.scoring.subjects.cage._system import (
@@ -170,7 +170,7 @@ class OpenCage:
         limit = told["limit"]
         shown = limit if isinstance(limit, str) else f"{limit:,g}"
         if told["cause"] in ("memory", "scratch"):
-            shown = readable(limit)
+            shown = format_size(limit)
         return Verdict(told["cause"], _VERDICTS[told["cause"]].format(shown))
 
     def _arguments(self, cage: Cage, shared: Path) -> list[str | int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 from brainscore_core.scoring.subjects._guarded import end, ender, guarded
 from brainscore_core.scoring.subjects._output import Output
 from brainscore_core.scoring.subjects._words import ended
@@ -102,7 +102,7 @@ def run_in_cage(
         raise UserError(f"the command {verdict.message}", remedy="see docs/sandbox.md for what a cage needs")
     cause, message = _told(status, verdict)
     if output.flooded:
-        cause, message = "output", f"printed more than {readable(max_output)}"
+        cause, message = "output", f"printed more than {format_size(max_output)}"
     elif why == "timeout":
         cause, message = "timeout", f"ran longer than {timeout:,g} s"
     elif why == "stopped":

@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import parse_size, readable
+from brainscore_core.memory import format_size, parse_size
 from brainscore_vision.model_helpers.activations.store._folder import (
     Contents,
     Leftover,
@@ -299,8 +299,9 @@ class ActivationStore:
         limit, held = self._limit(contents), sum(part.nbytes for part in contents.parts)
         if held + needed > limit:
             raise UserError(
-                f"activations in {self.folder} may take {readable(limit)}: a layer of {readable(needed)} does not fit"
-                + (f" beside {readable(held)} that are being written" if held else ""),
+                f"activations in {self.folder} may take {format_size(limit)}: "
+                f"a layer of {format_size(needed)} does not fit"
+                + (f" beside {format_size(held)} that are being written" if held else ""),
                 remedy="raise BRAINSCORE_ACTIVATIONS_LIMIT, ask for fewer layers at once, or reduce them",
             )
         if contents.total + needed > limit:

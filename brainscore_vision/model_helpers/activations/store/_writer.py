@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, replacing
-from brainscore_core.memory import readable
+from brainscore_core.memory import format_size
 from brainscore_vision.model_helpers.activations.store._key import is_key, layer_key, plain
 from brainscore_vision.model_helpers.activations.store._layer import (
     DamagedLayer,
@@ -104,7 +104,7 @@ class LayerWriter:
         try:
             free = shutil.disk_usage(self._folder).free
             if free < self.nbytes:
-                raise _no_space(self._folder, f"{readable(self.nbytes)} needed, {readable(free)} free")
+                raise _no_space(self._folder, f"{format_size(self.nbytes)} needed, {format_size(free)} free")
             # not mapped for writing: on a full disk that would end the process, whereas a write that fails is an error
             self._stream = io.FileIO(self._part, "x+")
             self._write(0, self._header)

@@ -1,4 +1,4 @@
-"""How well two models predict the same responses, compared over stimuli and neuroids at once."""
+"""Predictivity of two models for the same responses, compared over stimuli and neuroids."""
 
 import math
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
-from brainscore_core.numerics.paired import PairedTest, student_test
-from brainscore_core.numerics.resampling import _Medians, mean, median
+from brainscore_core.numerics.resampling import ResampledMedians, mean, median
+from brainscore_core.numerics.significance import PairedTest, student_test
 
 __all__ = ["Predictivity", "compare_predictivity", "predictivity"]
 
@@ -273,7 +273,7 @@ def _resampled(side: Predictivity, n_resamples: int, seed: int) -> Array:
     for number in range(n_groups):
         values = side.correlations[..., side.groups == number]
         size = values.shape[-1]
-        medians, step = _Medians(values), max(1, CHUNK_BYTES // (8 * size))
+        medians, step = ResampledMedians(values), max(1, CHUNK_BYTES // (8 * size))
         for start in range(0, n_resamples, step):
             drawn = rng.integers(0, size, (min(step, n_resamples - start), size))
             panels[:, :, number, start : start + step] = medians.of(drawn)

@@ -1,4 +1,4 @@
-"""What a check finds, and the error that reports all findings at once."""
+"""Findings of checks, and the error that reports all of them at once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +11,10 @@ __all__ = [
     "ValidationError",
     "ValidationWarning",
     "errors_among",
-    "from_source",
-    "listed",
+    "format_values",
+    "join_first",
     "raise_for_errors",
-    "some",
+    "with_source",
 ]
 
 _SHOWN = 5
@@ -119,18 +119,18 @@ def raise_for_errors(findings: Sequence[Finding]) -> None:
         raise ValidationError(findings)
 
 
-def from_source(findings: Iterable[Finding], source: str) -> list[Finding]:
+def with_source(findings: Iterable[Finding], source: str) -> list[Finding]:
     """The findings, with the place where they were found, where they do not say so already."""
     return [finding if finding.source else replace(finding, source=source) for finding in findings]
 
 
-def some(values: Iterable[Any]) -> str:
+def format_values(values: Iterable[Any]) -> str:
     """Name the first five of several values and say how many there are: ``'a', 'b', 'c', 'd', 'e', … (9 in all)``."""
     # NumPy's scalars are shown as what they stand for
-    return listed([repr(one.item() if hasattr(one, "item") else one) for one in values], ", ")
+    return join_first([repr(one.item() if hasattr(one, "item") else one) for one in values], ", ")
 
 
-def listed(texts: Sequence[str], separator: str = "; ") -> str:
+def join_first(texts: Sequence[str], separator: str = "; ") -> str:
     """Join the first five texts and say how many there are."""
     more = f"{separator}… ({len(texts)} in all)" if len(texts) > _SHOWN else ""
     return separator.join(texts[:_SHOWN]) + more

@@ -1,20 +1,214 @@
-"""One download over HTTP: a few attempts, and errors that say what to do."""
+"""Downloads over HTTP: progress, retries, and errors that name the remedy."""
 
 import errno
 import os
 import re
+import sys
+import threading
 import time
 import urllib.parse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import IO, TYPE_CHECKING
 
-from ._fetch_errors import AccessDenied, FetchError, IncompleteDownload, NotFound, Offline, StorageError
-from ._progress import Meter
+from brainscore_core.errors import DataUnavailable, UserError
 
 if TYPE_CHECKING:
     import requests
+    from rich.progress import Progress
 
-__all__ = ["MIRROR_REMEDY", "TIMEOUT", "TRANSIENT", "download", "explain_status", "shown", "storage_error"]
+__all__ = [
+    "MIRROR_REMEDY",
+    "TIMEOUT",
+    "TRANSIENT",
+    "AccessDenied",
+    "BatchMeter",
+    "FetchError",
+    "HashMismatch",
+    "IncompleteDownload",
+    "Meter",
+    "NotFound",
+    "Offline",
+    "SeveralFailures",
+    "SeveralUnavailable",
+    "StorageError",
+    "UnverifiedFileWarning",
+    "download",
+    "file_meter",
+    "redacted_url",
+    "status_error",
+    "storage_error",
+]
+
+
+class FetchError(UserError):
+    """A file could not be fetched.
+
+    Parameters
+    ----------
+    message, remedy : str
+        What happened to which URL, and what to do about it.
+    url : str, optional
+        The file's address, without credentials.
+    expected, found : str, optional
+        Hashes, as ``'sha1:…'`` or ``'sha256:…'``; `found` is None where no file arrived.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        remedy: str | None = None,
+        *,
+        url: str | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+    ) -> None:
+        super().__init__(message, remedy)
+        self.url = url
+        self.expected = expected
+        self.found = found
+
+
+class HashMismatch(FetchError, ValueError):
+    """The file arrived, but it is not the file that was registered."""
+
+
+class IncompleteDownload(FetchError):
+    """The connection ended before the whole file arrived."""
+
+
+class NotFound(FetchError, DataUnavailable):
+    """There is no such file."""
+
+
+class AccessDenied(FetchError, DataUnavailable):
+    """The file is private, or the server hides that it does not exist."""
+
+
+class Offline(FetchError, DataUnavailable):
+    """The server cannot be reached from here, or does not answer in time."""
+
+
+class StorageError(FetchError):
+    """The file cannot be written: folder not writable, disk full."""
+
+
+class SeveralFailures(FetchError):
+    """More than one of several files could not be fetched; `errors` holds each failure."""
+
+    def __init__(self, message: str, remedy: str | None = None, *, errors: Sequence[FetchError] = ()) -> None:
+        super().__init__(message, remedy)
+        self.errors = list(errors)
+
+
+class SeveralUnavailable(SeveralFailures, DataUnavailable):
+    """More than one of several files could not be fetched, and all of those cannot be had from here."""
+
+
+class UnverifiedFileWarning(UserWarning):
+    """No hash of a file is registered: the first copy that came was taken for the right one."""
+
+
+class CancelledDownload(Exception):
+    """Another thread asked for the end of this download."""
+
+
+class Meter:
+    """What the downloader reports to (pooch's protocol: `total`, `update`, `reset`, `close`). Shows nothing."""
+
+    def __init__(self, cancelled: threading.Event | None = None) -> None:
+        self.total = 0
+        self._cancelled = cancelled
+
+    def update(self, count: int) -> None:
+        """Note that `count` more bytes arrived."""
+        if self._cancelled is not None and self._cancelled.is_set():
+            raise CancelledDownload
+
+    def reset(self) -> None:
+        """Start again from 0 bytes."""
+
+    def close(self) -> None:
+        """End the report."""
+
+
+class _Bar(Meter):
+    """A bar of bytes in the terminal."""
+
+    def __init__(self, bar: "Progress", name: str) -> None:
+        super().__init__()
+        self._bar = bar
+        self._task = bar.add_task(name, total=None)
+
+    def update(self, count: int) -> None:
+        self._bar.update(self._task, advance=count, total=self.total or None)
+
+    def reset(self) -> None:
+        self._bar.reset(self._task)
+
+
+@contextmanager
+def file_meter(name: str, *, progress: bool) -> Iterator[Meter]:
+    """Show the download of one file."""
+    if progress and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            yield _Bar(bar, name)
+    else:
+        if progress:
+            sys.stderr.write(f"Downloading {name}\n")
+        yield Meter()
+
+
+class BatchMeter:
+    """Show the progress of many files; a plain line appears only once something must be downloaded."""
+
+    def __init__(self, total: int, *, progress: bool) -> None:
+        self.cancelled = threading.Event()
+        self._total = total
+        self._progress = progress
+        self._announced = False
+        self._lock = threading.Lock()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> "BatchMeter":
+        if self._progress and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._bar.add_task("Fetching files", total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.cancelled.set()
+        if self._bar is not None:
+            self._bar.stop()
+
+    @contextmanager
+    def file_meter(self, name: str, *, progress: bool) -> Iterator[Meter]:
+        """Stand in for :func:`file_meter` inside a batch; `name` is not shown."""
+        with self._lock:
+            if self._progress and self._bar is None and not self._announced:
+                sys.stderr.write(f"Fetching {self._total} files\n")
+            self._announced = True
+        yield Meter(self.cancelled)
+
+    def advance(self) -> None:
+        """One more file is there."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], advance=1)
+
 
 ATTEMPTS = 4
 ATTEMPTS_TO_FIND_HOST = 2  # a machine without network says so soon
@@ -32,12 +226,12 @@ MIRROR_REMEDY = (
 )
 
 
-def shown(url: str) -> str:
+def redacted_url(url: str) -> str:
     """Return the URL as messages and receipts may show it: without user, password, signature.
 
     Examples
     --------
-    >>> shown("https://me:secret@example.org/a.csv?versionId=3&X-Amz-Signature=abc")
+    >>> redacted_url("https://me:secret@example.org/a.csv?versionId=3&X-Amz-Signature=abc")
     'https://example.org/a.csv?versionId=3&X-Amz-Signature=…'
     """
     parts = urllib.parse.urlsplit(url)
@@ -91,8 +285,8 @@ def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> Non
             failure: FetchError = error
             attempts, pause = ATTEMPTS, 0.0
         except requests.RequestException as error:
-            failure = _explain(error, url, stream, meter.total, expected)
-            attempts, pause = _patience(error)
+            failure = _download_error(error, url, stream, meter.total, expected)
+            attempts, pause = _retry_policy(error)
             failure.__cause__ = error
         if attempt >= attempts:
             raise failure
@@ -105,9 +299,9 @@ def storage_error(error: OSError, url: str, folder: Path) -> StorageError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "Free some space there (`brainscore cache ls`, `brainscore cache rm`)" if full else "Make it writable"
     return StorageError(
-        f"cannot store {shown(url)} in {folder}: {error.strerror or error}",
+        f"cannot store {redacted_url(url)} in {folder}: {error.strerror or error}",
         remedy=f"{remedy}, or set BRAINIO_HOME to a folder with room that you may write to.",
-        url=shown(url),
+        url=redacted_url(url),
     )
 
 
@@ -131,19 +325,20 @@ def _origin(parts: urllib.parse.SplitResult) -> tuple[str, str | None, int]:
 def _check_length(url: str, stream: IO[bytes], announced: int, expected: str) -> None:
     arrived = stream.tell()
     if arrived < announced:
-        raise _incomplete(url, arrived, announced, expected)
+        raise _incomplete_error(url, arrived, announced, expected)
 
 
-def _incomplete(url: str, arrived: int, announced: int, expected: str) -> IncompleteDownload:
+def _incomplete_error(url: str, arrived: int, announced: int, expected: str) -> IncompleteDownload:
     return IncompleteDownload(
-        f"{shown(url)} broke off after {arrived} of {announced or 'an unknown number of'} bytes (expected {expected})",
+        f"{redacted_url(url)} broke off after {arrived} of {announced or 'an unknown number of'} bytes "
+        f"(expected {expected})",
         remedy="Try again; if it breaks off again, check the connection and the proxy, or ask the owner of the data.",
-        url=shown(url),
+        url=redacted_url(url),
         expected=expected,
     )
 
 
-def _patience(error: "requests.RequestException") -> tuple[int, float]:
+def _retry_policy(error: "requests.RequestException") -> tuple[int, float]:
     """How many attempts this failure is worth, and how many seconds the server wants to be left alone."""
     import requests
 
@@ -167,7 +362,7 @@ def _host_unknown(error: "requests.RequestException") -> bool:
     return isinstance(reason, NameResolutionError)
 
 
-def _arrived(error: "requests.RequestException", stream: IO[bytes]) -> int:
+def _bytes_received(error: "requests.RequestException", stream: IO[bytes]) -> int:
     """How many bytes came, those that were not yet written included."""
     from urllib3.exceptions import IncompleteRead
 
@@ -177,17 +372,17 @@ def _arrived(error: "requests.RequestException", stream: IO[bytes]) -> int:
     return stream.tell()
 
 
-def _explain(
+def _download_error(
     error: "requests.RequestException", url: str, stream: IO[bytes], announced: int, expected: str
 ) -> FetchError:
     import requests
 
-    address = shown(url)
+    address = redacted_url(url)
     host = urllib.parse.urlsplit(address).netloc
     if isinstance(error, requests.HTTPError) and error.response is not None:
-        return explain_status(error.response.status_code, error.response.reason, address, expected)
+        return status_error(error.response.status_code, error.response.reason, address, expected)
     if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.exceptions.ContentDecodingError):
-        return _incomplete(url, _arrived(error, stream), announced, expected)
+        return _incomplete_error(url, _bytes_received(error, stream), announced, expected)
     if isinstance(error, requests.exceptions.SSLError):
         what = f"the certificate of {host} was not accepted"
         remedy = "If a proxy of your institute signs anew, set REQUESTS_CA_BUNDLE to its certificate."
@@ -218,7 +413,7 @@ def _explain(
     )
 
 
-def explain_status(status: int, reason: str, address: str, expected: str) -> FetchError:
+def status_error(status: int, reason: str, address: str, expected: str) -> FetchError:
     """Make an error of a server's answer."""
     message = f"cannot fetch {address}: the server answered {status} {reason} (expected {expected})"
     if status in (401, 403):

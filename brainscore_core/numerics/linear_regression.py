@@ -1,27 +1,40 @@
-"""Linear maps from features to responses, fitted from second moments in their primal or dual form."""
+"""Linear maps from features to responses, and ordinary least squares.
 
+Maps are fitted from second moments, in their primal or dual form.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack, lstsq, qr, solve_triangular
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunks, column_means, gram, moments, same_rows
-from brainscore_core.numerics._gram import centred_gram
+from brainscore_core.numerics._arrays import (
+    Array,
+    as_matrix,
+    centred_gram,
+    chunks,
+    column_means,
+    gram,
+    moments,
+    require_same_rows,
+)
 
 __all__ = [
+    "LeastSquares",
     "LinearFit",
-    "Solver",
     "Weights",
     "centred_blocks",
     "centred_features",
-    "finite",
-    "fit",
-    "inputs",
-    "left_out",
+    "check_inputs",
+    "finite_moments",
+    "fit_linear",
+    "left_out_rows",
     "predict_dual",
     "predict_primal",
-    "whole_moments",
+    "require_finite",
 ]
 
 
@@ -77,29 +90,29 @@ class LinearFit:
         if X.shape[1] != len(self.x_mean):
             raise ValueError(f"X has {X.shape[1]} features, but the map was fitted on {len(self.x_mean)}")
         if self.features is not None:
-            return finite(gram(X, self.features, mean=self.x_mean) @ self.weights + self.y_mean, X)
+            return require_finite(gram(X, self.features, mean=self.x_mean) @ self.weights + self.y_mean, X)
         result = np.empty((len(X), len(self.y_mean)))
         for rows in chunks(len(X), X.shape[1]):
             result[rows] = np.subtract(X[rows], self.x_mean, dtype=np.float64) @ self.weights
-        return finite(result + self.y_mean, X)
+        return require_finite(result + self.y_mean, X)
 
 
-def inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
+def check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
     """Features and responses as matrices of the same length, the responses finite."""
     X, Y = as_matrix(X, "X"), _responses(Y)
-    same_rows(X, Y)
+    require_same_rows(X, Y)
     return X, Y
 
 
-def whole_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
+def finite_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
     """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY, which are refused where X is not finite."""
     C, B, _ = moments(X, Y, mean=mean)
-    return finite(C, X), B
+    return require_finite(C, X), B
 
 
-def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
+def fit_linear(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
     """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
-    X, Y = inputs(X, Y)
+    X, Y = check_inputs(X, Y)
     n, p = X.shape
     solver.check(n, p)
     x_mean, y_mean = column_means(X), Y.mean(axis=0)
@@ -109,14 +122,14 @@ def fit(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
         return LinearFit(x_mean, y_mean, found.values, X, found.n_components)
     centred = Y - y_mean
     C, B, _ = moments(X, centred, mean=x_mean)
-    found = solver.primal(finite(C, X), B, float(np.linalg.norm(centred)))
+    found = solver.primal(require_finite(C, X), B, float(np.linalg.norm(centred)))
     return LinearFit(x_mean, y_mean, found.values, None, found.n_components)
 
 
 def centred_features(X: NDArray, *, mean: Array) -> Array:
     """X − mean in float64, which is refused where X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return finite(np.subtract(X, mean, dtype=np.float64), X)
+        return require_finite(np.subtract(X, mean, dtype=np.float64), X)
 
 
 def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -138,7 +151,7 @@ def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) ->
     return inner, outer
 
 
-def left_out(train: NDArray[np.intp], n: int) -> NDArray[np.intp] | None:
+def left_out_rows(train: NDArray[np.intp], n: int) -> NDArray[np.intp] | None:
     """Rows that are not trained on; None where they are the larger part, or rows are trained on twice."""
     rest = np.setdiff1d(np.arange(n), train)
     return rest if len(rest) < len(train) == n - len(rest) else None
@@ -162,9 +175,9 @@ def predict_primal(
 ) -> Array:
     """Fit the training rows and predict the test rows; moments of all rows (`whole`) are reduced to the training's."""
     if len(train) < X.shape[1]:  # moments of more features than stimuli keep too few digits
-        return fit(X[train], Y[train], solver).predict(X[test])
+        return fit_linear(X[train], Y[train], solver).predict(X[test])
     y_mean = Y[train].mean(axis=0)
-    rest = left_out(train, len(X))
+    rest = left_out_rows(train, len(X))
     if rest is not None:
         missing = moments(X[rest], Y[rest], mean=x_mean)
         C, B = whole[0] - missing[0], whole[1] - missing[1]
@@ -188,10 +201,103 @@ def _responses(Y: ArrayLike) -> Array:
     return matrix
 
 
-def finite(product: Array, X: NDArray) -> Array:
+def require_finite(product: Array, X: NDArray) -> Array:
     """The product, which is refused where it is not finite, naming a row of X."""
     if not np.isfinite(product).all():
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
         raise ValueError(f"X is not finite {where}; features need to be finite")
     return product
+
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Least squares with a free intercept; of several solutions the one with the smallest weights.
+
+    Notes
+    -----
+    Equal to ``sklearn.linear_model.LinearRegression``. Directions in which the features vary by less than rounding do
+    not enter. With at most as many features as stimuli the features themselves are factorised (QR), so their range is
+    not squared. With more features than stimuli the responses to the training stimuli are reproduced exactly, from
+    the stimuli × stimuli Gram matrix: directions more than about 10⁶ times weaker than the strongest one are then left
+    out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0], [5.0]])
+    >>> LeastSquares().fit(X, Y).predict([[3.0]]).round(6).tolist()
+    [[7.0]]
+    """
+
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> LinearFit:
+        """Fit responses Y (n × q) from features X (n × p).
+
+        Raises
+        ------
+        ValueError
+            If X or Y hold NaN or infinity, or differ in length.
+        """
+        X, Y = check_inputs(X, Y)
+        self.check(*X.shape)
+        x_mean, y_mean = column_means(X), Y.mean(axis=0)
+        if X.shape[1] > len(X):
+            weights = _of_gram(centred_gram(X), Y - y_mean)
+            return LinearFit(x_mean, y_mean, weights, X)
+        centred = centred_features(X, mean=x_mean)
+        return LinearFit(x_mean, y_mean, _of_features(centred, Y - y_mean))
+
+    def cross_predict(
+        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> Iterator[Array]:
+        """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
+        X, Y = check_inputs(X, Y)
+        for train, _ in splits:
+            self.check(len(train), X.shape[1])
+        K = centred_gram(X) if X.shape[1] > len(X) else None
+        for train, test in splits:
+            if K is None:
+                yield self.fit(X[train], Y[train]).predict(X[test])
+                continue
+            inner, outer = centred_blocks(K, train, test)
+            y_mean = Y[train].mean(axis=0)
+            yield outer @ _of_gram(inner, Y[train] - y_mean) + y_mean
+
+    def check(self, n: int, p: int) -> None:
+        """Refuse training sets without stimuli or features."""
+        if n < 1 or p < 1:
+            raise ValueError(f"least squares need at least one stimulus and one feature; these are {n} and {p}")
+
+
+def _of_features(X: Array, Y: Array) -> Array:
+    """Weights p × q for centred features."""
+    n, p = X.shape
+    cutoff = max(n, p) * _EPS
+    if n > p:
+        Q, R = qr(X, mode="economic", check_finite=False)
+        reciprocal, info = lapack.dtrcon(R)
+        if info == 0 and reciprocal > cutoff:
+            return np.asarray(solve_triangular(R, Q.T @ Y, check_finite=False))
+    return np.asarray(lstsq(X, Y, cond=cutoff, check_finite=False)[0])
+
+
+def _of_gram(K: Array, Y: Array) -> Array:
+    """Weights n × q for the centred Gram matrix: its pseudo-inverse times Y."""
+    n = len(K)
+    cutoff = n * _EPS
+    # centring leaves one null direction, the constant; filled in, the matrix is invertible and Y does not notice
+    filled = K + float(np.trace(K)) / n**2
+    try:
+        factor = cho_factor(filled, lower=True, check_finite=False)
+        reciprocal, info = lapack.dpocon(factor[0], float(np.abs(filled).sum(axis=0).max()), uplo="L")
+        if info == 0 and reciprocal > 100 * cutoff:
+            return np.asarray(cho_solve(factor, Y, check_finite=False))
+    except LinAlgError:
+        pass  # stimuli depend on each other
+    values, vectors = eigh(K, check_finite=False)
+    kept = values > cutoff * values[-1]
+    basis = vectors[:, kept]
+    return np.asarray(basis @ ((basis.T @ Y) / values[kept][:, None]))

@@ -1,10 +1,12 @@
-"""Coordinates of assemblies: every coordinate of a dimension is a level of that dimension's index.
+"""Coordinates of assemblies, and selection by them.
 
-A *level* is any one-dimensional coordinate. The coordinate that holds the tuples of a MultiIndex is no level.
+A *level* is any one-dimensional coordinate: every coordinate of a dimension is a level of that dimension's
+index. The coordinate that holds the tuples of a MultiIndex is not a level.
 """
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,26 +14,29 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
+from brainscore_core.errors import UnknownIdentifier
+
 __all__ = [
-    "Gathered",
-    "assembled",
-    "codes_of",
+    "build_array",
     "coords_for_dim",
-    "gather",
-    "gathered_of",
+    "format_values",
+    "gather_coords",
+    "gathered_coords_of",
     "get_levels",
     "get_metadata",
     "group_codes",
     "holds_tuples",
+    "index_order",
     "is_canonical",
     "is_missing",
     "level_dims",
     "named_coords",
     "normalise_coords",
-    "ordered",
+    "plan_selection",
+    "sorted_positions",
+    "unknown_name_error",
     "walk_coords",
 ]
-
 
 Array = TypeVar("Array", bound=xr.DataArray)
 
@@ -40,7 +45,7 @@ _STIMULUS_IDS = ("stimulus_id", "image_id")
 _ENDS = re.compile(r"_(start|end)\b")
 
 
-class Gathered(NamedTuple):
+class GatheredCoords(NamedTuple):
     """Coordinate variables and indexes, ready to be put into an array."""
 
     variables: dict[Hashable, xr.Variable]
@@ -214,7 +219,7 @@ def _values(values: Any) -> np.ndarray:
     return values.astype(np.float32) if values.dtype == np.float16 else values  # pandas indexes know no float16
 
 
-def ordered(names: Iterable[Hashable]) -> list[Hashable]:
+def index_order(names: Iterable[Hashable]) -> list[Hashable]:
     """Levels as they stand in an index: by name, but a start before its end, so that time bins are (start, end).
 
     One order for all lets assemblies with the same coordinates be compared, added and concatenated, whatever the
@@ -223,10 +228,10 @@ def ordered(names: Iterable[Hashable]) -> list[Hashable]:
     return sorted(names, key=lambda name: (_ENDS.sub(lambda end: f"_{'se'.index(end[1][0])}", str(name)), str(name)))
 
 
-def gather(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> Gathered:
+def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> GatheredCoords:
     """Make every one-dimensional coordinate a level of its dimension's index.
 
-    Inside an index, levels are ordered by name, see :func:`ordered`.
+    Inside an index, levels are ordered by name, see :func:`index_order`.
 
     Parameters
     ----------
@@ -252,7 +257,7 @@ def gather(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> Gathered
             made = index.create_variables({dim: variables[dim]})
         else:
             # the type must be told: without it, True and a missing value would both come back as True
-            types = {name: variables[name].dtype for name in ordered(names)}
+            types = {name: variables[name].dtype for name in index_order(names)}
             index = PandasMultiIndex(_multi_index(names, variables), dim, types)
             made = index.create_variables({name: variables[name] for name in names})
         for name, variable in made.items():
@@ -260,7 +265,7 @@ def gather(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> Gathered
             indexes[name] = index
     # the coordinate with the tuples stands before its levels, as xarray shows it
     tuples_first = {name: variables[name] for name in variables if name in dims and name not in coords}
-    return Gathered(tuples_first | variables, indexes)
+    return GatheredCoords(tuples_first | variables, indexes)
 
 
 def _pandas_index(name: Hashable, variable: xr.Variable) -> pd.Index:
@@ -268,7 +273,7 @@ def _pandas_index(name: Hashable, variable: xr.Variable) -> pd.Index:
 
 
 def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Variable]) -> pd.MultiIndex:
-    names = ordered(names)
+    names = index_order(names)
     try:
         return pd.MultiIndex.from_arrays([variables[name].values for name in names], names=names)
     except TypeError as error:
@@ -282,14 +287,14 @@ def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Vari
         raise
 
 
-def gathered_of(array: xr.DataArray) -> Gathered:
+def gathered_coords_of(array: xr.DataArray) -> GatheredCoords:
     """Coordinates of an array, every one a level."""
     if is_canonical(array):
-        return Gathered(dict(array.coords.variables), dict(array.xindexes))
-    return gather(named_coords(array), array.dims)
+        return GatheredCoords(dict(array.coords.variables), dict(array.xindexes))
+    return gather_coords(named_coords(array), array.dims)
 
 
-def assembled(cls: type[Array], variable: xr.Variable, gathered: Gathered, name: Hashable | None) -> Array:
+def build_array(cls: type[Array], variable: xr.Variable, gathered: GatheredCoords, name: Hashable | None) -> Array:
     """Array of class ``cls``, unchecked: a part or a reduction need not have the class's dimensions."""
     return cls(variable, coords=gathered.variables, name=name, indexes=gathered.indexes, fastpath=True)
 
@@ -302,12 +307,12 @@ def is_canonical(array: xr.DataArray) -> bool:
         if not names or dim in names:
             continue
         index = indexes.get(dim)
-        if not isinstance(index, PandasMultiIndex) or list(index.index.names) != ordered(names):
+        if not isinstance(index, PandasMultiIndex) or list(index.index.names) != index_order(names):
             return False
     return True
 
 
-def codes_of(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Index]:
+def level_codes(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Index]:
     """Level as integers: positions in an index of its distinct values, −1 for missing ones.
 
     The index may hold values that do not occur.
@@ -335,8 +340,8 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
     """
     combined = np.zeros(size, dtype=np.int64)
     for name in names:
-        codes, values = codes_of(array, name)
-        ranks = _ranks(_numbers_of(values) if name in _STIMULUS_IDS else values)
+        codes, values = level_codes(array, name)
+        ranks = _ranks(_as_numbers(values) if name in _STIMULUS_IDS else values)
         ranks = np.append(ranks, len(values))  # the last is that of missing values, whose code is -1
         combined = combined * (len(values) + 1) + ranks[codes]
         # number the groups anew, lest the product of the numbers of values overflows
@@ -345,7 +350,7 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
     return combined, first
 
 
-def _numbers_of(values: pd.Index) -> pd.Index:
+def _as_numbers(values: pd.Index) -> pd.Index:
     """Return whole numbers that are written as text, without leading zeros, as numbers; other values as they are."""
     try:
         numbers = pd.Index([int(value) for value in values])
@@ -377,3 +382,212 @@ def _sort_key(value: Any) -> tuple[int, Any]:
 def is_missing(value: Any) -> bool:
     """Whether a single value is None, NaN or NaT."""
     return bool(np.ndim(value) == 0 and pd.isna(value))
+
+
+class SelectionPlan(NamedTuple):
+    """How a selection is done."""
+
+    positions: dict[Hashable, np.ndarray]  # by dimension
+    native: dict[Hashable, Any]  # selections that xarray does itself
+
+
+def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> SelectionPlan:
+    """Work out what ``array.sel(wanted)`` means."""
+    dims = level_dims(array)
+    by_dim: dict[Hashable, list[tuple[Hashable, Any]]] = {}
+    plan = SelectionPlan({}, {})
+    for name, value in wanted.items():
+        if name in array.dims:
+            if isinstance(value, xr.DataArray) and value.dims == (name,) and value.dtype == bool:
+                value = value.values
+            if is_mask(value, array.sizes[name]) and not _is_boolean(array, name):
+                plan.positions[name] = np.flatnonzero(np.asarray(value))
+            elif parts := _by_parts(array, name, value):
+                by_dim.setdefault(name, []).extend(parts)
+            else:
+                plan.native[name] = value
+        elif name in dims:
+            by_dim.setdefault(dims[name], []).append((name, value))
+        elif name in array.coords and array.coords[name].ndim == 0:
+            _check_scalar(array, name, value)
+        else:
+            raise unknown_name_error(array, name, what="sel")
+    for dim, pairs in by_dim.items():
+        found = positions_of(array, pairs)
+        plan.positions[dim] = found[np.isin(found, plan.positions[dim])] if dim in plan.positions else found
+    return plan
+
+
+def _is_boolean(array: xr.DataArray, name: Hashable) -> bool:
+    return name in array.coords.variables and array.coords.variables[name].dtype.kind == "b"
+
+
+def _by_parts(array: xr.DataArray, dim: Hashable, value: Any) -> list[tuple[Hashable, Any]]:
+    """Selection on an index of several levels, as selections on its levels; empty where it is none."""
+    index = array.xindexes.get(dim)
+    if not isinstance(index, PandasMultiIndex):
+        return []
+    names = index.index.names
+    if isinstance(value, Mapping):
+        return list(value.items())
+    if isinstance(value, tuple):
+        return list(zip(names, value, strict=False)) if len(value) < len(names) else []
+    return [(names[0], value)] if len(names) == 1 and not isinstance(value, xr.DataArray) else []
+
+
+def _check_scalar(array: xr.DataArray, name: Hashable, value: Any) -> None:
+    present = array.coords.variables[name].values.item()
+    wanted = list(value) if np.ndim(value) else [value]
+    if isinstance(value, slice) or not any(one == present or (pd.isna(one) and pd.isna(present)) for one in wanted):
+        raise KeyError(f"coordinate {name!r} has the single value {present!r}, not {value!r}")
+
+
+def sorted_positions(array: xr.DataArray, names: Sequence[Hashable], *, ascending: bool) -> dict[Hashable, np.ndarray]:
+    """Order of each dimension when sorted by its own among the levels ``names``; missing values last."""
+    dims = level_dims(array)
+    keys: dict[Hashable, list[np.ndarray]] = {}
+    for name in names:
+        codes, values = level_codes(array, name)
+        rank = np.empty(len(values) + 1, dtype=np.intp)
+        try:
+            rank[values.argsort()] = np.arange(len(values))
+        except TypeError as error:
+            raise TypeError(f"cannot sort by {name!r}: its values are of several types") from error
+        rank = rank if ascending else -rank
+        rank[-1] = len(values)  # code −1: missing
+        keys.setdefault(dims[name], []).append(rank[codes])
+    return {dim: np.lexsort(columns[::-1]) for dim, columns in keys.items()}
+
+
+def is_mask(value: Any, size: int) -> bool:
+    """Whether ``value`` is an array with one boolean for each of ``size`` positions."""
+    if np.ndim(value) != 1 or isinstance(value, str):
+        return False
+    array = np.asarray(value)
+    return bool(array.dtype.kind == "b" and len(array) == size)
+
+
+def format_values(values: Iterable[Any], *, most: int = 10) -> str:
+    """Write values for a message, the first few only."""
+    values = list(values)
+    text = ", ".join(repr(value.item() if isinstance(value, np.generic) else value) for value in values[:most])
+    return (text or "none") + (f", … ({len(values)} in all)" if len(values) > most else "")
+
+
+def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> UnknownIdentifier:
+    """Error for a name that is neither dimension nor level."""
+    levels = list(level_dims(array))
+    near = get_close_matches(str(name), [str(known) for known in (*array.dims, *levels)], n=1)
+    return UnknownIdentifier(
+        f"{what}: no dimension or level is called {name!r}; dimensions: {format_values(array.dims)}; "
+        f"levels: {format_values(levels)}",
+        remedy=f"did you mean {near[0]!r}?" if near else None,
+    )
+
+
+def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) -> np.ndarray:
+    """Positions along one dimension at which all the given levels have the wanted values.
+
+    Parameters
+    ----------
+    array : DataArray
+        What holds the levels, all along the same dimension.
+    wanted : sequence of (level, value)
+        A value is a single value; several in the order in which they are wanted (a set: as in the array); a slice of
+        values, both ends included; a boolean array with one entry for each position.
+
+    Returns
+    -------
+    array of int
+        Ordered as the first-named level wants it, otherwise as in the array.
+
+    Raises
+    ------
+    UnknownIdentifier
+        A KeyError; for a single value, or one of several, that does not occur.
+    """
+    size = array.sizes[level_dims(array)[wanted[0][0]]]
+    positions = np.arange(size)
+    for name, value in reversed(wanted):
+        if isinstance(value, xr.DataArray | xr.Variable):
+            value = value.values
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        codes, uniques = level_codes(array, name)
+        if isinstance(value, slice):
+            chosen = _in_slice(name, codes[positions], uniques, value)
+        elif is_mask(value, size) and uniques.dtype.kind != "b" and not _holds_booleans(uniques):
+            chosen = np.flatnonzero(np.asarray(value)[positions])
+        else:
+            unordered = isinstance(value, set | frozenset)
+            several = unordered or (np.ndim(value) > 0 and not isinstance(value, tuple))
+            values = list(value) if several else [value]
+            found = [(one, _codes_for(uniques, one)) for one in values]
+            occurs = np.zeros(len(uniques) + 1, dtype=bool)
+            occurs[codes] = True  # code −1, missing, is the last one
+            absent = [one for one, those in found if not occurs[those].any()]
+            if absent:
+                raise _unknown_value_error(name, absent, codes, uniques)
+            chosen = _in_order(codes[positions], [code for _, those in found for code in those])
+            chosen = np.sort(chosen) if unordered else chosen
+            if not len(chosen) and values:
+                raise _no_combination_error(array, name, wanted)
+        positions = positions[chosen]
+    return positions
+
+
+def _holds_booleans(uniques: pd.Index) -> bool:
+    return uniques.dtype == object and len(uniques) > 0 and all(isinstance(value, bool | np.bool_) for value in uniques)
+
+
+def _codes_for(uniques: pd.Index, value: Any) -> list[int]:
+    if is_missing(value):
+        return [-1]
+    try:
+        found = uniques.get_loc(value)
+    except (KeyError, TypeError, pd.errors.InvalidIndexError):
+        return []
+    # dates may be selected by a part of them, which several match
+    return [found] if isinstance(found, int) else list(np.arange(len(uniques))[found])
+
+
+def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
+    if len(wanted) == 1:
+        return np.flatnonzero(codes == wanted[0])
+    order = np.argsort(codes, kind="stable")
+    inorder = codes[order]
+    starts = np.searchsorted(inorder, wanted, side="left")
+    ends = np.searchsorted(inorder, wanted, side="right")
+    parts = [order[start:end] for start, end in zip(starts, ends, strict=True)]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+
+
+def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slice) -> np.ndarray:
+    inside = np.ones(len(uniques) + 1, dtype=bool)
+    inside[-1] = wanted.start is None and wanted.stop is None  # code −1: missing values lie in no interval
+    try:
+        if wanted.start is not None:
+            inside[:-1] &= np.asarray(uniques >= wanted.start)
+        if wanted.stop is not None:
+            inside[:-1] &= np.asarray(uniques <= wanted.stop)
+    except TypeError as error:
+        raise TypeError(
+            f"level {name!r} cannot be sliced by {wanted}: "
+            f"its values ({format_values(uniques)}) and the ends do not compare"
+        ) from error
+    return np.flatnonzero(inside[codes])[:: wanted.step]
+
+
+def _unknown_value_error(name: Hashable, absent: list[Any], codes: np.ndarray, uniques: pd.Index) -> UnknownIdentifier:
+    available = [uniques[code] for code in pd.unique(codes) if code >= 0]
+    near = get_close_matches(str(absent[0]), [str(value) for value in available], n=3)
+    message = f"level {name!r} has no value {format_values(absent)}; available: {format_values(available)}"
+    return UnknownIdentifier(message, remedy=f"nearest: {format_values(near)}" if near else None)
+
+
+def _no_combination_error(
+    array: xr.DataArray, name: Hashable, wanted: Sequence[tuple[Hashable, Any]]
+) -> UnknownIdentifier:
+    dim = level_dims(array)[name]
+    asked = " and ".join(f"{level}={value!r}" for level, value in wanted)
+    return UnknownIdentifier(f"no {dim} has {asked}, although each of these values occurs")

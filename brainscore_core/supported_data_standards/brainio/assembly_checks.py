@@ -1,4 +1,4 @@
-"""Checks of an assembly: its dimensions, coordinates and values; and whether it fits a stimulus set."""
+"""Checks of assemblies: dimensions, coordinates, values, and whether they fit a stimulus set."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -9,13 +9,11 @@ import pandas as pd
 import xarray as xr
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.supported_data_standards.brainio._check_names import check_id_types, repeated
-from brainscore_core.supported_data_standards.brainio._encoding import encode
-from brainscore_core.supported_data_standards.brainio._findings import Finding, listed, some
-from brainscore_core.supported_data_standards.brainio._levels import is_missing, walk_coords
-from brainscore_core.supported_data_standards.brainio._loaders import resolve_assembly_class
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_core.supported_data_standards.brainio.netcdf import checked_name
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, resolve_assembly_class
+from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, join_first
+from brainscore_core.supported_data_standards.brainio.levels import is_missing, walk_coords
+from brainscore_core.supported_data_standards.brainio.netcdf import checked_name, encode
+from brainscore_core.supported_data_standards.brainio.stimulus_checks import check_id_types, duplicates
 
 __all__ = [
     "NAN_ALLOWED",
@@ -34,7 +32,7 @@ _REQUIRED = {
     "neuroid": ("neuroid_id",),
     "time_bin": ("time_bin_start", "time_bin_end"),
 }
-_LEGACY = {"stimulus_id": "image_id"}
+_LEGACY_NAMES = {"stimulus_id": "image_id"}
 
 
 def levels_of(assembly: xr.DataArray) -> dict[Any, tuple[tuple[Any, ...], np.ndarray]]:
@@ -104,18 +102,18 @@ def check_coordinates(assembly: xr.DataArray) -> list[Finding]:
 
 def check_storable(assembly: xr.DataArray) -> list[Finding]:
     """Check that a file can hold the assembly: the names and the types of all its parts."""
-    findings = [_refused("name", checked_name, dim, "dimension") for dim in assembly.dims]
+    findings = [_storage_problem("name", checked_name, dim, "dimension") for dim in assembly.dims]
     for name, (_, values) in levels_of(assembly).items():
-        findings.append(_refused("name", checked_name, name, "coordinate"))
-        findings.append(_refused("coordinate type", encode, f"coordinate {name!r}", values))
+        findings.append(_storage_problem("name", checked_name, name, "coordinate"))
+        findings.append(_storage_problem("coordinate type", encode, f"coordinate {name!r}", values))
     if "data" in levels_of(assembly):
         findings.append(Finding("name", "a coordinate is called 'data', as the values are in a file", "rename it"))
     if assembly.dtype.kind in "fmM":  # objects and rare types are reported by check_values
-        findings.append(_refused("type of the values", encode, "the assembly's values", assembly.values))
+        findings.append(_storage_problem("type of the values", encode, "the assembly's values", assembly.values))
     return [finding for finding in findings if finding is not None]
 
 
-def _refused(check: str, function: Callable[..., Any], *arguments: Any) -> Finding | None:
+def _storage_problem(check: str, function: Callable[..., Any], *arguments: Any) -> Finding | None:
     """What the writer of files says against something."""
     try:
         function(*arguments)
@@ -132,7 +130,7 @@ def _missing_coordinate(dim: str, name: str, levels: dict[Any, Any]) -> Finding:
             f"coordinate {name!r} lies along {along}, not along {dim!r}",
             f"give it as coords={{'{name}': ('{dim}', values)}}",
         )
-    legacy = _LEGACY.get(name)
+    legacy = _LEGACY_NAMES.get(name)
     if legacy in levels and levels[legacy][0] == (dim,):
         return Finding(
             "old coordinate name", f"{legacy!r} is an old name of {name!r}", f"rename it to {name!r}", "warning"
@@ -149,13 +147,15 @@ def _check_neuroids(values: np.ndarray) -> list[Finding]:
     findings = []
     if missing := [number for number, one in enumerate(ids) if is_missing(one) or one == ""]:
         findings.append(
-            Finding("empty neuroid_id", f"no neuroid_id at {some(missing)} (counted from 0)", "fill in every id")
+            Finding(
+                "empty neuroid_id", f"no neuroid_id at {format_values(missing)} (counted from 0)", "fill in every id"
+            )
         )
-    if twice := repeated(one for one in ids if not is_missing(one)):
+    if twice := duplicates(one for one in ids if not is_missing(one)):
         findings.append(
             Finding(
                 "duplicate neuroid_id",
-                f"several neuroids are called {some(twice)}",
+                f"several neuroids are called {format_values(twice)}",
                 "make the ids unique, e.g. with the animal or session in front",
             )
         )
@@ -169,7 +169,7 @@ def _check_time_bins(starts: np.ndarray, ends: np.ndarray) -> list[Finding]:
     wrong = [f"({start}, {end})" for start, end in zip(starts.tolist(), ends.tolist(), strict=True) if not start < end]
     if not wrong:
         return []
-    shown = listed(wrong, ", ")
+    shown = join_first(wrong, ", ")
     return [
         Finding("time bins", f"bins do not end after they start: {shown}", "time_bin_start < time_bin_end is needed")
     ]
@@ -188,7 +188,7 @@ def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> lis
             )
         )
     values = assembly.values
-    missing = _missing(values)
+    missing = _missing_values(values)
     if values.dtype.kind == "O":
         present = values[~missing] if missing is not None else values.ravel()
         kinds = sorted({type(value).__name__ for value in present.ravel()})
@@ -217,7 +217,7 @@ def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> lis
     return findings
 
 
-def _missing(values: np.ndarray) -> np.ndarray | None:
+def _missing_values(values: np.ndarray) -> np.ndarray | None:
     """Which values are missing; None for types that cannot be."""
     if values.dtype.kind in "fcO":
         missing = pd.isna(values.ravel())
@@ -275,16 +275,16 @@ def check_alignment(
                 f"convert both with .astype(str)"
             )
         else:
-            remedy = f"use the same ids in both; the stimulus set has {some(sorted(map(str, known))[:5])}"
+            remedy = f"use the same ids in both; the stimulus set has {format_values(sorted(map(str, known))[:5])}"
         findings.append(
-            Finding("unknown stimuli", f"{len(lacking)} stimuli are not in {where}: {some(lacking)}", remedy)
+            Finding("unknown stimuli", f"{len(lacking)} stimuli are not in {where}: {format_values(lacking)}", remedy)
         )
     shown = set(wanted)
     if unshown and not lacking and (never := [one for one in known if one not in shown]):
         findings.append(
             Finding(
                 "stimuli never shown",
-                f"{len(never)} stimuli of {where} are not in the assembly: {some(sorted(map(str, never)))}",
+                f"{len(never)} stimuli of {where} are not in the assembly: {format_values(sorted(map(str, never)))}",
                 "nothing, if they were not shown",
                 "warning",
             )

@@ -1,35 +1,186 @@
-"""Fetch files by hash: from a local mirror, the cache, the network, in this order."""
+"""Files by URL and hash: from a local mirror, the cache or the network, in this order.
 
+A file without a registered hash is held to the hash of its first copy.
+"""
+
+import hashlib
+import json
 import logging
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from brainscore_core import provenance
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.files import file_digest, replacing, sweep
-
-from ._cache import Digest, in_mirrors, locked, mirrors, mismatch
-from ._download import MIRROR_REMEDY, download, shown, storage_error
-from ._fetch_errors import (
+from brainscore_core.files import file_digest, folder_lock, replacing, sweep
+from brainscore_core.paths import cache_home, mirrors
+from brainscore_core.supported_data_standards.brainio.buckets import S3Object, object_url, s3_object
+from brainscore_core.supported_data_standards.brainio.cache import (
+    Digest,
+    digest_mismatch,
+    files_in_mirrors,
+    is_digest,
+    parse_digest,
+)
+from brainscore_core.supported_data_standards.brainio.downloads import (
+    MIRROR_REMEDY,
     AccessDenied,
+    BatchMeter,
     FetchError,
     HashMismatch,
+    Meter,
     NotFound,
     Offline,
     SeveralFailures,
     SeveralUnavailable,
+    download,
+    file_meter,
+    redacted_url,
+    storage_error,
 )
-from ._first_use import held_to, hold, record_of, require_prefix
-from ._progress import BatchMeter, Meter, file_meter
-from ._request import FetchRequest, cache_folder
 
-__all__ = ["FetchRequest", "cache_folder", "fetch", "fetch_all"]
+__all__ = ["FetchRequest", "cache_folder", "fetch", "fetch_all", "recorded_digest"]
+
+
+@dataclass(frozen=True)
+class FetchRequest:
+    """A file that is wanted: the arguments of :func:`fetch` as a value, for :func:`fetch_all`.
+
+    Parameters
+    ----------
+    url : str
+        Where the file is: ``https``, ``http`` or ``file``.
+    sha256, sha1 : str, optional
+        Its hash in hexadecimal digits; at least one, but for `first_use`. Given both, both are checked.
+    version_id : str, optional
+        S3's version of the object; becomes ``?versionId=…``.
+    filename : str, optional
+        Name in the cache; by default the last part of the URL's path.
+    first_use : bool, default False
+        Where no hash is known: keep what comes first, and hold all later calls to its sha256.
+    sha256_prefix : str, optional
+        How the sha256 begins, where only that is known; for `first_use`.
+    s3 : (str, str), optional
+        Bucket and key of an object in S3: asked for with credentials where the URL is denied.
+    """
+
+    url: str
+    sha256: str | None = None
+    sha1: str | None = None
+    version_id: str | None = None
+    filename: str | None = None
+    first_use: bool = False
+    sha256_prefix: str | None = None
+    s3: S3Object | None = None
+
+    def __post_init__(self) -> None:
+        if not _is_fetchable(self.url):
+            raise UserError(
+                f"cannot fetch {self.url!r}", remedy="use a URL that starts with https://, http:// or file://"
+            )
+        if not self.digests and not (self.first_use and not self.url.startswith("file:")):
+            raise UserError(
+                f"no hash is given for {redacted_url(self.url)}",
+                remedy="pass sha256=… (or sha1=…) of the file, which `sha256sum FILE` prints",
+            )
+        if self.name in ("", ".", "..") or any(character in self.name for character in "/\\\0"):
+            raise UserError(f"{self.name!r} cannot name a file", remedy="pass filename=… without folders")
+
+    @property
+    def digests(self) -> tuple[Digest, ...]:
+        """The hashes to check; the first one names the folder in the cache."""
+        given = (("sha1", self.sha1), ("sha256", self.sha256))
+        return tuple(parse_digest(algorithm, value) for algorithm, value in given if value is not None)
+
+    @property
+    def expected(self) -> str:
+        """What the errors say of the hash."""
+        return str(self.digests[0]) if self.digests else "a file of unknown hash"
+
+    @property
+    def name(self) -> str:
+        """Name of the file in the cache."""
+        if self.filename is not None:
+            return self.filename
+        path = urllib.parse.urlsplit(self.url).path.rstrip("/")
+        return urllib.parse.unquote(path.rpartition("/")[2]) or "download"
+
+    @property
+    def address(self) -> str:
+        """The URL with the version in it."""
+        if self.version_id is None:
+            return self.url
+        parts = urllib.parse.urlsplit(self.url)
+        version = urllib.parse.urlencode({"versionId": self.version_id})
+        return parts._replace(query=f"{parts.query}&{version}" if parts.query else version).geturl()
+
+    @property
+    def cached(self) -> Path:
+        """Where the file lies in the cache, once it is there."""
+        return cache_folder(self) / self.name
+
+
+def _is_fetchable(url: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "file" or (parts.scheme in ("http", "https") and bool(parts.netloc))
+
+
+def cache_folder(request: FetchRequest) -> Path:
+    """Folder of a file in the cache: ``<BRAINIO_HOME>/<sha1>``, or ``<sha256>`` where only that hash is known."""
+    return cache_home() / request.digests[0].value
+
+
+def record_file(request: FetchRequest) -> Path:
+    """File that says to what a request without a hash is held: one for each URL and version."""
+    name = hashlib.sha256(request.address.encode()).hexdigest()
+    return cache_home() / "unpinned" / name / "record.json"
+
+
+def recorded_digest(request: FetchRequest) -> str | None:
+    """Return the sha256 of the first copy; without one that of a mirror's, which is then not recorded."""
+    try:
+        record: Any = json.loads(record_file(request).read_text(encoding="utf-8"))
+        digest = str(record["sha256"])
+        if is_digest(digest, "sha256"):
+            return digest
+    except FileNotFoundError:
+        pass
+    except (ValueError, TypeError, KeyError):
+        record_file(request).unlink(missing_ok=True)  # a record that says nothing holds nobody to anything
+    for path in files_in_mirrors(request.address):
+        digest = file_digest(path, "sha256")
+        require_digest_prefix(request, path, digest)
+        return digest
+    return None
+
+
+def record_digest(request: FetchRequest, digest: str) -> None:
+    """Hold all later calls to this sha256."""
+    with replacing(record_file(request)) as stream:
+        stream.write(json.dumps({"url": redacted_url(request.address), "sha256": digest}).encode())
+
+
+def require_digest_prefix(request: FetchRequest, path: Path, digest: str) -> None:
+    """Refuse a file whose hash does not begin as published."""
+    prefix = (request.sha256_prefix or "").lower()
+    if not digest.startswith(prefix):
+        raise HashMismatch(
+            f"{request.url} is not the published {request.name!r}: the sha256 of {path} is {digest}, which does not "
+            f"begin with {prefix}",
+            remedy="Delete it and obtain it anew.",
+            url=request.url,
+            expected=f"sha256:{prefix}…",
+            found=f"sha256:{digest}",
+        )
+
 
 _SHOWN_FAILURES = 10
 _logger = logging.getLogger(__name__)
@@ -96,7 +247,7 @@ def fetch(
     """
     request = FetchRequest(url, sha256=sha256, sha1=sha1, version_id=version_id, filename=filename)
     path = _obtain(request, file_meter, set(), progress=progress)
-    _note(request, path)
+    _note_provenance(request, path)
     return path
 
 
@@ -159,13 +310,13 @@ def fetch_all(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     if failures:
-        raise _together([failures[item] for item in distinct if item in failures], total=len(distinct))
+        raise _combined_error([failures[item] for item in distinct if item in failures], total=len(distinct))
     for item in distinct:
-        _note(item, paths[item])
+        _note_provenance(item, paths[item])
     return [paths[item] for item in wanted]
 
 
-def _together(failures: list[FetchError], *, total: int) -> FetchError:
+def _combined_error(failures: list[FetchError], *, total: int) -> FetchError:
     if len(failures) == 1:
         return failures[0]
     lines = [f"- {failure.message}" for failure in failures[:_SHOWN_FAILURES]]
@@ -180,21 +331,21 @@ def _together(failures: list[FetchError], *, total: int) -> FetchError:
     )
 
 
-def _note(request: FetchRequest, path: Path) -> None:
+def _note_provenance(request: FetchRequest, path: Path) -> None:
     digests = request.digests or (Digest("sha256", file_digest(path, "sha256")),)
     hashes = {digest.algorithm: digest.value for digest in digests}
-    provenance.note("file", url=shown(request.address), path=str(path), **hashes)
+    provenance.note("file", url=redacted_url(request.address), path=str(path), **hashes)
 
 
 def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool) -> Path:
     """Return a verified file; `unreachable` collects the hosts that do not answer, which are then asked no more."""
     if not request.digests:
-        return _obtain_held(request, meter_of, unreachable, progress=progress)
+        return _obtain_without_hash(request, meter_of, unreachable, progress=progress)
     if urllib.parse.urlsplit(request.url).scheme == "file":
-        return _in_place(request)
+        return _local_file(request)
     rejected: list[tuple[Path, Digest]] = []
-    for path in [*in_mirrors(request.address), request.cached]:
-        if _is_good(path, request, rejected):
+    for path in [*files_in_mirrors(request.address), request.cached]:
+        if _is_expected_file(path, request, rejected):
             return path
     for path, found in rejected:
         _logger.warning("%s is not used: expected %s, found %s", path, request.digests[0], found)
@@ -212,16 +363,18 @@ def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str
         raise
 
 
-def _obtain_held(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool) -> Path:
+def _obtain_without_hash(
+    request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool
+) -> Path:
     """Return the file to which a request without a hash is held; what comes first, where there is none yet."""
-    folder = record_of(request).parent
-    digest = held_to(request)
+    folder = record_file(request).parent
+    digest = recorded_digest(request)
     if digest is None:
         try:
             _require_reachable(request, unreachable)
             folder.mkdir(parents=True, exist_ok=True)
-            with locked(folder):
-                digest = held_to(request)  # another process may have been first meanwhile
+            with folder_lock(folder):
+                digest = recorded_digest(request)  # another process may have been first meanwhile
                 if digest is None:
                     sweep(folder)
                     return _first_download(request, folder, meter_of, progress=progress)
@@ -247,11 +400,11 @@ def _first_download(request: FetchRequest, folder: Path, meter_of: _MeterFactory
         stream.flush()
         part = Path(stream.name)
         digest = file_digest(part, "sha256")
-        require_prefix(request, part, digest)
+        require_digest_prefix(request, part, digest)
     target = replace(request, sha256=digest).cached
     target.parent.mkdir(parents=True, exist_ok=True)
     first.replace(target)
-    hold(request, digest)
+    record_digest(request, digest)
     return target
 
 
@@ -262,14 +415,14 @@ def _transfer(request: FetchRequest, stream: IO[bytes], meter: Meter) -> None:
     except AccessDenied as denied:
         if request.s3 is None:
             raise
-        from ._s3_transfer import download_signed
+        from brainscore_core.supported_data_standards.brainio.buckets import download_signed
 
         download_signed(request.s3, request.version_id, stream, meter=meter, denied=denied)
 
 
-def _is_good(path: Path, request: FetchRequest, rejected: list[tuple[Path, Digest]]) -> bool:
+def _is_expected_file(path: Path, request: FetchRequest, rejected: list[tuple[Path, Digest]]) -> bool:
     try:
-        difference = mismatch(path, request.digests)
+        difference = digest_mismatch(path, request.digests)
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -280,11 +433,11 @@ def _is_good(path: Path, request: FetchRequest, rejected: list[tuple[Path, Diges
     return difference is None
 
 
-def _in_place(request: FetchRequest) -> Path:
+def _local_file(request: FetchRequest) -> Path:
     path = Path(urllib.request.url2pathname(urllib.parse.urlsplit(request.url).path))
     expected = str(request.digests[0])
     try:
-        difference = mismatch(path, request.digests)
+        difference = digest_mismatch(path, request.digests)
     except OSError as error:
         raise NotFound(
             f"cannot read {request.url}: {error.strerror} (expected {expected})",
@@ -293,12 +446,12 @@ def _in_place(request: FetchRequest) -> Path:
             expected=expected,
         ) from error
     if difference is not None:
-        raise _wrong_hash(request, path, difference)
+        raise _hash_mismatch_error(request, path, difference)
     return path
 
 
 def _require_reachable(request: FetchRequest, unreachable: set[str]) -> None:
-    address, host = shown(request.address), urllib.parse.urlsplit(request.url).netloc
+    address, host = redacted_url(request.address), urllib.parse.urlsplit(request.url).netloc
     if host in unreachable:
         raise Offline(
             f"cannot fetch {address}: its server did not answer just before (expected {request.expected})",
@@ -312,24 +465,24 @@ def _from_network(request: FetchRequest, meter_of: _MeterFactory, *, progress: b
     target = request.cached
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with locked(target.parent):
+        with folder_lock(target.parent):
             # somebody else may have fetched it while this process waited for the lock
-            if _is_good(target, request, []):
+            if _is_expected_file(target, request, []):
                 return target
             sweep(target.parent)
             with replacing(target) as stream, meter_of(request.name, progress=progress) as meter:
                 _transfer(request, stream, meter)
                 stream.flush()
                 part = Path(stream.name)
-                difference = mismatch(part, request.digests)
+                difference = digest_mismatch(part, request.digests)
                 if difference is not None:
-                    raise _wrong_hash(request, part, difference)
+                    raise _hash_mismatch_error(request, part, difference)
     except OSError as error:
         raise storage_error(error, request.address, target.parent) from error
     return target
 
 
-def _wrong_hash(request: FetchRequest, path: Path, difference: tuple[Digest, Digest]) -> HashMismatch:
+def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Digest, Digest]) -> HashMismatch:
     expected, found = difference
     with path.open("rb") as stream:
         start = stream.read(512).lstrip().lower()
@@ -337,7 +490,7 @@ def _wrong_hash(request: FetchRequest, path: Path, difference: tuple[Digest, Dig
         hint = "A web page came instead of the file: a login page, or a proxy's? Open the URL in a browser."
     else:
         hint = "If the owner of the data replaced the file, ask for the new hash or the old version."
-    address = shown(request.address)
+    address = redacted_url(request.address)
     return HashMismatch(
         f"{address} is not the registered file: expected {expected}, found {found} ({path.stat().st_size} bytes)",
         remedy=f"{hint} Nothing was kept.",
@@ -345,3 +498,9 @@ def _wrong_hash(request: FetchRequest, path: Path, difference: tuple[Digest, Dig
         expected=str(expected),
         found=str(found),
     )
+
+
+def object_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
+    """What to fetch for an object: every loader of this module asks through this one function."""
+    place = s3_object(bucket, key)
+    return FetchRequest(object_url(place), sha1=sha1, version_id=version_id, first_use=sha1 is None, s3=place)

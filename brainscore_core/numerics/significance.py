@@ -1,0 +1,364 @@
+"""Tests of differences between models: paired tests, corrections for many tests, summaries."""
+
+import math
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtr, stdtrit
+
+from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics.resampling import mean_influence
+
+__all__ = [
+    "Correction",
+    "Outcome",
+    "PairedSummary",
+    "PairedTest",
+    "corrected",
+    "paired_summary",
+    "paired_test",
+    "student_test",
+    "with_ceiling",
+]
+
+Correction = Literal["holm", "benjamini-hochberg", "none"]
+
+
+def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.float64]:
+    """Correct p-values of a family of tests.
+
+    Parameters
+    ----------
+    p_values : array
+        In [0, 1], any shape; NaN is no test: it stays NaN and does not count.
+    method : ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``
+        Holm [1]_: below α with a probability of at most α if any difference is none, whatever the dependence.
+        Benjamini & Hochberg [2]_: of the differences found, a share of α is expected to be none, for independent or
+        positively dependent tests.
+
+    Returns
+    -------
+    array
+        Of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If a p-value is out of range, or the method is unknown.
+
+    References
+    ----------
+    .. [1] Holm (1979). Scandinavian Journal of Statistics 6, 65–70. https://www.jstor.org/stable/4615733
+    .. [2] Benjamini & Hochberg (1995). Journal of the Royal Statistical Society B 57, 289–300.
+       https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+
+    Examples
+    --------
+    >>> corrected([0.01, 0.04, 0.03, 0.005]).tolist()
+    [0.03, 0.06, 0.06, 0.02]
+    >>> corrected([0.01, 0.04, 0.03, 0.005], "benjamini-hochberg").round(3).tolist()
+    [0.02, 0.04, 0.04, 0.02]
+    """
+    if method not in get_args(Correction):
+        raise ValueError(f"unknown correction {method!r}; known: {', '.join(map(repr, get_args(Correction)))}")
+    values = np.asarray(p_values, dtype=np.float64)
+    known = ~np.isnan(values)
+    p = values[known]
+    if ((p < 0) | (p > 1)).any():
+        raise ValueError("a p-value is not in [0, 1]")
+    result = values.copy()
+    if method == "none" or not p.size:
+        return result
+    order = np.argsort(p, kind="stable")
+    ranks = np.arange(1, p.size + 1)
+    if method == "holm":
+        stepped = np.maximum.accumulate((p.size - ranks + 1) * p[order])
+    else:
+        stepped = np.minimum.accumulate((p.size / ranks * p[order])[::-1])[::-1]
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    result[known] = adjusted
+    return result
+
+
+class PairedTest(NamedTuple):
+    """A difference, its interval and the test that there is none.
+
+    Attributes
+    ----------
+    difference : float
+        First less second.
+    low, high : float
+        Limits of the interval; NaN where there is none.
+    error : float
+        Standard error; NaN where there is none.
+    p : float
+        Two-sided; NaN where there is none.
+    df : float
+        Degrees of freedom of Student's t.
+    reason : str or None
+        Why interval or p are NaN.
+    """
+
+    difference: float
+    low: float
+    high: float
+    error: float
+    p: float
+    df: float
+    reason: str | None = None
+
+
+def paired_test(
+    difference: float, influence: ArrayLike, *, level: float = 0.95, unpaired: ArrayLike | None = None
+) -> PairedTest:
+    """Test a difference by what each unit does to it.
+
+    Parameters
+    ----------
+    difference : float
+        First value less second value.
+    influence : array, units or units × other units
+        Of each unit on the difference: that on the first value less that on the second (see
+        :func:`~brainscore_core.numerics.influence_interval`). A matrix where units of two kinds vary that are crossed,
+        such as stimuli and observers.
+    level : float
+        Confidence level in (0, 1).
+    unpaired : array, units, optional
+        Influence on the second value, where it was measured on other units than the first; `influence` is then that on
+        the first value.
+
+    Returns
+    -------
+    PairedTest
+        Student's t. NaN with a reason below 3 units of a kind, or where units do not vary although values differ.
+
+    Notes
+    -----
+    One kind: error² = Σ (influence − mean)² / (n (n − 1)); for two means this is the paired t test. Two kinds:
+    variance of the row means + that of the column means − that of the interaction, which is in both of the former;
+    resampling rows and columns at once would count it three times [1]_ [2]_. Degrees of freedom by Satterthwaite.
+    Unpaired: Welch's test.
+
+    References
+    ----------
+    .. [1] Owen (2007). Annals of Applied Statistics 1, 386–411. https://doi.org/10.1214/07-AOAS122
+    .. [2] Schütt et al. (2023). eLife 12, e82566. https://doi.org/10.7554/eLife.82566
+
+    Examples
+    --------
+    >>> first, second = np.array([0.5, 0.7, 0.9, 0.6]), np.array([0.3, 0.6, 0.5, 0.5])
+    >>> result = paired_test(first.mean() - second.mean(), first - second)
+    >>> round(result.p, 4)
+    0.0663
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+    values = np.asarray(influence, dtype=np.float64)
+    if values.ndim not in (1, 2):
+        raise ValueError(f"influence has the shape {values.shape}; one or two kinds of units are possible")
+    parts = [values] if unpaired is None else [values, np.asarray(unpaired, dtype=np.float64)]
+    if min(size for part in parts for size in part.shape) < 3:
+        fewest = min(size for part in parts for size in part.shape)
+        return _undefined(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
+    if values.ndim == 2:
+        variance, df = _crossed(values)
+    else:
+        each = [(float(part.var(ddof=1)) / part.size, part.size - 1) for part in parts]
+        variance, df = sum(one for one, _ in each), _satterthwaite(each)
+    return student_test(difference, variance, df, level=level)
+
+
+def student_test(difference: float, variance: float, df: float, *, level: float = 0.95) -> PairedTest:
+    """Student's t test and interval of a difference with a known variance.
+
+    Examples
+    --------
+    >>> result = student_test(1.0, 0.25, 10)
+    >>> round(result.low, 3), round(result.p, 3)
+    (-0.114, 0.073)
+    """
+    difference, df = float(difference), float(df)
+    if not (math.isfinite(difference) and math.isfinite(variance)):
+        return _undefined(difference, "one of the values, or what a unit does to it, is undefined")
+    error = math.sqrt(max(variance, 0.0))
+    if error <= 1e-12 * max(1.0, abs(difference)):
+        if abs(difference) <= 1e-12:
+            return PairedTest(difference, difference, difference, 0.0, 1.0, df)
+        return _undefined(difference, "the units do not vary, so nothing tells whether the difference is due to chance")
+    half = float(stdtrit(df, (1 + level) / 2)) * error
+    p = 2 * float(stdtr(df, -abs(difference) / error))
+    return PairedTest(difference, difference - half, difference + half, error, p, df)
+
+
+def with_ceiling(test: PairedTest, relative_error: float, *, level: float = 0.95) -> PairedTest:
+    """Widen the interval of a ceiled difference by the ceiling's own uncertainty.
+
+    Both scores were divided by the same ceiling, which varies independently of them. The interval is Fieller's [1]_: it
+    holds 0 exactly when p > 1 − level, as the ceiling does not decide whether there is a difference.
+
+    Parameters
+    ----------
+    test : PairedTest
+        With the ceiling taken as exact.
+    relative_error : float
+        Standard error of the ceiling / ceiling.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    PairedTest
+        With the same p. Limits are NaN with a reason where the ceiling itself may be 0.
+
+    References
+    ----------
+    .. [1] Fieller (1954). Journal of the Royal Statistical Society B 16, 175–185.
+       https://doi.org/10.1111/j.2517-6161.1954.tb00159.x
+
+    Examples
+    --------
+    >>> wider = with_ceiling(student_test(0.2, 0.05**2, 50), 0.1)
+    >>> round(wider.low, 3), round(wider.high, 3), round(wider.error, 4)
+    (0.098, 0.319, 0.0539)
+    """
+    if not math.isfinite(test.error) or not relative_error > 0:
+        return test
+    t = float(stdtrit(test.df, (1 + level) / 2))
+    share = 1 - (t * relative_error) ** 2
+    error = math.hypot(test.error, test.difference * relative_error)
+    if share <= 0:
+        reason = "the ceiling is too uncertain: it may be 0"
+        return test._replace(low=math.nan, high=math.nan, error=error, reason=reason)
+    spread = math.sqrt(max(test.difference**2 - share * (test.difference**2 - (t * test.error) ** 2), 0.0))
+    return test._replace(low=(test.difference - spread) / share, high=(test.difference + spread) / share, error=error)
+
+
+def _undefined(difference: float, reason: str) -> PairedTest:
+    return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
+
+
+def _crossed(values: Array) -> tuple[float, float]:
+    """Variance of the mean over rows and columns, and its degrees of freedom."""
+    rows, columns = values.shape
+    of_rows, of_columns = values.mean(axis=1), values.mean(axis=0)
+    residual = values - of_rows[:, None] - of_columns + values.mean()
+    interaction = float(np.sum(residual**2)) / ((rows - 1) * (columns - 1)) / values.size
+    parts = [(float(part.var(ddof=1)) / part.size, part.size - 1) for part in (of_rows, of_columns)]
+    variance = max(sum(one for one, _ in parts) - interaction, *(one for one, _ in parts))
+    return variance, min(_satterthwaite(parts), rows + columns - 2)
+
+
+def _satterthwaite(parts: list[tuple[float, int]]) -> float:
+    total = sum(variance for variance, _ in parts)
+    if len(parts) == 1 or not total > 0:
+        return float(min(df for _, df in parts))
+    return total**2 / sum(variance**2 / df for variance, df in parts)
+
+
+Outcome = Literal["win", "tie", "loss", "untested"]
+"""What a benchmark says of the first model; ``'untested'`` is a difference without a standard error."""
+
+
+class PairedSummary(NamedTuple):
+    """Differences of two models over benchmarks, first less second.
+
+    Attributes
+    ----------
+    n : int
+        Benchmarks with a difference.
+    mean : PairedTest
+        Mean difference, with Student's interval and test over benchmarks; NaN with a reason below three of them.
+    wins, ties, losses : int
+        Benchmarks whose interval is above 0, holds 0, is below 0.
+    untested : int
+        Benchmarks whose difference has no standard error. The four numbers add up to `n`.
+    outcomes : tuple of str or None
+        Of each benchmark; None without a difference.
+    limits : array (benchmarks, 2)
+        Of the interval of each difference; NaN where there is none.
+    """
+
+    n: int
+    mean: PairedTest
+    wins: int
+    ties: int
+    losses: int
+    untested: int
+    outcomes: tuple[Outcome | None, ...]
+    limits: Array
+
+
+def paired_summary(differences: ArrayLike, errors: ArrayLike, *, level: float = 0.95) -> PairedSummary:
+    """Summarise the differences between two models.
+
+    Parameters
+    ----------
+    differences : array (benchmarks,)
+        Score of the first model less that of the second; what is not finite is none.
+    errors : array (benchmarks,)
+        Standard errors of the differences, for independent scores √(error² + error²); what is not finite is none. 0:
+        the difference is exact.
+    level : float
+        Confidence level in (0, 1) of each interval alone.
+
+    Returns
+    -------
+    PairedSummary
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, an error is negative, or `level` is out of range.
+
+    Notes
+    -----
+    The interval of the mean takes benchmarks as drawn at random from all that might be asked, independently. Those of
+    one data set or region go together; the interval is then too narrow.
+
+    The interval of one difference is that of a normal one and takes the scores of the two models as independent. They
+    were measured on the same stimuli and units, so that their errors tend to go together; the interval is then too wide
+    and a win or loss surer than `level` says (see :func:`~brainscore_core.numerics.ranks`). Nothing is
+    corrected for the number of benchmarks: of those without a difference, up to 1 − `level` are counted as wins or
+    losses.
+
+    Examples
+    --------
+    >>> found = paired_summary([0.1, 0.2, -0.01, 0.3, np.nan], [0.02, 0.05, 0.02, np.nan, 0.1])
+    >>> found.n, found.wins, found.ties, found.losses, found.untested
+    (4, 2, 1, 0, 1)
+    >>> found.outcomes
+    ('win', 'win', 'tie', 'untested', None)
+    >>> round(found.mean.difference, 4), round(found.mean.low, 3), round(found.mean.high, 3)
+    (0.1475, -0.064, 0.359)
+    """
+    values, spreads = np.asarray(differences, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+    if values.ndim != 1 or values.shape != spreads.shape:
+        raise ValueError(
+            f"differences have the shape {values.shape}, errors {spreads.shape}; both need one value a benchmark"
+        )
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+    if (spreads < 0).any():
+        raise ValueError("an error is negative; give NaN where there is none")
+    there = np.isfinite(values)
+    tested = there & np.isfinite(spreads)
+    half = float(ndtri((1 + level) / 2)) * np.where(tested, spreads, np.nan)
+    limits = np.stack([values - half, values + half], axis=1)
+    won, lost = limits[:, 0] > 0, limits[:, 1] < 0
+    codes = np.where(~there, 0, np.where(~tested, 1, np.where(won, 2, np.where(lost, 3, 4))))
+    words: tuple[Outcome | None, ...] = (None, "untested", "win", "loss", "tie")
+    of_all = values[there]
+    difference = float(of_all.mean()) if of_all.size else float("nan")
+    counts = np.bincount(codes, minlength=len(words)).tolist()
+    return PairedSummary(
+        n=int(there.sum()),
+        mean=paired_test(difference, mean_influence(of_all), level=level),
+        wins=counts[2],
+        ties=counts[4],
+        losses=counts[3],
+        untested=counts[1],
+        outcomes=tuple(words[code] for code in codes.tolist()),
+        limits=limits,
+    )

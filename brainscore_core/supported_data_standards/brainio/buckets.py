@@ -1,0 +1,599 @@
+"""Objects in S3: addresses, signed requests, listings and uploads."""
+
+import base64
+import functools
+import hashlib
+import io
+import os
+import sys
+import time
+import urllib.parse
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.files import file_digest
+from brainscore_core.paths import mirrors
+from brainscore_core.supported_data_standards.brainio import downloads
+from brainscore_core.supported_data_standards.brainio.downloads import (
+    MIRROR_REMEDY,
+    TIMEOUT,
+    TRANSIENT,
+    AccessDenied,
+    FetchError,
+    IncompleteDownload,
+    Meter,
+    NotFound,
+    Offline,
+    redacted_url,
+    status_error,
+)
+
+if TYPE_CHECKING:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+__all__ = [
+    "AlreadyThere",
+    "NoCredentials",
+    "PublicAccessWarning",
+    "S3Object",
+    "UploadError",
+    "check_overwrite",
+    "download_signed",
+    "is_public",
+    "list_objects",
+    "object_url",
+    "s3_endpoint",
+    "s3_object",
+    "signed_client",
+    "upload_to_s3",
+]
+
+INSTALL = "pip install 'brainscore[s3]'"
+CREDENTIALS_REMEDY = "run `aws configure`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+# what S3 answers where it is the credentials that are wrong, not what they may do
+_BAD_CREDENTIALS = frozenset(
+    {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "RequestTimeTooSkewed", "SignatureDoesNotMatch"}
+)
+
+
+class S3Object(NamedTuple):
+    """Bucket and key of an object."""
+
+    bucket: str
+    key: str
+
+
+class NoCredentials(UserError):
+    """Requests cannot be signed on this machine."""
+
+
+def s3_object(bucket: str, key: str) -> S3Object:
+    """Split ``bucket/folder/…`` and put its folder before the key.
+
+    Examples
+    --------
+    >>> s3_object("store/one/", "a.nc")
+    S3Object(bucket='store', key='one/a.nc')
+    """
+    name, _, folder = bucket.strip("/").partition("/")
+    return S3Object(name, "/".join(part for part in (folder.strip("/"), key.lstrip("/")) if part))
+
+
+def s3_endpoint() -> str | None:
+    """Address of another S3 server than Amazon's."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
+
+
+def object_url(place: S3Object) -> str:
+    """Where an object can be had without credentials, if it is public; a bucket, where the key is empty."""
+    path = urllib.parse.quote(place.key)
+    server = s3_endpoint()
+    if server:
+        return f"{server.rstrip('/')}/{place.bucket}/{path}"
+    if "." in place.bucket:  # Amazon's certificate is for one name before s3.amazonaws.com
+        return f"https://s3.amazonaws.com/{place.bucket}/{path}"
+    return f"https://{place.bucket}.s3.amazonaws.com/{path}"
+
+
+def signed_client(*, attempts: int = 1) -> Any:
+    """Make a boto3 client for S3 that signs, and tries each request so many times.
+
+    Raises
+    ------
+    NoCredentials
+        boto3 is not installed, or finds no credentials.
+    """
+    try:
+        import boto3  # noqa: F401 - says now whether it is there
+    except ImportError as error:
+        raise NoCredentials("requests to S3 cannot be signed without boto3", remedy=f"install it: {INSTALL}") from error
+    settings = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
+    return _client(settings, attempts)
+
+
+@functools.lru_cache(maxsize=4)
+def _client(settings: frozenset[tuple[str, str]], attempts: int) -> Any:
+    """Make a client for these `settings` of the environment; making one takes long, and threads may share it."""
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError
+
+    server = s3_endpoint()
+    config = Config(
+        connect_timeout=TIMEOUT[0],
+        read_timeout=TIMEOUT[1],
+        retries={"total_max_attempts": attempts},
+        s3={"addressing_style": "path" if server else "auto"},
+    )
+    try:
+        session = boto3.Session()
+        if session.get_credentials() is None:
+            raise NoCredentials("no AWS credentials were found", remedy=f"if you have some, {CREDENTIALS_REMEDY}")
+        return session.client("s3", endpoint_url=server, config=config)
+    except (BotoCoreError, ValueError) as error:
+        raise NoCredentials(f"the AWS credentials cannot be used: {error}", remedy=CREDENTIALS_REMEDY) from error
+
+
+if hasattr(os, "register_at_fork"):  # two processes cannot share connections
+    os.register_at_fork(after_in_child=_client.cache_clear)
+
+
+def signed_request_error(error: "ClientError | BotoCoreError", url: str, expected: str) -> tuple[FetchError, bool]:
+    """What went wrong in a signed request, and whether it is worth another attempt."""
+    from botocore import exceptions
+
+    address = redacted_url(url)
+    if isinstance(error, exceptions.ClientError):
+        return _response_error(error, address, expected)
+    broken = (
+        exceptions.IncompleteReadError,
+        exceptions.ResponseStreamingError,
+        exceptions.ConnectionClosedError,
+        exceptions.FlexibleChecksumError,
+    )
+    if isinstance(error, broken):
+        failure: FetchError = IncompleteDownload(
+            f"{address} broke off: {error} (expected {expected})",
+            remedy="Try again; if it breaks off again, check the connection and the proxy, or ask the owner of the "
+            "data.",
+            url=address,
+            expected=expected,
+        )
+        return failure, True
+    if isinstance(error, exceptions.HTTPClientError):
+        failure = Offline(
+            f"cannot fetch {address}: {error} (expected {expected})",
+            remedy=f"Check the connection and the proxy (HTTPS_PROXY). {MIRROR_REMEDY}",
+            url=address,
+            expected=expected,
+        )
+        return failure, not isinstance(error, exceptions.SSLError)
+    failure = AccessDenied(
+        f"cannot fetch {address}: the data are private, and the AWS credentials cannot be used: {error} "
+        f"(expected {expected})",
+        remedy=f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` where you sign in by SSO.",
+        url=address,
+        expected=expected,
+    )
+    return failure, False
+
+
+def _response_error(error: "ClientError", address: str, expected: str) -> tuple[FetchError, bool]:
+    code = str(error.response.get("Error", {}).get("Code", ""))
+    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    reason = "" if code == str(status) else code
+    failure = status_error(status, reason, address, expected)
+    if code in _BAD_CREDENTIALS:
+        failure = AccessDenied(
+            f"cannot fetch {address}: the data are private, and the server does not accept the AWS credentials: "
+            f"{status} {code} (expected {expected})",
+            remedy="Check the clock of this machine."
+            if code == "RequestTimeTooSkewed"
+            else f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` where you sign in by SSO.",
+            url=address,
+            expected=expected,
+        )
+    elif isinstance(failure, AccessDenied):
+        failure.message = (
+            f"cannot fetch {address}: the data are private, and the AWS credentials of this machine do not open them: "
+            f"the server answered {status} {reason} (expected {expected})"
+        )
+        failure.remedy = (
+            "Ask the owner of the data for access or for a copy; put a copy into a folder named in BRAINSCORE_MIRROR "
+            "(host/path)."
+        )
+    return failure, status in TRANSIENT
+
+
+_LISTING = "a listing"
+_PIECE = 1 << 20  # bytes
+
+Result = TypeVar("Result")
+
+
+def download_signed(
+    place: S3Object, version_id: str | None, stream: IO[bytes], *, meter: Meter, denied: AccessDenied
+) -> None:
+    """Write an object that anonymous requests were `denied` to `stream`; failures are told as those of ``download``."""
+    client = _client_or_denied(denied)
+
+    def transfer() -> None:
+        stream.seek(0)
+        stream.truncate()
+        meter.reset()
+        version = {} if version_id is None else {"VersionId": version_id}
+        answer = client.get_object(Bucket=place.bucket, Key=place.key, **version)
+        meter.total = int(answer["ContentLength"])
+        for piece in answer["Body"].iter_chunks(_PIECE):
+            stream.write(piece)
+            meter.update(len(piece))
+        if stream.tell() != meter.total:
+            raise IncompleteDownload(
+                f"{denied.url} broke off after {stream.tell()} of {meter.total} bytes (expected {denied.expected})",
+                remedy="Try again; if it breaks off again, check the connection and the proxy.",
+                url=denied.url,
+                expected=denied.expected,
+            )
+
+    _with_retries(transfer, denied)
+
+
+def list_objects(place: S3Object) -> list[str]:
+    """Keys below a folder of a bucket, relative to it, in alphabetical order.
+
+    Asked for without credentials first, then with; where neither works, a mirror's folder answers.
+
+    Raises
+    ------
+    FetchError
+        `NotFound` where there is nothing, `AccessDenied`, `Offline` …
+    """
+    prefix = f"{place.key.rstrip('/')}/" if place.key else ""
+    try:
+        keys = sorted(_list_keys(place.bucket, prefix))
+    except DataUnavailable:
+        keys = sorted(set(_keys_in_mirrors(place.bucket, prefix)))
+        if not keys:
+            raise
+    names = [key.removeprefix(prefix) for key in keys if not key.endswith("/")]
+    if not names:
+        address = object_url(S3Object(place.bucket, prefix))
+        raise NotFound(
+            f"there is nothing below {address}",
+            remedy="Check bucket and folder, or pass the names of the files.",
+            url=address,
+        )
+    return names
+
+
+def _list_keys(bucket: str, prefix: str) -> list[str]:
+    try:
+        return list(_anonymous_keys(bucket, prefix))
+    except AccessDenied as denied:
+        client = _client_or_denied(denied)
+
+        def transfer() -> list[str]:
+            pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+            return [item["Key"] for page in pages for item in page.get("Contents", ())]
+
+        return _with_retries(transfer, denied)
+
+
+def _anonymous_keys(bucket: str, prefix: str) -> Iterator[str]:
+    from xml.etree import ElementTree
+
+    query = {"list-type": "2", "prefix": prefix, "encoding-type": "url"}
+    while True:
+        url = f"{object_url(S3Object(bucket, ''))}?{urllib.parse.urlencode(query)}"
+        page = io.BytesIO()
+        downloads.download(url, page, meter=Meter(), expected=_LISTING)
+        try:
+            root = ElementTree.fromstring(page.getvalue())  # noqa: S314 - expat bounds the growth of entities
+        except ElementTree.ParseError as error:
+            address = downloads.redacted_url(url)
+            raise FetchError(
+                f"{address} gave no listing: {error}", remedy="Pass the names of the files.", url=address
+            ) from error
+        more = None
+        for element in root.iter():
+            tag = element.tag.rpartition("}")[2]
+            if tag == "Key":
+                yield urllib.parse.unquote_plus(element.text or "")
+            elif tag == "NextContinuationToken":
+                more = element.text
+        if not more:
+            return
+        query["continuation-token"] = more
+
+
+def _keys_in_mirrors(bucket: str, prefix: str) -> Iterator[str]:
+    """Keys of a folder as the mirrors have it."""
+    parts = urllib.parse.urlsplit(object_url(S3Object(bucket, "")))
+    above = [urllib.parse.unquote(name) for name in parts.path.split("/") if name]
+    if ".." in prefix.split("/"):
+        return
+    for mirror in mirrors():
+        root = mirror.joinpath(parts.netloc, *above)
+        for path in (root / prefix).rglob("*"):
+            if path.is_file():
+                yield path.relative_to(root).as_posix()
+
+
+def _client_or_denied(denied: AccessDenied) -> Any:
+    """Make a client that signs; where that cannot be, explain the denial by what is missing."""
+    try:
+        return signed_client()
+    except NoCredentials as error:
+        raise AccessDenied(
+            f"{denied.message}\nThe data are private, or do not exist (S3 does not tell); {error.message}.",
+            remedy=f"With credentials they may be fetched: {error.remedy}. Otherwise ask the owner of the data for a "
+            "copy, and put it into a folder named in BRAINSCORE_MIRROR (host/path).",
+            url=denied.url,
+            expected=denied.expected,
+        ) from denied
+
+
+def _with_retries(transfer: Callable[[], Result], denied: AccessDenied) -> Result:
+    """Try a few times, with pauses, as far as failures are transient."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            return transfer()
+        except IncompleteDownload as error:
+            failure: FetchError = error
+            again = True
+        except (BotoCoreError, ClientError) as error:
+            failure, again = signed_request_error(error, str(denied.url), str(denied.expected))
+            failure.__cause__ = error
+        if not again or attempt == downloads.ATTEMPTS:
+            raise failure
+        time.sleep(min(downloads.PAUSE * 2 ** (attempt - 1), downloads.LONGEST_PAUSE))
+
+
+_ONE_PART = 64 * 1024**2  # bytes; larger files go in parts, each of which is tried again by itself
+_ATTEMPTS = 4
+_PUBLIC_CHECK_TIMEOUT = (10.0, 60.0)  # seconds to connect, and for an answer
+
+
+class UploadError(UserError):
+    """A file could not be uploaded."""
+
+
+class AlreadyThere(UploadError):
+    """An object of another content has that key."""
+
+
+class PublicAccessWarning(UserWarning):
+    """An object can be read by anybody, or by nobody, other than was asked for."""
+
+
+def upload_to_s3(
+    source_file_path: str | os.PathLike[str],
+    bucket_name: str,
+    target_s3_key: str,
+    *,
+    overwrite: bool = False,
+    public: bool = False,
+) -> dict[str, Any]:
+    """Upload a file.
+
+    An object that has the same content already is left as it is, and its version is returned. An upload is whole or
+    not there at all: S3 compares it with a checksum sent along.
+
+    Parameters
+    ----------
+    source_file_path : path
+        The file.
+    bucket_name : str
+        Bucket, or ``bucket/folder/…``. Another server than Amazon's is named in ``AWS_ENDPOINT_URL``.
+    target_s3_key : str
+        Key of the object below that.
+    overwrite : bool, default False
+        Whether an object of another content may be replaced. In a bucket with versions it stays under its version id.
+    public : bool, default False
+        Ask for the ACL ``public-read``, which not every bucket takes. Otherwise no ACL is sent: the object is private
+        unless the policy of the bucket opens it to everybody, which is looked at after the upload.
+
+    Returns
+    -------
+    dict
+        What S3 says of the object: ``VersionId`` (None in a bucket without versions), ``ContentLength``, ``ETag`` …;
+        and ``public``: whether anybody can read it.
+
+    Raises
+    ------
+    AlreadyThere
+        An object of another content has that key, and `overwrite` is False.
+    NoCredentials
+        boto3 is not installed, or finds no credentials.
+    UploadError
+        The server refuses or does not answer.
+
+    Warns
+    -----
+    PublicityWarning
+        Anybody can read the object though `public` is False, or nobody though it is True.
+    UserWarning
+        The bucket keeps no versions.
+    """
+    path = Path(source_file_path)
+    if not path.is_file():
+        raise UserError(f"there is no file {path}", remedy="check the path")
+    client = signed_client(attempts=_ATTEMPTS)
+    place = _target_object(bucket_name, target_s3_key)
+    found = check_overwrite(path, bucket_name, target_s3_key, overwrite=overwrite, client=client)
+    if found is None:
+        version = _put(client, path, place, new=not overwrite, public=public)
+        found = _head(client, place, version)
+        if found is None or not _is_same(path, found):
+            raise UploadError(
+                f"{_s3_uri(place)} is another file right after its upload",
+                remedy="somebody else may be uploading: see what is there, and try again",
+            )
+    properties = {key: value for key, value in found.items() if key != "ResponseMetadata"}
+    version = properties.get("VersionId")
+    properties["VersionId"] = version
+    if version is None or version == "null":
+        warnings.warn(
+            f"the bucket {place.bucket} keeps no versions: another upload of {place.key} will replace this one",
+            stacklevel=2,
+        )
+    properties["public"] = is_public(place, version)
+    _warn_about_public_access(place, readable=properties["public"], expected=public)
+    return properties
+
+
+def check_overwrite(
+    path: Path, bucket_name: str, key: str, *, overwrite: bool, client: Any = None
+) -> dict[str, Any] | None:
+    """What S3 says of an object that has the content of `path`; None where there is no such object."""
+    client = signed_client(attempts=_ATTEMPTS) if client is None else client
+    place = _target_object(bucket_name, key)
+    found = _head(client, place)
+    if found is None:
+        return None
+    if _is_same(path, found):
+        return found
+    if overwrite:
+        return None
+    raise AlreadyThere(
+        f"{_s3_uri(place)} holds another file already, of {found.get('ContentLength')} bytes, changed "
+        f"{found.get('LastModified')}",
+        remedy="choose another identifier, bucket or folder; or pass overwrite=True (--overwrite) where it is meant",
+    )
+
+
+def _target_object(bucket_name: str, key: str) -> S3Object:
+    if not bucket_name or not key.strip("/"):
+        raise UserError(f"bucket {bucket_name!r} and key {key!r} do not say where to", remedy="pass both")
+    return s3_object(bucket_name, key)
+
+
+def _s3_uri(place: S3Object) -> str:
+    return f"s3://{place.bucket}/{place.key}"
+
+
+def _head(client: Any, place: S3Object, version: str | None = None) -> dict[str, Any] | None:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        wanted = {} if version is None else {"VersionId": version}
+        found: dict[str, Any] = client.head_object(Bucket=place.bucket, Key=place.key, **wanted)
+        return found
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        if status == 404 and not _bucket_is_missing(client, place.bucket):
+            return None
+        raise _upload_error(error, place, "look at") from error
+    except BotoCoreError as error:
+        raise _upload_error(error, place, "look at") from error
+
+
+def _bucket_is_missing(client: Any, bucket: str) -> bool:
+    from botocore.exceptions import ClientError
+
+    try:
+        client.head_bucket(Bucket=bucket)
+    except ClientError as error:
+        return bool(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == 404)
+    return False
+
+
+def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -> str | None:
+    """Upload, and return the version where the answer has it."""
+    from boto3.exceptions import S3UploadFailedError
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    extra: dict[str, Any] = {"Metadata": {"sha1": file_digest(path, "sha1")}}
+    if public:
+        extra["ACL"] = "public-read"
+    sys.stderr.write(f"Uploading {_s3_uri(place)}\n")
+    try:
+        if path.stat().st_size > _ONE_PART:
+            client.upload_file(str(path), place.bucket, place.key, ExtraArgs=extra)
+            return None
+        if new:
+            extra["IfNoneMatch"] = "*"  # somebody else may have uploaded since we looked
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, lambda: hashlib.new("md5", usedforsecurity=False)).digest()
+            stream.seek(0)
+            extra["ContentMD5"] = base64.b64encode(digest).decode()
+            answer = client.put_object(Bucket=place.bucket, Key=place.key, Body=stream, **extra)
+            return str(answer["VersionId"]) if answer.get("VersionId") else None
+    except ClientError as error:
+        raise _upload_error(error, place, "upload") from error
+    except S3UploadFailedError as error:
+        # what happened is its context
+        cause = error.__context__ if isinstance(error.__context__, ClientError) else error
+        raise _upload_error(cause, place, "upload") from error
+    except BotoCoreError as error:
+        raise _upload_error(error, place, "upload") from error
+
+
+def _is_same(path: Path, found: dict[str, Any]) -> bool:
+    """Whether an object has the content of a file, by its size and whichever hash S3 knows."""
+    if found.get("ContentLength") != path.stat().st_size:
+        return False
+    sha1 = found.get("Metadata", {}).get("sha1")
+    if sha1 is not None:
+        return bool(sha1 == file_digest(path, "sha1"))
+    return bool(str(found.get("ETag", "")).strip('"') == file_digest(path, "md5"))
+
+
+def _upload_error(error: Exception, place: S3Object, doing: str) -> UserError:
+    from botocore.exceptions import ClientError, NoCredentialsError
+
+    if isinstance(error, NoCredentialsError):
+        return NoCredentials("no AWS credentials were found", remedy=CREDENTIALS_REMEDY)
+    if not isinstance(error, ClientError):
+        return UploadError(f"cannot {doing} {_s3_uri(place)}: {error}", remedy="check the connection, and try again")
+    code = str(error.response.get("Error", {}).get("Code", ""))
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    if doing == "upload" and status in (409, 412):
+        return AlreadyThere(
+            f"somebody else uploaded {_s3_uri(place)} just now", remedy="compare it with yours, and try again"
+        )
+    if code == "AccessControlListNotSupported":
+        remedy = "the bucket takes no ACLs: leave public out, and ask its owner to open the object by a policy"
+    elif status in (401, 403):
+        remedy = "ask the owner of the bucket for the rights s3:PutObject, s3:GetObject and s3:ListBucket"
+    elif status == 404:
+        remedy = f"is there a bucket {place.bucket!r}? Ask for the right name, or make it"
+    else:
+        remedy = "try again later, or ask the owner of the bucket"
+    return UploadError(f"cannot {doing} {_s3_uri(place)}: the server answered {status} {code}".rstrip(), remedy=remedy)
+
+
+def is_public(place: S3Object, version: str | None) -> bool | None:
+    """Whether the object can be read without credentials; None where that cannot be found out."""
+    import requests
+
+    query = {} if version is None else {"versionId": version}
+    try:
+        with requests.get(object_url(place), params=query, stream=True, timeout=_PUBLIC_CHECK_TIMEOUT) as answer:
+            status = answer.status_code
+    except requests.RequestException:
+        return None
+    return True if status == 200 else False if status in (401, 403, 404) else None
+
+
+def _warn_about_public_access(place: S3Object, *, readable: bool | None, expected: bool) -> None:
+    if readable and not expected:
+        warnings.warn(
+            f"anybody can read {_s3_uri(place)}: the policy of the bucket says so. If that is not meant, delete the "
+            "object now, and upload it elsewhere",
+            PublicAccessWarning,
+            stacklevel=3,
+        )
+    if readable is False and expected:
+        warnings.warn(
+            f"{_s3_uri(place)} cannot be read without credentials: ask the owner of the bucket to open it",
+            PublicAccessWarning,
+            stacklevel=3,
+        )

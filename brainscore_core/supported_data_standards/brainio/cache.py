@@ -1,0 +1,346 @@
+"""The cache of fetched files: mirrors, hashes, unpacked archives, and its entries."""
+
+import os
+import shutil
+import stat
+import urllib.parse
+import uuid
+import zipfile
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import PART_SUFFIX, file_digest, folder_lock, sweep
+from brainscore_core.paths import cache_home, mirrors
+from brainscore_core.supported_data_standards.brainio.downloads import StorageError
+
+__all__ = [
+    "CacheEntry",
+    "CheckedEntry",
+    "Digest",
+    "cache_entries",
+    "digest_mismatch",
+    "files_in_mirrors",
+    "is_digest",
+    "parse_digest",
+    "remove_entry",
+    "unpacked_files",
+    "unzip",
+    "verify_entry",
+]
+
+_LENGTHS = {"sha1": 40, "sha256": 64}
+
+
+class Digest(NamedTuple):
+    """Hash of a file: ``Digest('sha1', '2fd4e1c6…')``, shown as ``sha1:2fd4e1c6…``."""
+
+    algorithm: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.algorithm}:{self.value}"
+
+
+def parse_digest(algorithm: str, value: str) -> Digest:
+    """Check that `value` can be a hash of this kind; upper case and blanks around it are accepted."""
+    cleaned = str(value).strip().lower()
+    if not is_digest(cleaned, algorithm):
+        raise UserError(
+            f"{algorithm}={value!r} is no {algorithm} hash",
+            remedy=f"a {algorithm} has {_LENGTHS[algorithm]} hexadecimal digits; `{algorithm}sum FILE` prints it",
+        )
+    return Digest(algorithm, cleaned)
+
+
+def is_digest(name: str, algorithm: str) -> bool:
+    """Whether `name` is written as a hash of this kind."""
+    return len(name) == _LENGTHS[algorithm] and all(character in "0123456789abcdef" for character in name)
+
+
+def files_in_mirrors(url: str) -> list[Path]:
+    """Files of the local mirrors (``$BRAINSCORE_MIRROR``) that stand for `url`, in the order of the mirrors."""
+    parts = urllib.parse.urlsplit(url)
+    names = [urllib.parse.unquote(name) for name in parts.path.split("/") if name]
+    host = parts.netloc.rpartition("@")[2].lower()
+    if not host or not names or any(name in (".", "..") or "/" in name or "\0" in name for name in names):
+        return []
+    # wget keeps the query in the file's name; a copied bucket does not
+    last = [f"{names[-1]}?{parts.query}", names[-1]] if parts.query else [names[-1]]
+    candidates = [mirror.joinpath(host, *names[:-1], name) for mirror in mirrors() for name in last]
+    return [path for path in candidates if os.path.isfile(path)]
+
+
+def digest_mismatch(path: Path, expected: tuple[Digest, ...]) -> tuple[Digest, Digest] | None:
+    """Return the first (expected, found) pair of hashes that differ, or None where the file is the expected one."""
+    for digest in expected:
+        found = Digest(digest.algorithm, file_digest(path, digest.algorithm))
+        if found != digest:
+            return digest, found
+    return None
+
+
+_DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what file managers leave
+_DESKTOP_FOLDER = "__MACOSX"
+
+
+def unzip(zip_path: str | os.PathLike[str], *, into: str | os.PathLike[str] | None = None) -> Path:
+    """Unpack a ZIP file, once.
+
+    Parameters
+    ----------
+    zip_path : path
+        The archive.
+    into : path, optional
+        The folder to make; by default the archive's own path without ``.zip``.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder. Where it is there already and holds every file of the archive in its full size, nothing is done;
+        otherwise the archive is unpacked beside it, with checksums, and takes its place in one step.
+
+    Raises
+    ------
+    UserError
+        No ZIP file, a damaged or an encrypted one, or one with a path that leads out of the folder.
+    StorageError
+        The folder cannot be written.
+
+    Notes
+    -----
+    What file managers add (``__MACOSX``, ``.DS_Store``, ``Thumbs.db``) is left out. Several processes may unpack the
+    same archive at once.
+
+    Examples
+    --------
+    >>> import tempfile, zipfile
+    >>> from brainscore_core.supported_data_standards.brainio.fetch import unzip
+    >>> archive = Path(tempfile.mkdtemp()) / "stimuli.zip"
+    >>> with zipfile.ZipFile(archive, "w") as store:
+    ...     store.writestr("img_1.txt", "a stimulus")
+    >>> [path.name for path in unzip(archive).iterdir()]
+    ['img_1.txt']
+    """
+    archive = Path(zip_path).absolute()
+    folder = Path(into).absolute() if into is not None else archive.with_suffix("")
+    if folder == archive:
+        raise UserError(f"{archive} has no suffix to drop", remedy="pass into=…, the folder to unpack into")
+    try:
+        with zipfile.ZipFile(archive) as store:
+            members = _members(store)
+            if _holds_members(folder, members):
+                return folder
+            _unpack(store, members, folder)
+    except FileNotFoundError as error:
+        if archive.exists():
+            raise
+        raise UserError(f"there is no file {archive}", remedy="check the path") from error
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise UserError(
+            f"cannot unpack {archive}: {error}", remedy="it must be a whole ZIP file without a password: pack it again"
+        ) from error
+    return folder
+
+
+def is_unpacked(zip_path: Path, folder: Path) -> bool:
+    """Whether `folder` holds every file of the archive, with the archive's sizes and checksums."""
+    with zipfile.ZipFile(zip_path) as store:
+        members = _members(store)
+    return _holds_members(folder, members) and all(
+        _checksum(folder / name) == information.CRC for name, information in members.items()
+    )
+
+
+def unpacked_files(folder: Path) -> set[str]:
+    """Names of the files below `folder`, with ``/`` between folders, without what file managers leave."""
+    names = (PurePosixPath(path.relative_to(folder).as_posix()) for path in folder.rglob("*") if path.is_file())
+    return {str(name) for name in names if not _is_file_manager_file(name)}
+
+
+def _is_file_manager_file(name: PurePosixPath) -> bool:
+    return name.name in _DESKTOP_FILES or name.parts[0] == _DESKTOP_FOLDER
+
+
+def _members(store: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    members: dict[str, zipfile.ZipInfo] = {}
+    for information in store.infolist():
+        name = PurePosixPath(information.filename)
+        if information.is_dir() or _is_file_manager_file(name):
+            continue
+        unsafe = name.is_absolute() or ".." in name.parts or "\\" in information.filename or ":" in name.parts[0]
+        if unsafe or stat.S_ISLNK(information.external_attr >> 16):
+            raise UserError(
+                f"{store.filename} is not unpacked: {information.filename!r} leads out of the folder or is a link",
+                remedy="pack it again with plain files and relative paths only",
+            )
+        if str(name) in members:
+            raise UserError(
+                f"{store.filename} is not unpacked: it holds {str(name)!r} twice",
+                remedy="pack it again, each file once",
+            )
+        members[str(name)] = information
+    return members
+
+
+def _holds_members(folder: Path, members: dict[str, zipfile.ZipInfo]) -> bool:
+    if not folder.is_dir():
+        return False
+    try:
+        return all(os.stat(folder / name).st_size == information.file_size for name, information in members.items())
+    except OSError:
+        return False
+
+
+def _checksum(path: Path) -> int:
+    from zlib import crc32
+
+    value = 0
+    with path.open("rb") as stream:
+        while piece := stream.read(1 << 20):
+            value = crc32(piece, value)
+    return value
+
+
+def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder: Path) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with folder_lock(folder.parent):
+            if _holds_members(folder, members):  # somebody else unpacked it while this process waited for the lock
+                return
+            sweep(folder.parent)
+            _require_room(folder.parent, sum(information.file_size for information in members.values()))
+            part = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+            try:
+                part.mkdir()
+                # A crash of the machine may lose what was not yet on disk; sizes then differ, and are checked each time
+                store.extractall(part, members=list(members.values()))
+                _move_into_place(part, folder, members)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise StorageError(
+            f"cannot unpack {store.filename} into {folder}: {error.strerror or error}",
+            remedy="Make room there, make it writable, or set BRAINIO_HOME to a folder with room and rights.",
+        ) from error
+
+
+def _move_into_place(part: Path, folder: Path, members: dict[str, zipfile.ZipInfo]) -> None:
+    """Move the unpacked files into place; what stood there before, and is not whole, goes."""
+    while True:
+        try:
+            os.rename(part, folder)
+            return
+        except OSError:
+            if not folder.exists():
+                raise
+            if _holds_members(folder, members):  # without locks: somebody else was faster
+                return
+            old = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+            with suppress(FileNotFoundError):  # without locks: somebody else moved it
+                os.rename(folder, old)
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink(missing_ok=True)
+
+
+def _require_room(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise StorageError(
+            f"{folder} has {free / 1e9:.1f} GB free, {needed / 1e9:.1f} GB are needed",
+            remedy="Make room there (`brainscore cache rm`), or set BRAINIO_HOME to another folder.",
+        )
+
+
+class CacheEntry(NamedTuple):
+    """One thing in the cache: a fetched file, the folder unpacked from one, or what a killed process left."""
+
+    name: str
+    kind: Literal["file", "folder", "unfinished"]
+    bytes: int
+    digest: Digest
+    path: Path
+
+
+class CheckedEntry(NamedTuple):
+    """`state` is 'good', 'wrong', or 'unknown' where there is nothing to compare with; `found` says what is wrong."""
+
+    entry: CacheEntry
+    state: Literal["good", "wrong", "unknown"]
+    found: str
+
+
+def cache_entries(home: Path | None = None) -> list[CacheEntry]:
+    """List the cache, by name. Whatever else lies in that folder is not part of it, and left alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cache_entries(Path(tempfile.mkdtemp()))
+    []
+    """
+    home = cache_home() if home is None else home
+    found: list[CacheEntry] = []
+    try:
+        folders = sorted(home.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UserError(f"cannot read the cache {home}: {error.strerror}", remedy="check BRAINIO_HOME") from error
+    for folder in folders:
+        algorithm = next((name for name in ("sha1", "sha256") if is_digest(folder.name, name)), None)
+        if algorithm is None or folder.is_symlink() or not folder.is_dir():
+            continue
+        digest = Digest(algorithm, folder.name)
+        found += [
+            CacheEntry(path.name, _entry_kind(path), _entry_size(path), digest, path)
+            for path in sorted(folder.iterdir())
+        ]
+    return sorted(found, key=lambda entry: (entry.name, entry.digest))
+
+
+def verify_entry(entry: CacheEntry) -> CheckedEntry:
+    """Compare a file with its hash, an unpacked folder with the checksums in its archive."""
+    if entry.kind == "unfinished":
+        return CheckedEntry(entry, "unknown", "unfinished")
+    if entry.kind == "file":
+        found = Digest(entry.digest.algorithm, file_digest(entry.path, entry.digest.algorithm))
+        return CheckedEntry(entry, "good" if found == entry.digest else "wrong", str(found))
+    archives = [path for path in entry.path.parent.glob("*.zip") if path.stem == entry.name]
+    if not archives:
+        return CheckedEntry(entry, "unknown", "its archive is not in the cache")
+    try:
+        whole = is_unpacked(archives[0], entry.path)
+    except (UserError, OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+        return CheckedEntry(entry, "unknown", f"its archive cannot be read: {error}")
+    return CheckedEntry(entry, "good" if whole else "wrong", "" if whole else "differs from its archive")
+
+
+def remove_entry(entry: CacheEntry) -> None:
+    """Remove an entry, and the folder of its hash once that is empty; links are removed, never followed."""
+    try:
+        if entry.path.is_dir() and not entry.path.is_symlink():
+            shutil.rmtree(entry.path)
+        else:
+            entry.path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot remove {entry.path}: {error.strerror}", remedy="check who owns it") from error
+    try:
+        entry.path.parent.rmdir()
+    except OSError:
+        return  # there is more in it
+
+
+def _entry_kind(path: Path) -> Literal["file", "folder", "unfinished"]:
+    if path.name.startswith(".") and path.name.endswith(PART_SUFFIX):
+        return "unfinished"
+    return "folder" if path.is_dir() else "file"
+
+
+def _entry_size(path: Path) -> int:
+    if not path.is_dir() or path.is_symlink():
+        return path.lstat().st_size
+    return sum((Path(folder) / name).lstat().st_size for folder, _, names in os.walk(path) for name in names)

@@ -1,0 +1,547 @@
+"""Checks of stimulus sets: identifiers, ids, table, and media files."""
+
+import datetime
+import io
+import os
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, join_first
+from brainscore_core.supported_data_standards.brainio.levels import is_missing
+
+__all__ = [
+    "check_files",
+    "check_id_types",
+    "check_identifier",
+    "check_ids",
+    "check_media",
+    "check_stimulus_ids",
+    "check_stored_names",
+    "check_table",
+    "csv_bytes",
+    "duplicates",
+    "paths_by_id",
+    "stored_identifier",
+    "stored_names",
+]
+
+_USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
+_BASE = re.compile(r"[A-Z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+_PART = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
+_LONGEST_IDENTIFIER = 200
+_LONGEST_FILE_NAME = 255  # bytes, on the usual file systems
+_UNSAFE = set('/\\:<>"|?*')  # separators, and what Windows refuses
+
+
+def stored_identifier(identifier: str) -> str:
+    """An identifier as it stands in the names of files."""
+    return identifier.replace(".", "_")
+
+
+def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Finding]:
+    """Check an identifier of a stimulus set or assembly.
+
+    It is unusable (an error) unless it consists of letters, digits, ``_``, ``-`` and single dots. It is unusual (a
+    warning) unless it follows the naming convention: AuthorYear or a descriptive name; a dot before the name of a
+    subset; underscores between words.
+
+    Parameters
+    ----------
+    identifier : str
+        What to check.
+    what : str
+        What to call it in the findings.
+
+    Returns
+    -------
+    list of Finding
+
+    Examples
+    --------
+    >>> check_identifier("MajajHong2015.IT")
+    []
+    >>> [finding.severity for finding in check_identifier("my-data") + check_identifier("../data")]
+    ['warning', 'error']
+    """
+    if identifier is None or (isinstance(identifier, str) and not identifier):
+        return [Finding("missing name", f"no {what} is given", "set name, e.g. stimulus_set.name = 'AuthorYear'")]
+    if not isinstance(identifier, str):
+        kind = type(identifier).__name__
+        return [Finding("unusable name", f"{what} {identifier!r} is a {kind}", "use text such as 'MyExperiment2024'")]
+    if not _USABLE.fullmatch(identifier) or not identifier.isascii() or len(identifier) > _LONGEST_IDENTIFIER:
+        long = f" and at most {_LONGEST_IDENTIFIER} characters" if len(identifier) > _LONGEST_IDENTIFIER else ""
+        return [
+            Finding(
+                "unusable name",
+                f"{what} {identifier if len(identifier) < 80 else identifier[:80] + '…'!r} cannot name a file",
+                f"use only letters, digits, '_', and '.' before the name of a subset{long}: AuthorYear.subset_name",
+            )
+        ]
+    base, *parts = identifier.split(".")
+    if _BASE.fullmatch(base) and all(map(_PART.fullmatch, parts)):
+        return []
+    return [
+        Finding(
+            "naming convention",
+            f"{what} {identifier!r} is not written as AuthorYear, AuthorYear.subset or AuthorYear.subset_of_words",
+            "begin with a capital letter, put '.' before the name of a subset and '_' between words",
+            "warning",
+        )
+    ]
+
+
+def duplicates(values: Iterable[Any]) -> list[Any]:
+    """Values that occur more than once, each once, in order."""
+    series = pd.Series(list(values), dtype=object)
+    return list(dict.fromkeys(series[series.duplicated()]))
+
+
+def check_ids(ids: Sequence[Any], *, where: str) -> list[Finding]:
+    """Check that ids are text, not empty and (in a stimulus set) unique."""
+    findings = check_id_types(ids, where=where)
+    hashable = [one for one in ids if isinstance(one, str | int | float)]
+    if twice := duplicates(one for one in hashable if not is_missing(one)):
+        findings.append(
+            Finding(
+                "duplicate stimulus_id",
+                f"{where} has ids more than once: {format_values(twice)}",
+                "give each stimulus its own id; presentations are repeated in the assembly, not in the stimulus set",
+            )
+        )
+    return findings
+
+
+def check_id_types(ids: Iterable[Any], *, where: str) -> list[Finding]:
+    """Check that ids are text, and not empty."""
+    ids = list(ids)
+    findings = []
+    missing = [
+        number for number, one in enumerate(ids) if is_missing(one) or (isinstance(one, str) and not one.strip())
+    ]
+    if missing:
+        findings.append(
+            Finding(
+                "empty stimulus_id",
+                f"{where} has no id at {format_values(missing)} (counted from 0)",
+                "fill in every id",
+            )
+        )
+    others = list(dict.fromkeys(repr(one) for one in ids if not is_missing(one) and not isinstance(one, str)))
+    if others:
+        kinds = sorted({type(one).__name__ for one in ids if not is_missing(one) and not isinstance(one, str)})
+        findings.append(
+            Finding(
+                "stimulus_id is not text",
+                f"{where} has ids of type {', '.join(kinds)}: {join_first(others, ', ')}",
+                "convert them: ['stimulus_id'].astype(str), in the stimulus set and in the assembly",
+            )
+        )
+    return findings
+
+
+def check_stored_names(names: Sequence[str], *, ids: Sequence[Any] | None = None) -> list[Finding]:
+    """Check names of files in an archive without folders.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As they will stand, or stand, in the archive.
+    ids : sequence, optional
+        Stimuli that they belong to, for the messages.
+    """
+    findings = []
+    if unsafe := [name for name in names if _is_unsafe(name)]:
+        findings.append(
+            Finding(
+                "unsafe file name",
+                f"{format_values(unsafe)} cannot be stored",
+                "the name in the archive is stimulus_path_within_store, else stimulus_id: no folders, none of "
+                f"{' '.join(sorted(_UNSAFE))}, not '.' or '..', at most {_LONGEST_FILE_NAME} bytes",
+            )
+        )
+    if twice := duplicates(names):
+        owners = (
+            ""
+            if ids is None
+            else f" (stimuli {format_values(i for i, name in zip(ids, names, strict=True) if name in set(twice))})"
+        )
+        findings.append(
+            Finding(
+                "duplicate file name",
+                f"several stimuli would be stored as {format_values(twice)}{owners}",
+                "give each its own stimulus_path_within_store, or drop that column to use stimulus_id",
+            )
+        )
+    folded = [unicodedata.normalize("NFC", name).casefold() for name in dict.fromkeys(names)]
+    if alike := duplicates(folded):
+        chosen = set(alike)
+        pairs = [name for name, key in zip(dict.fromkeys(names), folded, strict=True) if key in chosen]
+        findings.append(
+            Finding(
+                "file names differ only in case",
+                f"{format_values(pairs)} are one file on macOS and Windows",
+                "give them names that differ in more",
+                "warning",
+            )
+        )
+    return findings
+
+
+def _is_unsafe(name: str) -> bool:
+    return (
+        not name.strip(". ")
+        or bool(_UNSAFE & set(name))
+        or not name.isprintable()
+        or len(name.encode("utf-8", errors="surrogateescape")) > _LONGEST_FILE_NAME
+    )
+
+
+_IMAGE = re.compile(r"\.(a?png|jpe?g?|jfif|gif|bmp|dib|tiff?|webp|avif|jp2|p[pgbn]m|tga|ico)", re.IGNORECASE)
+_WORKERS = 8
+
+
+def check_paths(paths: Sequence[tuple[str, Path]]) -> list[Finding]:
+    """Check files on disk; each is read once.
+
+    Parameters
+    ----------
+    paths : sequence of (stimulus id, path)
+        Files of stimuli. Paths are relative to the working directory unless they are absolute.
+    """
+    found: dict[str, list[str]] = {}
+    present: list[tuple[str, Path]] = []
+    for stimulus_id, path in paths:
+        fault = _file_problem(path)
+        if fault is None:
+            present.append((stimulus_id, path))
+        else:
+            found.setdefault(fault, []).append(f"{stimulus_id} → {path}")
+    findings = [
+        Finding(check, join_first(found[check]), remedy) for check, remedy in _REMEDIES.items() if check in found
+    ]
+    distinct = {path: f"{stimulus_id} → {path}" for stimulus_id, path in reversed(present)}
+    return findings + check_media([(label, path, path.open) for path, label in reversed(distinct.items())])
+
+
+_REMEDIES = {
+    "missing file": "check stimulus_paths: Path(path).exists() must be true for each; '~' is not expanded",
+    "folder in place of a file": "stimulus_paths must lead to files",
+    "empty file": "copy or download it again",
+    "unreadable file": "give yourself the right to read it (chmod u+r)",
+}
+
+
+def _file_problem(path: Path) -> str | None:
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):  # a ValueError for names that no file can have
+        return "missing file"
+    if path.is_dir():
+        return "folder in place of a file"
+    if not os.access(path, os.R_OK):
+        return "unreadable file"
+    return None if size else "empty file"
+
+
+def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]]) -> list[Finding]:
+    """Decode images whole; other kinds of files are left alone.
+
+    Parameters
+    ----------
+    files : sequence of (label, path, open)
+        ``open('rb')`` returns the opened file.
+    """
+    images = [(label, opener) for label, path, opener in files if _is_image(path)]
+    if not images:
+        return []
+    with _strict(), ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
+        reasons = list(pool.map(lambda image: _decoding_problem(image[1]), images))
+    broken = [f"{label} ({reason})" for (label, _), reason in zip(images, reasons, strict=True) if reason]
+    if not broken:
+        return []
+    return [
+        Finding(
+            "image does not decode",
+            join_first(broken),
+            "copy or export it again; `python -c \"from PIL import Image; Image.open('FILE').load()\"` must succeed",
+        )
+    ]
+
+
+def _is_image(path: PurePath) -> bool:
+    if not _IMAGE.fullmatch(path.suffix):
+        return False
+    from PIL import Image
+
+    # which of them Pillow reads depends on how it was built
+    return path.suffix.lower() in Image.registered_extensions()
+
+
+def _decoding_problem(opener: Callable[..., IO[bytes]]) -> str | None:
+    """Why an image cannot be read, or None. Verifying finds wrong checksums, loading finds missing pixels."""
+    from PIL import Image
+
+    try:
+        with opener("rb") as stream, Image.open(stream) as image:
+            image.verify()
+        with opener("rb") as stream, Image.open(stream) as image:
+            image.load()
+    # Pillow's plugins raise nearly anything for damaged files, SyntaxError and struct.error included
+    except Exception as error:  # noqa: BLE001 - whatever a reader raises is a finding
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        return "no image that Pillow knows" if "cannot identify" in first else first
+    return None
+
+
+@contextmanager
+def _strict() -> Iterator[None]:
+    """Undo what training scripts often set, under which a truncated image loads as if it were whole."""
+    from PIL import ImageFile
+
+    module: Any = ImageFile
+    before = module.LOAD_TRUNCATED_IMAGES
+    module.LOAD_TRUNCATED_IMAGES = False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # e.g. about odd metadata: the pixels are what matters
+            yield
+    finally:
+        module.LOAD_TRUNCATED_IMAGES = before
+
+
+STIMULUS_ID = "stimulus_id"
+FILE_NAME = "filename"
+STORED_NAME = "stimulus_path_within_store"
+_SCALARS = (str, bool, int, float, complex, np.generic, datetime.date, datetime.timedelta, datetime.time, PurePath)
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """A table as CSV: UTF-8, lines end with LF, floats in the fewest digits that give them back, no row numbers."""
+    return pd.DataFrame(table).to_csv(index=False, lineterminator="\n").encode("utf-8")
+
+
+def paths_by_id(stimulus_set: pd.DataFrame) -> Mapping[Any, Any]:
+    """Mapping from ids to files; empty for stimuli without files."""
+    paths = getattr(stimulus_set, "stimulus_paths", None)
+    return paths if isinstance(paths, Mapping) else {}
+
+
+def stored_names(stimulus_set: pd.DataFrame) -> list[str]:
+    """Names of the stimuli's files in the archive, in the order of the table."""
+    paths = paths_by_id(stimulus_set)
+    stems = stimulus_set[STORED_NAME if STORED_NAME in stimulus_set.columns else STIMULUS_ID]
+    return [
+        f"{stem}{PurePath(paths[stimulus_id]).suffix}"
+        for stem, stimulus_id in zip(stems, stimulus_set[STIMULUS_ID], strict=True)
+    ]
+
+
+def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Finding]:
+    """Check the table: columns, and whether a CSV file holds what is in it."""
+    if not isinstance(stimulus_set, pd.DataFrame):
+        kind = type(stimulus_set).__name__
+        return [Finding("not a stimulus set", f"got a {kind}", "make a StimulusSet of it: StimulusSet(rows)")]
+    findings = []
+    columns = list(stimulus_set.columns)
+    if others := [name for name in columns if not isinstance(name, str) or not name.strip()]:
+        findings.append(
+            Finding(
+                "column name", f"columns {format_values(others)} are not named by text", "rename the columns to text"
+            )
+        )
+    if twice := duplicates(columns):
+        findings.append(
+            Finding("duplicate column", f"columns {format_values(twice)} occur more than once", "rename or drop one")
+        )
+    if FILE_NAME in columns and not allow_filename:
+        findings.append(
+            Finding(
+                "'filename' column",
+                "packaging adds a column 'filename' of its own, which the table has already",
+                "rename it: stimulus_set.rename(columns={'filename': 'image_filename'})",
+            )
+        )
+    if not len(stimulus_set):
+        findings.append(Finding("empty data", "the stimulus set has no rows", "check where the rows come from"))
+    return findings if twice or others else findings + _check_csv_storable(stimulus_set)
+
+
+def check_stimulus_ids(stimulus_set: pd.DataFrame) -> list[Finding]:
+    """Check the column ``stimulus_id``."""
+    if STIMULUS_ID in stimulus_set.columns:
+        return check_ids(stimulus_set[STIMULUS_ID].tolist(), where="the stimulus set")
+    if STIMULUS_ID in stimulus_set.index.names:
+        remedy = "make it a column: stimulus_set.reset_index()"
+    elif "image_id" in stimulus_set.columns:
+        remedy = "rename the column 'image_id': stimulus_set.rename(columns={'image_id': 'stimulus_id'})"
+    else:
+        remedy = f"add it; the columns are {format_values(stimulus_set.columns)}"
+    return [Finding("missing stimulus_id", "the stimulus set has no column 'stimulus_id'", remedy)]
+
+
+def check_files(stimulus_set: pd.DataFrame) -> list[Finding]:
+    """Check ``stimulus_paths``, the files they lead to, and the names under which these are stored."""
+    paths = getattr(stimulus_set, "stimulus_paths", None)
+    if paths is not None and not isinstance(paths, Mapping):
+        kind = type(paths).__name__
+        return [Finding("stimulus_paths", f"stimulus_paths is a {kind}", "use a dictionary from stimulus_id to path")]
+    ids = stimulus_set[STIMULUS_ID].tolist()
+    if not paths:
+        return [
+            Finding(
+                "no files",
+                "stimulus_paths is empty: only a table is packaged, without an archive",
+                "if the stimuli have files, set stimulus_set.stimulus_paths = {stimulus_id: path, …}",
+                "warning",
+            )
+        ]
+    findings = _check_keys(ids, paths)
+    odd = [key for key in ids if _ids_with_paths(key, paths) and not isinstance(paths[key], str | PurePath)]
+    if odd:
+        findings.append(
+            Finding(
+                "stimulus_paths", f"no paths are given for {format_values(odd)}", "give each as text or pathlib.Path"
+            )
+        )
+    given = [(key, Path(paths[key])) for key in dict.fromkeys(ids) if _ids_with_paths(key, paths) and key not in odd]
+    findings += check_paths([(str(key), path) for key, path in given])
+    if len(given) == len(ids):
+        findings += _check_stems(stimulus_set)
+    return findings
+
+
+def _ids_with_paths(key: Any, paths: Mapping[Any, Any]) -> bool:
+    return not is_missing(key) and key in paths
+
+
+def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
+    # an id that is missing is reported by itself
+    lacking = [one for one in dict.fromkeys(ids) if not is_missing(one) and one not in paths]
+    known = set(ids)
+    extra = [key for key in paths if key not in known]
+    findings = []
+    if lacking:
+        as_text = {str(key) for key in paths}
+        mistyped = any(str(one) in as_text for one in lacking)
+        findings.append(
+            Finding(
+                "stimulus without a path",
+                f"stimulus_paths lacks {format_values(lacking)}",
+                "the ids are there, but of another type: use text in both, str(stimulus_id)"
+                if mistyped
+                else "add their files to stimulus_paths, or remove the stimuli; the keys must equal the ids",
+            )
+        )
+    if extra:
+        findings.append(
+            Finding(
+                "path without a stimulus",
+                f"stimulus_paths has {format_values(extra)}, which the table lacks; these files are left out",
+                "nothing, if this is part of a larger set; otherwise correct the ids",
+                "warning",
+            )
+        )
+    return findings
+
+
+def _check_stems(stimulus_set: pd.DataFrame) -> list[Finding]:
+    if STORED_NAME in stimulus_set.columns:
+        odd = [one for one in stimulus_set[STORED_NAME] if not isinstance(one, str) or not one.strip()]
+        if odd:
+            return [
+                Finding(
+                    "unsafe file name",
+                    f"{STORED_NAME} has values that are no names: {format_values(dict.fromkeys(map(str, odd)))}",
+                    "fill in text for every stimulus, or drop the column to use stimulus_id",
+                )
+            ]
+        stems = stimulus_set[STORED_NAME].tolist()
+    else:
+        stems = stimulus_set[STIMULUS_ID].tolist()
+    # '..' with '.png' behind it would be a name like others; it is meant as something else
+    dots = [f"{stem}" for stem in stems if isinstance(stem, str) and stem.strip() in (".", "..")]
+    names = [name for name in stored_names(stimulus_set) if name.strip()]
+    findings = check_stored_names(names, ids=stimulus_set[STIMULUS_ID].tolist() if len(names) == len(stems) else None)
+    if dots and not any(finding.check == "unsafe file name" for finding in findings):
+        findings += check_stored_names(dots)[:1]
+    return findings
+
+
+def _check_csv_storable(stimulus_set: pd.DataFrame) -> list[Finding]:
+    """Whether a CSV file holds the table: what text is read back as."""
+    findings = []
+    for column in stimulus_set.columns:
+        values = stimulus_set[column]
+        if values.dtype != object:
+            continue
+        odd = [value for value in values if not isinstance(value, _SCALARS) and not is_missing(value)]
+        kinds = sorted({type(value).__name__ for value in odd})
+        if not odd:
+            continue
+        plain = all(isinstance(value, list | tuple | dict) for value in odd)
+        findings.append(
+            Finding(
+                "column type",
+                f"column {column!r} has values of type {', '.join(kinds)}"
+                + (", which are read back as text" if plain else ", which a CSV file cannot hold"),
+                "use one column for each part, or a text that you can take apart, such as JSON",
+                "warning" if plain else "error",
+            )
+        )
+    if any(finding.severity == "error" for finding in findings):
+        return findings
+    try:
+        written = csv_bytes(stimulus_set)
+    except UnicodeEncodeError as error:
+        return [*findings, Finding("column type", f"the table has text that is not Unicode ({error})", "replace it")]
+    return findings + _check_read_back(stimulus_set, written)
+
+
+def _check_read_back(stimulus_set: pd.DataFrame, written: bytes) -> list[Finding]:
+    if not len(stimulus_set):
+        return []
+    try:
+        read = pd.read_csv(io.BytesIO(written), dtype=dict.fromkeys((STIMULUS_ID, FILE_NAME), str))
+    except ValueError as error:
+        return [
+            Finding("column type", f"the table cannot be read back from CSV ({error})", "look for control characters")
+        ]
+    if len(read) != len(stimulus_set):
+        return [
+            Finding(
+                "column type",
+                f"{len(stimulus_set)} rows are read back from CSV as {len(read)}",
+                "remove line breaks and other control characters from the text",
+            )
+        ]
+    findings = []
+    for number, column in enumerate(stimulus_set.columns):
+        if column in (STIMULUS_ID, FILE_NAME):
+            continue
+        before, after = stimulus_set.iloc[:, number].astype(object), read.iloc[:, number].astype(object)
+        changed = {
+            value: found
+            for value, found in zip(before, after, strict=True)
+            if isinstance(value, str) and value != found
+        }
+        if changed:
+            shown = join_first([f"{value!r} as {found!r}" for value, found in changed.items()], ", ")
+            findings.append(
+                Finding(
+                    "column type",
+                    f"text in column {column!r} is read back from CSV as something else: {shown}",
+                    "nothing, if numbers or missing values are meant; otherwise write it so that it is no number and "
+                    "none of '', 'NA', 'None', 'nan', 'null', e.g. 'no answer', 'session_001'",
+                    "warning",
+                )
+            )
+    return findings
