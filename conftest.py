@@ -131,7 +131,8 @@ def torchvision():
 @pytest.fixture(scope="session")
 def make_stand_in(tmp_path_factory):
     """``make(identifier, kind)`` copies a stand-in, which is made once a process."""
-    from brainscore_vision.testing import _stand_ins, stand_in
+    from brainscore_vision.testing import stand_in
+    from brainscore_vision.testing import stand_ins as _stand_ins
 
     made, home = {}, tmp_path_factory.mktemp("stand_ins")
     makers = {"assemblies": stand_in, "stimulus_sets": _stand_ins.make_stimulus_set}

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from brainscore_vision._named_data import get_assembly, get_stimulus_set, list_assemblies, list_stimulus_sets
+    from brainscore_vision.data_lookup import get_assembly, get_stimulus_set, list_assemblies, list_stimulus_sets
 
 __all__ = ["get_assembly", "get_stimulus_set", "list_assemblies", "list_stimulus_sets"]
 
@@ -20,7 +20,7 @@ _MODULES = {"assemblies", "catalogs", "fetch", "lookup", "packaging", "stimuli",
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(importlib.import_module("brainscore_vision._named_data"), name)
+        return getattr(importlib.import_module("brainscore_vision.data_lookup"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brainscore._running import run
     from brainscore_vision import score
-    from brainscore_vision._named_data import get_assembly, get_stimulus_set
+    from brainscore_vision.data_lookup import get_assembly, get_stimulus_set
 
 __all__ = ["__version__", "get_assembly", "get_stimulus_set", "run", "score"]
 
@@ -22,9 +22,9 @@ def __getattr__(name: str) -> Any:
 
         return run
     if name in ("get_assembly", "get_stimulus_set"):
-        from brainscore_vision import _named_data
+        from brainscore_vision import data_lookup
 
-        return getattr(_named_data, name)
+        return getattr(data_lookup, name)
     if name == "__version__":
         import importlib.metadata
 

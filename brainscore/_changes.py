@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 from brainscore_core.errors import UserError
-from brainscore_vision._plugin_folders import KINDS
+from brainscore_vision.plugin_folders import PLUGIN_KINDS
 
 __all__ = ["ChangedPlugin", "Changes", "changes_since", "sort_changes"]
 
-_KIND_OF = {folder: kind for kind, folder in KINDS.items()}
+_KIND_OF = {folder: kind for kind, folder in PLUGIN_KINDS.items()}
 _PACKAGE = "brainscore_vision"
 _STAND_INS = PurePosixPath(_PACKAGE, "testing", "stand_ins")
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.scoring.engine import ClusterOptions, Event, RunReport
     from brainscore_core.scoring.plan import Again, Plan
-    from brainscore_vision._selection import Selection
+    from brainscore_vision.pair_selection import Selection
 
 __all__ = ["SCORER", "cluster_options", "execute", "run"]
 
-SCORER = "brainscore_vision._scorer:score_pair"
+SCORER = "brainscore_vision.scoring:score_pair"
 """What a worker calls for a pair."""
 
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
@@ -81,7 +81,7 @@ def run(
     Workers are processes of their own. In a script, call this below ``if __name__ == "__main__":``.
     """
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision._selection import plan_selection, select
+    from brainscore_vision.pair_selection import plan_selection, select
 
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
     selection = select(_several(models), _several(benchmarks))
@@ -106,7 +106,7 @@ def execute(
 ) -> RunReport:
     """Do what a plan says."""
     from brainscore_core.scoring.engine import run_plan
-    from brainscore_vision._selection import regions_by_data
+    from brainscore_vision.pair_selection import regions_by_data
 
     options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
     options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}

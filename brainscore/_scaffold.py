@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_vision._plugin_folders import KINDS, VARIABLE, make_visible, source_checkout
+from brainscore_vision.plugin_folders import PLUGIN_KINDS, PLUGINS_VARIABLE, make_discoverable, source_checkout
 
 __all__ = ["BEHAVIORAL_METRICS", "NEURAL_METRICS", "Written", "default_root", "write_plugin"]
 
@@ -63,7 +63,7 @@ def default_root() -> Path:
     checkout = source_checkout()
     if checkout is not None:
         return checkout / "brainscore_vision"
-    first = next((entry for entry in os.environ.get(VARIABLE, "").split(os.pathsep) if entry.strip()), None)
+    first = next((entry for entry in os.environ.get(PLUGINS_VARIABLE, "").split(os.pathsep) if entry.strip()), None)
     return Path(first).expanduser() if first else Path.cwd()
 
 
@@ -140,7 +140,7 @@ def _write_benchmark(name: str, root: Path) -> Written:
     made = [*(other.folder for other in others), folder]
     try:
         _render("benchmark", folder, sources, values)
-        make_visible(folder)
+        make_discoverable(folder)
         _render("benchmark", folder, {"test.py": "test.py"}, values | _measure(name))
     except BaseException:
         for each in made:
@@ -184,7 +184,7 @@ def _measure(identifier: str) -> dict[str, str]:
 def _write(kind: str, name: str, root: Path, files: Sequence[str], values: Mapping[str, Any]) -> Written:
     folder = _free_folder(kind, name, root)
     _render(kind, folder, {file: file for file in files}, values)
-    make_visible(folder)
+    make_discoverable(folder)
     return Written(kind, name, folder)
 
 
@@ -213,11 +213,11 @@ def _free_folder(kind: str, name: str, root: Path, *, folder_name: str | None = 
             f"the {registry.noun} {name!r} is registered already, in {registry.location(name)}",
             remedy="choose another name",
         )
-    folder = root.absolute() / KINDS[kind] / (folder_name or _folder_name(name))
+    folder = root.absolute() / PLUGIN_KINDS[kind] / (folder_name or _folder_name(name))
     if folder.exists():
         raise UserError(f"{folder} is there already, and is left as it is", remedy="choose another name")
-    package = f"brainscore_vision.{KINDS[kind]}.{folder.name}"
-    for plugin in (known.folder / KINDS[kind] / folder.name for known in brainscore_vision.plugin_index.roots):
+    package = f"brainscore_vision.{PLUGIN_KINDS[kind]}.{folder.name}"
+    for plugin in (known.folder / PLUGIN_KINDS[kind] / folder.name for known in brainscore_vision.plugin_index.roots):
         if plugin.exists():
             raise UserError(f"{package} is {plugin} already", remedy="choose another name")
     return folder

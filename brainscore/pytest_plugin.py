@@ -109,14 +109,14 @@ def _module_name(file: Path) -> str | None:
     if not {"benchmarks", "data", "metrics", "models"}.intersection(file.parts):
         return None
     from brainscore_vision import plugin_index
-    from brainscore_vision._plugin_folders import VARIABLE, make_visible, plugin_folder_of
+    from brainscore_vision.plugin_folders import PLUGINS_VARIABLE, make_discoverable, plugin_folder_of
 
     folder = plugin_folder_of(file.parent)
     if folder is None or "_registry" not in (folder / "__init__.py").read_text(errors="replace"):
         return None
-    make_visible(folder)
+    make_discoverable(folder)
     plugin = plugin_index.plugin_of(str(folder / "__init__.py"))
-    if plugin is None or plugin.source != VARIABLE:
+    if plugin is None or plugin.source != PLUGINS_VARIABLE:
         return None
     parts = file.relative_to(folder).with_suffix("").parts
     return ".".join((plugin.package, *parts))

@@ -57,7 +57,7 @@ _LAZY = {
     "Ceiling": "brainscore_core.metrics",
     "Metric": "brainscore_core.metrics",
     "Score": "brainscore_core.metrics",
-    "verify": "brainscore_vision._verify",
+    "verify": "brainscore_vision.scoring",
 }
 
 plugin_index = PluginIndex(
@@ -140,9 +140,9 @@ def load_dataset(identifier: str) -> DataAssembly:
     """
     from brainscore_core.provenance import note
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-    from brainscore_vision._public_variants import naming_public_variants
+    from brainscore_vision.public_variants import suggesting_public_variants
 
-    with naming_public_variants(identifier, data_registry):
+    with suggesting_public_variants(identifier, data_registry):
         assembly = _checked(data_registry, identifier, DataAssembly)
     if assembly.attrs.get("identifier") is None:
         assembly.attrs["identifier"] = identifier
@@ -174,9 +174,9 @@ def load_stimulus_set(identifier: str) -> StimulusSet:
     """
     from brainscore_core.provenance import note
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-    from brainscore_vision._public_variants import naming_public_variants
+    from brainscore_vision.public_variants import suggesting_public_variants
 
-    with naming_public_variants(identifier, stimulus_set_registry):
+    with suggesting_public_variants(identifier, stimulus_set_registry):
         stimulus_set = _named(_checked(stimulus_set_registry, identifier, StimulusSet), identifier)
     note("stimulus_set", identifier=identifier)
     return stimulus_set
@@ -259,15 +259,15 @@ def load_benchmark(identifier: str) -> Benchmark:
     Exception
         Whatever the plugin raises.
     """
-    from brainscore_vision._composed_names import resolve_benchmark
-    from brainscore_vision._public_variants import naming_public_variants
+    from brainscore_vision.composed_names import resolve_benchmark
+    from brainscore_vision.public_variants import suggesting_public_variants
 
     key = resolve_benchmark(identifier)
     if key not in benchmark_registry:
-        from brainscore_vision._composed import compose
+        from brainscore_vision.composed import compose
 
         return compose(key)
-    with naming_public_variants(key, benchmark_registry):
+    with suggesting_public_variants(key, benchmark_registry):
         return _named(benchmark_registry.make(key), key)
 
 
@@ -391,12 +391,12 @@ def run_pair(
     from brainscore_core import scoring
     from brainscore_core.errors import UserError
     from brainscore_core.provenance import note
-    from brainscore_vision._composed_names import resolve_benchmark
+    from brainscore_vision.composed_names import resolve_benchmark
 
     benchmark_identifier = resolve_benchmark(benchmark_identifier)
     closing: Any = contextlib.nullcontext()
     if isolated or cage is not None:
-        from brainscore_vision._isolated import Isolation
+        from brainscore_vision.isolation import Isolation
 
         closing = isolation = Isolation(model_identifier, identifier=identifier, how=how, cage=cage)
         name, load, folders = isolation.name, isolation.load, isolation.folder
@@ -408,14 +408,14 @@ def run_pair(
                 "leave out " + ", ".join([*(["identifier"] if identifier else []), *(how or {})]),
             )
         model_registry.location(model_identifier)  # a wrong name is said before anything is loaded
-        name, load, folders = model_identifier, load_model, _plugin_folder
+        name, load, folders = model_identifier, load_model, registered_folder
     else:
-        from brainscore_vision._subjects import load_subject_file, to_subject
+        from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
 
         source = None
         if isinstance(model_identifier, str):
-            model_identifier, source = load_subject_file(model_identifier)
-        subject = to_subject(model_identifier, identifier=identifier, source=source, **(how or {}))
+            model_identifier, source = load_file_reference(model_identifier)
+        subject = to_unregistered_model(model_identifier, identifier=identifier, source=source, **(how or {}))
         name = subject.identifier
 
         def load(identifier: str) -> BrainModel:
@@ -424,9 +424,9 @@ def run_pair(
             return subject.model
 
         def folders(kind: str, identifier: str) -> Path | None:
-            return subject.source if kind == "model" else _plugin_folder(kind, identifier)
+            return subject.source if kind == "model" else registered_folder(kind, identifier)
 
-    from brainscore_vision._public_variants import scored_benchmark
+    from brainscore_vision.public_variants import scored_benchmark
 
     with closing, scored_benchmark(benchmark_identifier, benchmark_registry):
         return scoring.run_pair(
@@ -440,11 +440,11 @@ def run_pair(
         )
 
 
-def _plugin_folder(kind: str, identifier: str) -> Path | None:
+def registered_folder(kind: str, identifier: str) -> Path | None:
     """Give the folder of the plugin that registers something; None for what is no plugin's."""
     registry = _REGISTRIES.get(kind)
     if registry is benchmark_registry and ":" in identifier and identifier not in registry:
-        from brainscore_vision._composed_names import base_keys
+        from brainscore_vision.composed_names import base_keys
 
         return registry.location(base_keys(identifier)[0]).folder  # its recordings are this plugin's
     return registry.location(identifier).folder if registry is not None and identifier in registry else None

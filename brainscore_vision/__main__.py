@@ -51,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _score(model: str, benchmark: str, results: str | None) -> int:
     import brainscore_vision
+    from brainscore_core.receipts.summary import summary
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision._summary import summary
 
     store = ResultsStore(results)
     receipt = brainscore_vision.run_pair(model, benchmark, results=store).receipt

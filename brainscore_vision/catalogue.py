@@ -14,11 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainscore_vision._citations import citations
-from brainscore_vision._plugin_metadata import PluginMetadata, read_plugin_metadata
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
-from brainscore_vision.leaderboard import listed
+from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.plugin_metadata import PluginMetadata, bibtex_entries, read_plugin_metadata
 
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location, Registry
@@ -63,7 +62,7 @@ class ModelEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """Nested dictionaries and lists of plain values, as JSON takes them."""
-        return _plain(asdict(self))
+        return _json_value(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +101,7 @@ class BenchmarkEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """Nested dictionaries and lists of plain values, as JSON takes them."""
-        return _plain(asdict(self))
+        return _json_value(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +127,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON takes them."""
-        return _plain(asdict(self))
+        return _json_value(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +195,7 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
+class _ReadPlugin:
     """A plugin, and what it says."""
 
     place: Location
@@ -228,9 +227,9 @@ class _Plugins:
     def __init__(self, kind: str, registry: Registry[Any]) -> None:
         self._kind = kind
         self._registry = registry
-        self._read: dict[str, _Read] = {}
+        self._read: dict[str, _ReadPlugin] = {}
 
-    def read(self, wanted: str | Iterable[str]) -> dict[str, _Read]:
+    def read(self, wanted: str | Iterable[str]) -> dict[str, _ReadPlugin]:
         """Identifier → what its plugin says."""
         if wanted == ALL:
             names = list(self._registry)
@@ -238,7 +237,7 @@ class _Plugins:
             names = sorted({wanted} if isinstance(wanted, str) else set(wanted))
         return {name: self.of(name) for name in names}
 
-    def of(self, identifier: str) -> _Read:
+    def of(self, identifier: str) -> _ReadPlugin:
         """What the plugin of an identifier says."""
         place = self._registry.location(identifier)
         key = f"{place.package} {place.file}"
@@ -249,7 +248,7 @@ class _Plugins:
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._registry
 
-    def problems(self, found: Mapping[str, _Read]) -> Iterator[Problem]:
+    def problems(self, found: Mapping[str, _ReadPlugin]) -> Iterator[Problem]:
         """What could not be read of these, and which of them are registered twice."""
         for plugin in dict.fromkeys(found.values()):
             without = tuple(name for name, other in found.items() if other is plugin and plugin.said.of(name) is None)
@@ -262,20 +261,20 @@ class _Plugins:
                 yield Problem(kind=self._kind, plugin=plugin.name, identifiers=(name,), message=message)
 
 
-def _read_plugin(kind: str, place: Location) -> _Read:
+def _read_plugin(kind: str, place: Location) -> _ReadPlugin:
     from brainscore_core.scoring._plugin_code import describe_plugin
 
     said, folder = read_plugin_metadata(kind, place), place.folder
     if folder is None:
-        return _Read(place, None, said, ())
-    return _Read(place, describe_plugin(folder), said, tuple(citations(folder)))
+        return _ReadPlugin(place, None, said, ())
+    return _ReadPlugin(place, describe_plugin(folder), said, tuple(bibtex_entries(folder)))
 
 
 def _name(place: Location) -> str:
     return Path(place.file).stem if place.folder is None else place.folder.name.removesuffix(".py")
 
 
-def _model(identifier: str, plugin: _Read, others: _Plugins) -> ModelEntry:
+def _model(identifier: str, plugin: _ReadPlugin, others: _Plugins) -> ModelEntry:
     metadata: ModelMetadata | None = plugin.said.of(identifier)
     layers = _layers(identifier, plugin)
     if layers is None and metadata is not None and metadata.twin_of is not None and metadata.twin_of in others:
@@ -290,9 +289,9 @@ def _model(identifier: str, plugin: _Read, others: _Plugins) -> ModelEntry:
     )
 
 
-def _benchmark(identifier: str, plugin: _Read) -> BenchmarkEntry:
+def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
     metadata: BenchmarkMetadata | None = plugin.said.of(identifier)
-    known = listed(identifier)
+    known = listed_benchmark(identifier)
     return BenchmarkEntry(
         identifier=identifier,
         **plugin.origin(),
@@ -304,7 +303,7 @@ def _benchmark(identifier: str, plugin: _Read) -> BenchmarkEntry:
     )
 
 
-def _layers(identifier: str, plugin: _Read) -> dict[str, tuple[str, ...]] | None:
+def _layers(identifier: str, plugin: _ReadPlugin) -> dict[str, tuple[str, ...]] | None:
     """Layers in the plugin's file of the model's name, or of another name that it gives to the same model."""
     if plugin.place.folder is None:
         return None
@@ -328,8 +327,8 @@ def _layers_in(file: Path) -> dict[str, tuple[str, ...]] | None:
         return None  # running the model says what is wrong with it
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Tuples as lists, as JSON has them."""
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return {name: _json_value(one) for name, one in value.items()}
+    return [_json_value(one) for one in value] if isinstance(value, tuple | list) else value

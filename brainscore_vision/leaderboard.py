@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from brainscore_core.scoring import BenchmarkInfo
 
-__all__ = ["Listed", "leaderboard_tree", "listed", "place_of"]
+__all__ = ["ListedBenchmark", "leaderboard_tree", "listed_benchmark", "node_name"]
 
 
-class Listed(NamedTuple):
+class ListedBenchmark(NamedTuple):
     """What is known of a benchmark of this package without making it.
 
     Attributes
@@ -74,46 +74,46 @@ def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
         for identifier, version in benchmarks.items()
     ]
     tree = Tree(nodes)
-    return tree.extended(_placed(tree, benchmark) for benchmark in further)
+    return tree.extended(_tree_node(tree, benchmark) for benchmark in further)
 
 
-def place_of(parent: str | None) -> str | None:
+def node_name(parent: str | None) -> str | None:
     """Name the node that a benchmark's parent means: some have had another name before.
 
     Examples
     --------
-    >>> place_of("behavior"), place_of("IT"), place_of(None)
+    >>> node_name("behavior"), node_name("IT"), node_name(None)
     ('behavior_vision', 'IT', None)
     """
     return None if parent is None else _table()["earlier_names"].get(parent, parent)
 
 
-def listed(identifier: str) -> Listed | None:
+def listed_benchmark(identifier: str) -> ListedBenchmark | None:
     """Version, parent and kind of a benchmark that comes with this package; None for others. No plugin is imported.
 
     Examples
     --------
-    >>> listed("MajajHong2015.IT-pls")
+    >>> listed_benchmark("MajajHong2015.IT-pls")
     Listed(version=4, parent='IT', control=False)
-    >>> listed("Simulated2026.V1-pls").control
+    >>> listed_benchmark("Simulated2026.V1-pls").control
     True
     """
-    return _listed().get(identifier)
+    return _listed_benchmarks().get(identifier)
 
 
 @lru_cache(maxsize=1)
-def _listed() -> dict[str, Listed]:
+def _listed_benchmarks() -> dict[str, ListedBenchmark]:
     table = _table()
-    found = {identifier: Listed(**known) for identifier, known in table["apart"].items()}
+    found = {identifier: ListedBenchmark(**known) for identifier, known in table["apart"].items()}
     for parent, benchmarks in table["benchmarks"].items():
-        found |= {identifier: Listed(version, parent) for identifier, version in benchmarks.items()}
+        found |= {identifier: ListedBenchmark(version, parent) for identifier, version in benchmarks.items()}
     return found
 
 
-def _placed(tree: Tree, benchmark: BenchmarkInfo) -> TreeNode:
+def _tree_node(tree: Tree, benchmark: BenchmarkInfo) -> TreeNode:
     if benchmark.control:
         raise UserError(f"{benchmark.identifier!r} is a control, which counts in no average", remedy="leave it out")
-    parent = place_of(benchmark.parent)
+    parent = node_name(benchmark.parent)
     if parent is None or parent not in tree or tree[parent].benchmark:
         raise UserError(
             f"{benchmark.identifier!r} has the parent {benchmark.parent!r}, under which nothing is averaged",

@@ -60,8 +60,8 @@ def measure(where, folder):
     from PIL import Image
 
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-    from brainscore_vision._isolated import isolated_model
-    from brainscore_vision._subjects import load_subject_file
+    from brainscore_vision.isolation import isolated_model
+    from brainscore_vision.unregistered_models import load_file_reference
 
     folder = Path(folder)
     (folder / "wide.py").write_text(MODEL.format(width=WIDTH))
@@ -75,7 +75,7 @@ def measure(where, folder):
         Image.fromarray(levels).save(folder / f"{name}.png")
     reference = f"{folder / 'wide.py'}:wide"
     started = time.perf_counter()
-    model = isolated_model(reference) if where == "isolated" else load_subject_file(reference)[0]
+    model = isolated_model(reference) if where == "isolated" else load_file_reference(reference)[0]
     started = time.perf_counter() - started
     model.start_recording("IT", [(70, 170)])
     model.look_at(stimuli[:2])

@@ -12,7 +12,7 @@ import click
 from brainscore.cli._output import echo_json
 
 if TYPE_CHECKING:
-    from brainscore_vision._checking import Checked
+    from brainscore_vision.checks import CheckedReference
 
 __all__ = ["report_checks"]
 
@@ -20,7 +20,7 @@ _MARKS = {"passed": "✓", "not applicable": "–", "warning": "!", "failed": "�
 _COLOURS = {"passed": "green", "not applicable": "yellow", "warning": "yellow", "failed": "red"}
 
 
-def report_checks(checked: Iterable[Checked], *, as_json: bool = False) -> bool:
+def report_checks(checked: Iterable[CheckedReference], *, as_json: bool = False) -> bool:
     """Print checks as they come; say whether none failed."""
     results: Counter[str] = Counter()
     listed = []
@@ -35,7 +35,7 @@ def report_checks(checked: Iterable[Checked], *, as_json: bool = False) -> bool:
     return not results["failed"]
 
 
-def _echo(checked: Checked) -> None:
+def _echo(checked: CheckedReference) -> None:
     for check in checked.checks:
         click.echo(f"{click.style(_MARKS[check.result], fg=_COLOURS[check.result])} {check.name}")
         if check.explanation:

@@ -88,12 +88,12 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
 def _own(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
     """Registered benchmarks that the tree lacks but has the parent of, as the newest receipt describes them."""
     from brainscore_vision import benchmark_registry
-    from brainscore_vision.leaderboard import place_of
+    from brainscore_vision.leaderboard import node_name
 
     newest: dict[str, BenchmarkInfo] = {}
     for receipt in receipts:
         benchmark = receipt.benchmark
-        parent = place_of(benchmark.parent)
+        parent = node_name(benchmark.parent)
         if benchmark.control or parent is None or parent not in nodes or nodes[parent].benchmark:
             continue
         if benchmark.identifier not in nodes and benchmark.identifier in benchmark_registry:

@@ -168,7 +168,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 
 
 def _model(one: str, folder: Path) -> str:
-    from brainscore_vision._subjects import is_file_reference
+    from brainscore_vision.unregistered_models import is_file_reference
 
     if not is_file_reference(one):
         return one

@@ -67,8 +67,7 @@ def check_metric(context: click.Context, metric: str, as_json: bool) -> None:
 
 def _check(context: click.Context, kind: str, reference: str, *, as_json: bool, model: str | None = None) -> None:
     from brainscore.cli._checking import report_checks
-    from brainscore_vision._checking import check_references
-    from brainscore_vision._references import find_references
+    from brainscore_vision.checks import check_references, find_references
 
     references = find_references(kind, reference)
     if not report_checks(check_references(references, model=model), as_json=as_json):

@@ -56,7 +56,7 @@ def _find(identifier: str) -> list[dict[str, Any]]:
         return entries
     benchmarks = registries["benchmarks"]
     if ":" in identifier:
-        from brainscore_vision._composed_names import base_keys
+        from brainscore_vision.composed_names import base_keys
 
         base = base_keys(identifier)[0]
         return [{**_describe("benchmarks", base, benchmarks), "identifier": identifier, "recordings_of": base}]
@@ -72,7 +72,7 @@ def _find(identifier: str) -> list[dict[str, Any]]:
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
-    from brainscore_vision._citations import citations
+    from brainscore_vision.plugin_metadata import bibtex_entries
 
     places: list[Location] = registry.locations(identifier)
     place = places[0]
@@ -87,7 +87,7 @@ def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
         "about": _docstring(Path(place.file)),
         "readme": _existing(folder, "README.md"),
         "requirements": _existing(folder, "requirements.txt"),
-        "bibtex": citations(folder) if folder is not None else [],
+        "bibtex": bibtex_entries(folder) if folder is not None else [],
     }
     return entry | _catalogued(kind, identifier)
 

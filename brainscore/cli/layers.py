@@ -41,15 +41,15 @@ def command(
     """
     import brainscore_vision
     from brainscore_core.errors import UserError
-    from brainscore_vision._subjects import is_file_reference, load_subject_file, to_subject
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection, load_selection_benchmark
+    from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
 
     if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
         raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
     if is_file_reference(model):
-        made, path = load_subject_file(model)
-        model, subject, *_ = to_subject(made, source=path, layers=layers or None)
+        made, path = load_file_reference(model)
+        model, subject, *_ = to_unregistered_model(made, source=path, layers=layers or None)
     else:
         subject = brainscore_vision.load_model(model)
     if not isinstance(subject, ModelCommitment):

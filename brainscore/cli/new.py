@@ -63,17 +63,17 @@ def new_model(name: str, folder: Path | None) -> None:
 
 def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None = None) -> None:
     from brainscore._scaffold import default_root, write_plugin
-    from brainscore_vision._plugin_folders import VARIABLE, is_visible
+    from brainscore_vision.plugin_folders import PLUGINS_VARIABLE, is_discoverable
 
     root = (folder or default_root()).absolute()
-    before, visible = os.environ.get(VARIABLE), is_visible(root)
+    before, visible = os.environ.get(PLUGINS_VARIABLE), is_discoverable(root)
     try:
         written = write_plugin(kind, name, root=root, behavioral=behavioral)
     finally:
         if before is None:
-            os.environ.pop(VARIABLE, None)
+            os.environ.pop(PLUGINS_VARIABLE, None)
         else:
-            os.environ[VARIABLE] = before
+            os.environ[PLUGINS_VARIABLE] = before
     all_of_them = [*written.others, written]
     for one in all_of_them:
         click.echo(f"Written: {_short(one.folder)}")
@@ -81,7 +81,9 @@ def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None
             click.echo(f"    {file.name}")
     click.echo("Next:")
     if not visible:
-        click.echo(f"    export {VARIABLE}={shlex.quote(os.pathsep.join([*filter(None, [before]), str(root)]))}")
+        click.echo(
+            f"    export {PLUGINS_VARIABLE}={shlex.quote(os.pathsep.join([*filter(None, [before]), str(root)]))}"
+        )
     click.echo(f"    brainscore test {' '.join(shlex.quote(_short(one.folder)) for one in all_of_them)}")
     click.echo(f"    brainscore check {kind} {shlex.quote(name)}")
     if kind == "benchmark":

@@ -97,7 +97,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
     from brainscore.cli._run_progress import Progress
     from brainscore.cli._run_view import echo_plan, echo_summary, plan_as_dict, summary_as_dict
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision._selection import plan_selection, select
+    from brainscore_vision.pair_selection import plan_selection, select
 
     how = _with_file(file, given)
     selection = select(_required(how, "models"), _required(how, "benchmarks"))

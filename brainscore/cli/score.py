@@ -61,8 +61,8 @@ def command(
     """
     import brainscore_vision
     from brainscore_core.memory import parse_size
+    from brainscore_core.receipts.summary import summary
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision._summary import summary
 
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))

@@ -15,7 +15,7 @@ from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
     from brainscore.web import Client, SubmissionCard
-    from brainscore_vision.submitting import Finding, Package
+    from brainscore_vision.submission import Finding, Package
 
 __all__ = ["command"]
 
@@ -61,7 +61,7 @@ def command(
     package: Package | None = None
     findings: tuple[Finding, ...] = ()
     if dry_run or not is_url:
-        from brainscore_vision.submitting import errors_among
+        from brainscore_vision.submission import errors_among
 
         package = _read(source, commit)
         findings = _examined(package)
@@ -85,7 +85,7 @@ def command(
 
 
 def _read(source: str, commit: str) -> Package:
-    from brainscore_vision.submitting import is_pull, read_folder, read_git, read_pull, read_zip
+    from brainscore_vision.submission import is_pull, read_folder, read_git, read_pull, read_zip
 
     if "://" in source:
         return read_pull(source) if is_pull(source) else read_git(source, commit)
@@ -98,14 +98,14 @@ def _read(source: str, commit: str) -> Package:
 
 
 def _examined(package: Package) -> tuple[Finding, ...]:
-    from brainscore_vision.submitting import examine, in_order, registered_elsewhere
+    from brainscore_vision.submission import examine, registered_elsewhere, sort_findings
 
-    return in_order([*package.findings, *examine(package, taken=registered_elsewhere(package))])
+    return sort_findings([*package.findings, *examine(package, taken=registered_elsewhere(package))])
 
 
 def _places(source: str, package: Package) -> Callable[[str], str]:
     """Paths as they can be opened from here, where a folder was read."""
-    from brainscore_vision.submitting import KINDS
+    from brainscore_vision.submission import KINDS
 
     path = Path(source).expanduser()
     if "://" in source or not path.is_dir():
@@ -124,7 +124,7 @@ def _places(source: str, package: Package) -> Callable[[str], str]:
 
 def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[str], str], *, json_: bool) -> None:
     from brainscore.cli._submission_view import echo_findings
-    from brainscore_vision.submitting import errors_among
+    from brainscore_vision.submission import errors_among
 
     if json_:
         listed: dict[str, Any] = {

@@ -23,8 +23,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
     exit code is 1 where a test or a check failed.
     """
     from brainscore.cli._checking import report_checks
-    from brainscore_vision._checking import check_references
-    from brainscore_vision._references import find_references
+    from brainscore_vision.checks import check_references, find_references
 
     folders, options = _folders(paths)
     tests_passed = _run_tests(folders, options)
@@ -38,7 +37,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
 
 def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
     from brainscore_core.errors import UserError
-    from brainscore_vision._plugin_folders import make_visible, plugin_folder_of
+    from brainscore_vision.plugin_folders import make_discoverable, plugin_folder_of
 
     folders, options = [], []
     for path in paths:
@@ -51,7 +50,7 @@ def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
                 f"{path} is no plugin",
                 remedy="name the folder of one, such as brainscore_vision/benchmarks/my_benchmark",
             )
-        make_visible(folder)
+        make_discoverable(folder)
         folders.append(folder)
     if not folders:
         raise UserError(f"there is no {paths[0]}", remedy="name the folder of a plugin")

@@ -34,7 +34,7 @@ def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[
     files = sorted((folder or home / "layers").glob("*/*.json"))
     if not files:
         return ()
-    from brainscore_vision.model_helpers.brain_transformation._profile import LayerProfile
+    from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile
 
     found: dict[tuple[str, str], LayerProfile] = {}
     for file in files:

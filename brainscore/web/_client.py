@@ -240,7 +240,7 @@ class Client:
         Parameters
         ----------
         archive : bytes, optional
-            A ZIP file, such as `brainscore_vision.submitting.Package.to_zip` gives.
+            A ZIP file, such as `brainscore_vision.submission.Package.to_zip` gives.
         name : str
             Of that file.
         url, commit : str, optional

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from brainscore_vision._metadata_checks import (
+from brainscore_vision.metadata_checks import (
     require_bibtex,
     require_count,
     require_notes,

@@ -12,8 +12,8 @@ from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size, memory_limit
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
-from brainscore_vision.benchmark_helpers._aggregate import mean_of_sampled, values_along
-from brainscore_vision.benchmark_helpers.screen import some_of
+from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled, values_along
+from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.metric_helpers.bootstrap_error import bootstrap_error
 from brainscore_vision.model_interface import BrainModel
 
@@ -22,7 +22,7 @@ __all__ = ["WRAPPER_N_BOOTSTRAP", "KFoldNeuralBenchmark", "MultiSubjectNeuralBen
 WRAPPER_N_BOOTSTRAP = 200
 """Resamples of subjects, or folds, for the standard error of a mean over them, as published."""
 
-_HEAVY = ("_assembly", "train_assembly", "test_assembly", "_similarity_metric", "_ceiling_func", "_ceiling")
+_LARGE_ATTRIBUTES = ("_assembly", "train_assembly", "test_assembly", "_similarity_metric", "_ceiling_func", "_ceiling")
 
 
 class _MeanBenchmark(BenchmarkBase):
@@ -244,7 +244,9 @@ def block_diagonal_concat(
     wrong = [str(part.dims) for part in slices if part.dims != dims]
     if wrong or not len(slices):
         raise UserError(
-            f"slices of {some_of(wrong)} cannot be put together" if wrong else "there are no slices to put together",
+            f"slices of {first_names(wrong)} cannot be put together"
+            if wrong
+            else "there are no slices to put together",
             remedy="pass one presentation × neuroid assembly a subject",
         )
     dtype = np.result_type(*(part.dtype for part in slices))
@@ -262,7 +264,7 @@ def block_diagonal_concat(
     return NeuroidAssembly(values, coords=coords, dims=dims, name="data")
 
 
-class _Needs(NamedTuple):
+class _MemoryEstimate(NamedTuple):
     """Bytes that a part needs, and those that a run may use."""
 
     needed: int
@@ -287,7 +289,7 @@ def _scaled_preallocate_memory(
     _release(part)
     if own is None:
         return None
-    needs = _Needs(int(own * wrapper._peak_aggregation), memory_limit())
+    needs = _MemoryEstimate(int(own * wrapper._peak_aggregation), memory_limit())
     if raise_if_oom and needs.needed > needs.limit:
         raise UserError(
             f"{wrapper.identifier!r} needs about {format_size(needs.needed)} of memory and may use "
@@ -299,7 +301,7 @@ def _scaled_preallocate_memory(
 
 def _release(child: Any) -> None:
     """Let go of what a part holds in memory; it cannot be used afterwards."""
-    for name in _HEAVY:
+    for name in _LARGE_ATTRIBUTES:
         if name in getattr(child, "__dict__", {}):
             setattr(child, name, None)
 

@@ -1,20 +1,40 @@
-"""What neural benchmarks have in common: the benchmarks themselves, and what is done to recordings before."""
+"""Neural benchmarks: one set of stimuli, fixed training and test stimuli, or similarity analysis."""
 
-from brainscore_core.benchmarks import explained_variance
-from brainscore_vision.benchmark_helpers._neural import NeuralBenchmark
-from brainscore_vision.benchmark_helpers._neural_assemblies import (
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.benchmark_helpers.aggregation import (
+    ceiling_of_neuroids,
+    concatenate_neuroids,
+    mean_of_fixed,
+    mean_of_sampled,
+    neuroid_wise_explained_var,
+    values_along,
+)
+from brainscore_vision.benchmark_helpers.measurements import (
     apply_keep_attrs,
     average_repetition,
+    describe,
+    errors_naming_data,
     filter_reliable_neuroids,
     flatten_timebins_into_neuroids,
+    require_stimuli,
     select_with_preserved_index,
     temporally_varying,
+    time_bins_or_none,
     timebins_from_assembly,
+    without_single_time_bin,
 )
-from brainscore_vision.benchmark_helpers._neuroid_ceilings import neuroid_wise_explained_var
-from brainscore_vision.benchmark_helpers._rsa import RSABenchmark
-from brainscore_vision.benchmark_helpers._train_test import TrainTestNeuralBenchmark
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.screen import first_names, place_on_screen
+from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_vision.model_interface import BrainModel
 
 __all__ = [
     "NeuralBenchmark",
@@ -31,3 +51,539 @@ __all__ = [
     "temporally_varying",
     "timebins_from_assembly",
 ]
+
+
+def record_stimuli(
+    candidate: BrainModel,
+    assembly: DataAssembly,
+    *,
+    benchmark: str,
+    region: str,
+    visual_degrees: float,
+    number_of_trials: int,
+    time_bins: Sequence[tuple[float, float]],
+) -> DataAssembly:
+    """Recordings of the stimuli of `assembly`, after ``candidate.start_recording`` was called.
+
+    Returns
+    -------
+    NeuroidAssembly
+        presentation × neuroid[ × time_bin]; a single time bin is squeezed.
+
+    Raises
+    ------
+    UserError
+        If the model returned something else than recordings of these stimuli: see :func:`check_recordings`.
+    """
+    stimulus_set = place_on_screen(
+        assembly.stimulus_set,
+        target_visual_degrees=candidate.visual_degrees(),
+        source_visual_degrees=visual_degrees,
+    )
+    recordings = candidate.look_at(stimulus_set, number_of_trials=number_of_trials)
+    check_recordings(
+        recordings,
+        list(stimulus_set["stimulus_id"]),
+        what=f"what {_model_name(candidate)} recorded from {region} for {benchmark!r}",
+        region=region,
+        time_bins=time_bins,
+    )
+    return without_single_time_bin(recordings)
+
+
+def check_recordings(
+    recordings: Any, stimulus_ids: Sequence[Any], *, what: str, region: str, time_bins: Sequence[tuple[float, float]]
+) -> None:
+    """Refuse what cannot be compared with neural recordings.
+
+    Parameters
+    ----------
+    recordings : NeuroidAssembly
+        What the model returned.
+    stimulus_ids : sequence
+        Stimuli that it was shown.
+    what : str
+        What to call the recordings.
+    region : str
+        Region that was asked for.
+    time_bins : sequence of (number, number)
+        Time bins that were asked for.
+
+    Raises
+    ------
+    UserError
+        If dimensions are missing or empty, other stimuli were recorded than shown, or other time bins than asked for.
+    """
+    layers = (
+        f"check which layers the model maps to {region!r} (its region_layer_map), and that they give "
+        "presentation × neuroid: activations of several axes are flattened, not averaged"
+    )
+    if not isinstance(recordings, xr.DataArray):
+        raise UserError(f"{what} is a {type(recordings).__name__}, no NeuroidAssembly", remedy=layers)
+    missing = [dim for dim in ("presentation", "neuroid") if not recordings.sizes.get(dim)]
+    if missing:
+        sizes = ", ".join(f"{dim}: {size}" for dim, size in recordings.sizes.items()) or "none"
+        raise UserError(f"{what} has nothing along {' and '.join(missing)}; its dimensions: {sizes}", remedy=layers)
+    _check_stimuli(recordings, stimulus_ids, what=what)
+    wanted, found = len(time_bins), int(recordings.sizes.get("time_bin", 1))
+    if wanted != found:
+        raise UserError(
+            f"time bins not found: {what} has {found} of the {wanted} time bins that were asked for "
+            f"({', '.join(f'{start}–{end} ms' for start, end in list(time_bins)[:3])}{', …' if wanted > 3 else ''})",
+            remedy="let start_recording keep its time_bins, and look_at return a dimension 'time_bin' of that length "
+            "(a single time bin may be left out)",
+        )
+
+
+def one_region(assembly: DataAssembly, benchmark: str) -> str:
+    """The one region that an assembly was recorded from.
+
+    Raises
+    ------
+    MetricInputError
+        If it does not say, or there are several.
+    """
+    if "region" not in assembly.coords:
+        raise MetricInputError(
+            f"the assembly of {benchmark!r} has no coordinate 'region'",
+            remedy="add one on the neuroid dimension, such as 'region': ('neuroid', ['IT'] * number_of_neuroids)",
+        )
+    regions = np.unique(assembly["region"].values)
+    if len(regions) != 1:
+        raise MetricInputError(
+            f"the assembly of {benchmark!r} holds the regions {', '.join(map(str, regions))}",
+            remedy="select one, such as assembly.sel(region='IT')",
+        )
+    return str(regions[0])
+
+
+def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, what: str) -> None:
+    if "stimulus_id" not in recordings.coords:
+        raise UserError(
+            f"{what} has no coordinate 'stimulus_id'",
+            remedy="give each presentation the stimulus_id of the stimulus that was shown",
+        )
+    recorded, shown = set(np.ravel(recordings["stimulus_id"].values).tolist()), set(stimulus_ids)
+    if recorded == shown:
+        return
+    parts = [
+        f"{len(ids)} {which}: {first_names(sorted(map(str, ids)))}"
+        for ids, which in ((shown - recorded, "were shown but not recorded"), (recorded - shown, "were never shown"))
+        if ids
+    ]
+    raise UserError(
+        f"{what} is of other stimuli than it was shown; {'; '.join(parts)}",
+        remedy="return one presentation for each stimulus, under the stimulus_id of the stimulus set: a score over "
+        "misaligned stimuli would be near 0, or negative",
+    )
+
+
+def _model_name(candidate: Any) -> str:
+    return repr(getattr(candidate, "identifier", type(candidate).__name__))
+
+
+DEFAULT_TIME_BINS = ((70, 170),)
+
+
+class NeuralBenchmark(BenchmarkBase):
+    """Shows the stimuli of a neural experiment to a model, records from the same region, and compares.
+
+    Parameters
+    ----------
+    identifier : str
+        Unique name, by convention ``AuthorYear.region-metric``.
+    assembly : NeuroidAssembly
+        Recordings (presentation × neuroid[ × time_bin]) of one region, repetitions averaged, with its
+        ``stimulus_set``. A :class:`~brainscore_vision.utils.LazyLoad` is loaded when it is first needed.
+    similarity_metric : Metric
+        Compares the model's recordings with `assembly`.
+    visual_degrees : float
+        Visual angle that the stimuli spanned in the experiment, in degrees.
+    number_of_trials : int
+        How often each stimulus was shown.
+    ceiling_func : callable
+        Returns the ceiling, estimated from the recordings with their repetitions.
+    version : int
+        Increases whenever a change to the benchmark changes scores.
+    parent : str, optional
+        The benchmark to group under: ``'V1'``, ``'V2'``, ``'V4'``, ``'IT'`` or another.
+    bibtex : str, optional
+        Citation of the recordings.
+    timebins : sequence of (int, int), optional
+        Time bins to record, in milliseconds after stimulus onset. By default those of `assembly`; ``[(70, 170)]``
+        where it has none.
+
+    Raises
+    ------
+    UserError
+        When called: if the assembly is of stimuli that its stimulus set lacks, or the model's recordings are not of the
+        stimuli and time bins that were asked for.
+
+    Notes
+    -----
+    A correlation is related to a reliability as sign(r) · r² / reliability, any other pair as score / ceiling
+    (:func:`~brainscore_core.benchmarks.normalise`); a metric or ceiling that does not declare its scale counts as
+    correlation or reliability. The result and its interval
+    are clamped to [0, 1]; ``attrs['unclamped']`` and ``attrs['unclamped_ci']`` hold them as they were before.
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        assembly: DataAssembly,
+        similarity_metric: Metric,
+        visual_degrees: float,
+        number_of_trials: int,
+        ceiling_func: Callable[[], Score | float],
+        version: int | str,
+        parent: str | None = None,
+        bibtex: str | None = None,
+        timebins: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        super().__init__(
+            identifier=identifier, ceiling_func=ceiling_func, version=version, parent=parent, bibtex=bibtex
+        )
+        self._assembly = assembly
+        self._similarity_metric = similarity_metric
+        self._visual_degrees = visual_degrees
+        self._number_of_trials = number_of_trials
+        self._timebins = None if timebins is None else [(int(start), int(end)) for start, end in timebins]
+
+    @property
+    def region(self) -> str:
+        """The one region that was recorded from."""
+        return one_region(self._assembly, self.identifier)
+
+    @property
+    def timebins(self) -> list[tuple[float, float]]:
+        """Time bins that are recorded, in milliseconds after stimulus onset."""
+        if self._timebins is not None:
+            return list(self._timebins)
+        return time_bins_or_none(self._assembly) or list(DEFAULT_TIME_BINS)
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Record from `candidate` and compare.
+
+        Returns
+        -------
+        Score
+            In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes.
+        """
+        require_stimuli(self._assembly)
+        region, time_bins = self.region, self.timebins
+        candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions are none's matter
+        recordings = record_stimuli(
+            candidate,
+            self._assembly,
+            benchmark=self.identifier,
+            region=region,
+            visual_degrees=self._visual_degrees,
+            number_of_trials=self._number_of_trials,
+            time_bins=time_bins,
+        )
+        with errors_naming_data(self._assembly, self.identifier):
+            raw = self._similarity_metric(recordings, without_single_time_bin(self._assembly))
+        return bound_score(relate_to_ceiling(raw, self.ceiling))
+
+
+def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
+    """Relate a score to its ceiling as the two declare, or as a correlation to a reliability where they do not."""
+    if "meaning" in ceiling.attrs and "scale" in raw.attrs:
+        return normalise(raw, ceiling)
+    return explained_variance(raw, ceiling)
+
+
+class TrainTestNeuralBenchmark(BenchmarkBase):
+    """A neural benchmark with separate training and test stimuli.
+
+    Parameters
+    ----------
+    identifier : str
+        Unique name, by convention ``AuthorYear.region-metric``.
+    ceiling_func : callable
+        Returns the ceiling, estimated from the test recordings with their repetitions; where `alpha_coord` or
+        `per_voxel_ceilings` is given, with one value a neuroid in its ``raw``, as `internal_consistency` has.
+    version : int
+        Increases whenever a change to the benchmark changes scores.
+    train_assembly, test_assembly : NeuroidAssembly or LazyLoad
+        Recordings of the same neuroids of one region (presentation × neuroid[ × time_bin]), one presentation a
+        stimulus, each with its ``stimulus_set``.
+    similarity_metric : callable
+        ``metric(source_train=…, source_test=…, target_train=…, target_test=…)``: one of the metrics ``'…_split'``.
+    visual_degrees : float
+        Visual angle that the stimuli spanned in the experiment, in degrees.
+    number_of_trials : int
+        How often each stimulus was shown.
+    parent : str, optional
+        The benchmark to group under.
+    alpha_coord : str, optional
+        Coordinate of ``neuroid``, such as ``'subject'``: neuroids of each of its values are fitted by themselves (a
+        cross-validated ridge regression then chooses a penalty for each) and related to their own ceiling, the mean
+        over splits of the median over these neuroids. The score is the mean over values.
+    per_voxel_ceilings : bool
+        Whether each neuroid is related to its own ceiling before neuroids are averaged
+        (:func:`~brainscore_vision.benchmark_helpers.neural_common.neuroid_wise_explained_var`).
+    bibtex : str, optional
+        Citation of the recordings.
+    timebins : sequence of (int, int), optional
+        Time bins to record, in milliseconds after stimulus onset; by default those of `train_assembly`.
+
+    Notes
+    -----
+    ``attrs`` of a score: ``raw`` (of `alpha_coord`: mean over its values; its own ``raw`` has one value a neuroid),
+    ``ceiling`` (of all neuroids together), ``error``, ``ci``, ``unclamped``. With `alpha_coord` also
+    ``attrs[value]``, the score of each value by itself, and ``attrs['raw_<alpha_coord>s']``, all of them; the
+    interval then takes the values (the experiment's subjects) as they are, and neuroids as resampled.
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        ceiling_func: Callable[[], Score | float],
+        version: int | str,
+        train_assembly: DataAssembly,
+        test_assembly: DataAssembly,
+        similarity_metric: Callable[..., Score],
+        visual_degrees: float,
+        number_of_trials: int,
+        parent: str | None = None,
+        alpha_coord: str | None = None,
+        per_voxel_ceilings: bool = False,
+        bibtex: str | None = None,
+        timebins: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        super().__init__(
+            identifier=identifier, ceiling_func=ceiling_func, version=version, parent=parent, bibtex=bibtex
+        )
+        self.train_assembly = train_assembly
+        self.test_assembly = test_assembly
+        self.alpha_coord = alpha_coord
+        self._similarity_metric = similarity_metric
+        self._visual_degrees = visual_degrees
+        self._number_of_trials = number_of_trials
+        self._relate = neuroid_wise_explained_var if per_voxel_ceilings else relate_to_ceiling
+        self._timebins = None if timebins is None else [(int(start), int(end)) for start, end in timebins]
+
+    @property
+    def region(self) -> str:
+        """The one region that was recorded from."""
+        train, test = (one_region(part, self.identifier) for part in (self.train_assembly, self.test_assembly))
+        if train != test:
+            raise MetricInputError(
+                f"{self.identifier!r} is trained on {train} and tested on {test}", remedy="select the same region"
+            )
+        return train
+
+    @property
+    def timebins(self) -> list[tuple[float, float]]:
+        """Time bins that are recorded, in milliseconds after stimulus onset."""
+        if self._timebins is not None:
+            return list(self._timebins)
+        return time_bins_or_none(self.train_assembly) or list(DEFAULT_TIME_BINS)
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Record from `candidate` while it looks at training and test stimuli, and compare.
+
+        Returns
+        -------
+        Score
+            In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes.
+
+        Raises
+        ------
+        MetricInputError
+            If training and test recordings are not of the same neuroids, or the ceiling has no values a neuroid where
+            they are needed.
+        """
+        for part in (self.train_assembly, self.test_assembly):
+            require_stimuli(part)
+        region, time_bins = self.region, self.timebins
+        targets = [without_single_time_bin(part) for part in (self.train_assembly, self.test_assembly)]
+        groups = self._groups(*targets)
+        candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
+        sources = [
+            record_stimuli(
+                candidate,
+                part,
+                benchmark=self.identifier,
+                region=region,
+                visual_degrees=self._visual_degrees,
+                number_of_trials=self._number_of_trials,
+                time_bins=time_bins,
+            )
+            for part in targets
+        ]
+        if groups is None:
+            return bound_score(self._relate(self._compare(sources, targets), self.ceiling))
+        scores = {}
+        for value, rows in groups.items():
+            raw = self._compare(sources, [part.isel(neuroid=rows) for part in targets])
+            scores[value] = self._relate(raw, ceiling_of_neuroids(self.ceiling, str(self.alpha_coord), value))
+        return bound_score(self._mean(scores))
+
+    def _compare(self, sources: Sequence[DataAssembly], targets: Sequence[DataAssembly]) -> Score:
+        try:
+            return self._similarity_metric(
+                source_train=sources[0], source_test=sources[1], target_train=targets[0], target_test=targets[1]
+            )
+        except MetricInputError as error:
+            data = " and ".join(describe(part) for part in targets)
+            raise MetricInputError(f"{self.identifier}, {data}: {error.message}", remedy=error.remedy) from error
+
+    def _groups(self, train: DataAssembly, test: DataAssembly) -> dict[Any, Any] | None:
+        """Positions of the neuroids that are fitted together, by value of `alpha_coord`; None for all at once."""
+        for name in filter(None, ("neuroid_id", self.alpha_coord)):
+            ours, theirs = (
+                coord_values(part, name, role=f"{kind} assembly", dim="neuroid")
+                for part, kind in ((train, "training"), (test, "test"))
+            )
+            if not np.array_equal(ours, theirs):
+                raise MetricInputError(
+                    f"training and test recordings of {self.identifier!r} are of different neuroids, or in another "
+                    f"order: {name!r} is {listed(ours)} and {listed(theirs)}",
+                    remedy="filter both by the same coordinate of neuroid, such as the same reliability",
+                )
+        if self.alpha_coord is None:
+            return None
+        labels = coord_values(train, self.alpha_coord, role="training assembly", dim="neuroid")
+        return {value: np.flatnonzero(labels == value) for value in np.unique(labels).tolist()}
+
+    def _mean(self, scores: dict[Any, Score]) -> Score:
+        units = f"{self.alpha_coord}s"
+        raws = [score.attrs[Score.RAW_VALUES_KEY] for score in scores.values()]
+        raw = mean_of_fixed(raws, units=units)
+        if "scale" in raws[0].attrs:
+            raw.attrs["scale"] = raws[0].attrs["scale"]
+        for key in (Score.RAW_VALUES_KEY, "predictions", "targets"):
+            joined = concatenate_neuroids([one.attrs.get(key) for one in raws])
+            if joined is not None:
+                raw.attrs[key] = joined
+                if key == "predictions":
+                    joined.attrs["groups"] = str(self.alpha_coord)
+        score = mean_of_fixed(list(scores.values()), units=units)
+        score.attrs.update(raw=raw, ceiling=self.ceiling, scale="ceiled")
+        score.attrs[f"raw_{units}"] = values_along(list(scores.values()), list(scores), str(self.alpha_coord))
+        score.attrs.update(scores)
+        return score
+
+
+class RSABenchmark(BenchmarkBase):
+    """Compares the dissimilarities of stimuli in a model with those in each subject, and averages over subjects.
+
+    There is nothing to fit, so all stimuli are in one assembly. The raw score is the mean over subjects of the
+    similarity of the two dissimilarity matrices; it is divided by the ceiling (not squared: both are similarities).
+
+    Parameters
+    ----------
+    identifier : str
+        Unique name, such as ``'Allen2022_fmri.IT-rdm'``.
+    version : int
+        Increases whenever a change to the benchmark changes scores.
+    assembly : NeuroidAssembly or LazyLoad
+        Recordings (presentation × neuroid) with repetitions averaged and ``subject`` on ``neuroid``.
+    region : str
+        Region to record from.
+    visual_degrees : float
+        Visual angle that the stimuli spanned in the experiment, in degrees.
+    number_of_trials : int
+        How often each stimulus was shown.
+    bibtex : str
+        Citation of the recordings.
+    ceiler : callable, optional
+        From `assembly` to the ceiling. By default ``load_ceiling('rsa_ceiling')``: the upper bound of Nili et al.
+        [1]_, with the lower bound in ``ceiling.attrs['lower_bound_loo']``.
+    parent : str, optional
+        The benchmark to group under; by default `region`.
+    rdm : callable, optional
+        From recordings to their dissimilarity matrix; by default 1 − Pearson correlation.
+    similarity : callable, optional
+        From two dissimilarity matrices to a score; by default Spearman's correlation.
+
+    Notes
+    -----
+    ``attrs['raw']`` of a score: mean similarity, its ``attrs['subject_scores']`` one number a subject and
+    ``attrs['raw']`` the same with their names; ``error`` and ``ci`` are those of the mean over subjects (Student's t),
+    NaN with a reason below three subjects.
+
+    References
+    ----------
+    .. [1] Nili et al. 2014, https://doi.org/10.1371/journal.pcbi.1003553
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        version: int | str,
+        assembly: DataAssembly,
+        region: str,
+        visual_degrees: float,
+        number_of_trials: int,
+        bibtex: str | None = None,
+        ceiler: Callable[[DataAssembly], Score] | None = None,
+        parent: str | None = None,
+        rdm: Callable[[DataAssembly], DataAssembly] | None = None,
+        similarity: Callable[[Any, Any], Score] | None = None,
+    ) -> None:
+        self._assembly = assembly
+        self.region = region
+        self._visual_degrees = visual_degrees
+        self._number_of_trials = number_of_trials
+        self._ceiler = ceiler
+        self._rdm = rdm
+        self._similarity = similarity
+        super().__init__(
+            identifier=identifier,
+            ceiling_func=self._estimate_ceiling,
+            version=version,
+            parent=parent or region,
+            bibtex=bibtex,
+        )
+
+    @property
+    def timebins(self) -> list[tuple[float, float]]:
+        """Time bins that are recorded, in milliseconds after stimulus onset."""
+        return time_bins_or_none(self._assembly) or list(DEFAULT_TIME_BINS)
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Record from `candidate` and compare with each subject.
+
+        Returns
+        -------
+        Score
+            In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes.
+        """
+        from brainscore_vision.metrics.rdm.metric import RDM, RDMSimilarity
+
+        require_stimuli(self._assembly)
+        rdm, similarity = self._rdm or RDM(), self._similarity or RDMSimilarity()
+        time_bins = self.timebins
+        candidate.start_recording(self.region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
+        recordings = record_stimuli(
+            candidate,
+            self._assembly,
+            benchmark=self.identifier,
+            region=self.region,
+            visual_degrees=self._visual_degrees,
+            number_of_trials=self._number_of_trials,
+            time_bins=time_bins,
+        )
+        measured = without_single_time_bin(self._assembly)
+        order = match_rows(recordings, measured, roles=("the model's recordings", "the benchmark's assembly"))
+        of_model = rdm(recordings.isel(presentation=order))
+        of_neuroids = coord_values(measured, "subject", role="assembly", dim="neuroid")
+        subjects = list(dict.fromkeys(sorted(of_neuroids.tolist())))
+        values = [
+            float(similarity(of_model, rdm(measured.isel(neuroid=np.flatnonzero(of_neuroids == subject)))))
+            for subject in subjects
+        ]
+        each = Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"])
+        raw = mean_of_sampled(each, units="subjects")
+        raw.attrs.update({Score.RAW_VALUES_KEY: each, "subject_scores": values, "scale": "similarity"})
+        return bound_score(ceil_score(raw, self.ceiling))
+
+    def _estimate_ceiling(self) -> Score:
+        if self._ceiler is None:
+            from brainscore_vision import load_ceiling
+
+            self._ceiler = load_ceiling("rsa_ceiling")
+        return self._ceiler(without_single_time_bin(self._assembly))

@@ -14,7 +14,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     walk_coords,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, some_of
+from brainscore_vision.benchmark_helpers.screen import first_names, identifier_before_screen
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["PrecomputedFeatures", "RecordedDecisions", "check_standard_format"]
@@ -266,7 +266,7 @@ def check_standard_format(assembly: DataAssembly, nans_expected: bool = False) -
     if stimulus_set is not None and dims_of.get("stimulus_id") == ("presentation",):
         unknown = set(assembly["stimulus_id"].values.tolist()) - set(stimulus_set["stimulus_id"].tolist())
         if unknown:
-            wrong.append(f"its stimulus set lacks {some_of(sorted(map(str, unknown)))}")
+            wrong.append(f"its stimulus set lacks {first_names(sorted(map(str, unknown)))}")
     if not nans_expected and np.isnan(assembly.values).any():
         wrong.append("it holds NaN; pass nans_expected=True where that is meant")
     if wrong:
@@ -283,11 +283,13 @@ def _rows(*, wanted: list[Any], known: list[Any], holder: str) -> list[int]:
         times = Counter(known)
         repeated = list(dict.fromkeys(str(identifier) for identifier in wanted if times[identifier] > 1))
         if repeated:
-            raise UserError(f"{holder} name some stimuli several times: {some_of(repeated)}", remedy="keep one of each")
+            raise UserError(
+                f"{holder} name some stimuli several times: {first_names(repeated)}", remedy="keep one of each"
+            )
     missing = list(dict.fromkeys(str(identifier) for identifier in wanted if identifier not in row_of))
     if missing:
         raise UserError(
-            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {some_of(missing)}",
+            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {first_names(missing)}",
             remedy="compute or record them for these stimuli, under the same stimulus_id",
         )
     return [row_of[identifier] for identifier in wanted]

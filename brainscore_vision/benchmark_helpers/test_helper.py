@@ -21,7 +21,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
-from brainscore_vision.benchmark_helpers.screen import some_of
+from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["NumberOfTrialsTests", "PrecomputedTests", "StandardizedTests", "VisualDegreesTests", "run_test"]
@@ -134,7 +134,7 @@ class VisualDegreesTests:
         expected
             Number of pixels of exactly (128, 128, 128), divided by height × width × channels, as published.
         """
-        stimuli = _shown(_loaded(benchmark), degrees=candidate_degrees).stimuli
+        stimuli = _observed(_loaded(benchmark), degrees=candidate_degrees).stimuli
         _equal(_grey_fraction(stimuli.get_stimulus(image_id)), expected, f"the grey part of {image_id!r}")
 
 
@@ -143,15 +143,15 @@ class NumberOfTrialsTests:
 
     def repetitions_test(self, benchmark_identifier: str) -> None:
         """Check that stimuli are shown more than once."""
-        trials = _shown(_loaded(benchmark_identifier), degrees=8).number_of_trials
+        trials = _observed(_loaded(benchmark_identifier), degrees=8).number_of_trials
         _holds(trials > 1, f"{benchmark_identifier!r} shows each stimulus {trials} time, not several times")
 
 
-class _Seen(Exception):
+class _StimuliSeen(Exception):
     """Raised by a model at the first stimuli that it is shown, to end the benchmark there."""
 
 
-class _Onlooker(BrainModel):
+class _ObservingModel(BrainModel):
     """Notes what it is shown, and answers nothing."""
 
     stimuli: StimulusSet
@@ -177,14 +177,14 @@ class _Onlooker(BrainModel):
 
     def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> Any:
         self.stimuli, self.number_of_trials = stimuli, number_of_trials
-        raise _Seen
+        raise _StimuliSeen
 
 
-def _shown(benchmark: Benchmark, *, degrees: float) -> _Onlooker:
-    onlooker = _Onlooker(degrees)
+def _observed(benchmark: Benchmark, *, degrees: float) -> _ObservingModel:
+    onlooker = _ObservingModel(degrees)
     try:
         benchmark(onlooker)
-    except _Seen:
+    except _StimuliSeen:
         return onlooker
     raise AssertionError(f"{benchmark.identifier!r} showed the model no stimuli")
 
@@ -209,7 +209,8 @@ def _read_features(cls: type[DataAssembly], path: str | Path, stimuli: StimulusS
         differing = sorted(set(files) ^ set(names))
         if differing:
             raise UserError(
-                f"{path} has features of other files than the stimuli of {stimuli.identifier!r}: {some_of(differing)}",
+                f"{path} has features of other files than the stimuli of {stimuli.identifier!r}: "
+                f"{first_names(differing)}",
                 remedy="compute the features of exactly these stimuli",
             )
         features["stimulus_id"] = "presentation", [files[name] for name in names]

@@ -112,7 +112,7 @@ def geometry_score(
     score.attrs["bias"] = similarity.bias
     _attach_influence(score, similarity.influence[pair.order], pair.target)
     if interval is None:
-        centre = _within(similarity.value - similarity.bias)
+        centre = _clip_correlation(similarity.value - similarity.bias)
         interval = influence_interval(centre, similarity.influence, correlation=True)
         if interval.reason is not None:
             interval = interval._replace(reason="too few stimuli, or undefined when one of them is left out")
@@ -259,7 +259,7 @@ class CrossValidatedGeometry(Metric):
         score.attrs["bias"] = float(np.mean([b for b, none in zip(biases, undefined, strict=True) if not none]))
         _attach_influence(score, influence, pair.target)
         interval: Interval = influence_interval(
-            _within(float(score) - score.attrs["bias"]), influence, correlation=True
+            _clip_correlation(float(score) - score.attrs["bias"]), influence, correlation=True
         )
         if interval.reason is not None:
             interval = interval._replace(reason="too few stimuli, or undefined when one of them is left out")
@@ -280,7 +280,7 @@ def _if_enough(interval: Interval, bias: float, enough: int = SMALL) -> Interval
     return interval._replace(low=math.nan, high=math.nan, reason=reason)
 
 
-def _within(value: float) -> float:
+def _clip_correlation(value: float) -> float:
     return min(max(value, -1.0), 1.0)
 
 

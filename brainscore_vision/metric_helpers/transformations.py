@@ -1,7 +1,8 @@
-"""Cross-validation of metrics, and metrics of parts of assemblies."""
+"""Cross-validation of metrics: splits of stimuli, and metrics applied to each split."""
 
-from collections.abc import Callable
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers._splits import Rows, SplitRows, Splits
+from brainscore_vision.metric_helpers._draws import k_folds, shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
 from brainscore_vision.metric_helpers.products import Alignment, CartesianProduct, enumerate_done, expand
 from brainscore_vision.metric_helpers.uncertainty import over_splits
@@ -19,6 +20,7 @@ __all__ = [
     "CartesianProduct",
     "CrossValidation",
     "CrossValidationSingle",
+    "Rows",
     "SplitRows",
     "Splits",
     "TestOnlyCrossValidation",
@@ -29,6 +31,212 @@ __all__ = [
     "expand",
     "merge_splits",
 ]
+
+Rows = NDArray[np.intp]
+
+_DEFAULT_STRATIFICATION = "object_name"
+
+
+class SplitRows(NamedTuple):
+    """Rows of one assembly on either side of a split."""
+
+    train: Rows
+    test: Rows
+
+
+class Splits:
+    """How stimuli are divided into those to fit on and those to test on.
+
+    Parameters
+    ----------
+    splits : int
+        Number of splits (with `kfold` of parts).
+    train_size, test_size : float or int, optional
+        Share (or number) of stimuli to fit and to test on; 0.9 and the rest where neither is given. Not with `kfold`.
+        With `group_coord` the share (or number) of groups.
+    split_coord : str
+        Coordinate of ``presentation`` whose values are split.
+    stratification_coord : str or None
+        Coordinate whose values both sides hold in equal shares. The default, ``'object_name'``, applies where the
+        target has it; any other one that the target lacks is warned about, and splits are then not stratified.
+    unique_split_values : bool
+        Whether a value of `split_coord` may occur in several presentations, which then stay on one side. Otherwise a
+        repeated value is an error: the same stimulus could land on both sides.
+    random_state : int
+        Seed; the same seed gives the same splits as scikit-learn's ``StratifiedShuffleSplit``, ``ShuffleSplit``,
+        ``StratifiedKFold`` or ``KFold`` on the target's order.
+    kfold : bool
+        Whether each stimulus is tested exactly once (shuffled k-fold), rather than drawn anew in each split.
+    group_coord : str, optional
+        Coordinate whose values never occur on both sides, such as the scene, subject or session. Groups are then what
+        is split, as in scikit-learn's ``GroupShuffleSplit``: sorted, whatever their sizes. Splits are stratified where
+        all stimuli of a group belong to one stratum; otherwise the default stratification does not apply, and any
+        other is an error.
+    preprocess_indices : callable, optional
+        ``preprocess_indices(train, test, source)`` returns the two, changed; positions are those of the split values.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> assembly = NeuroidAssembly(
+    ...     np.zeros((10, 1)),
+    ...     coords={"stimulus_id": ("presentation", list("abcdefghij")), "neuroid_id": ("neuroid", [0])},
+    ...     dims=["presentation", "neuroid"],
+    ... )
+    >>> split = Splits(splits=3).split_rows(assembly, assembly)[0]
+    >>> len(split.train), len(split.test)
+    (9, 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        splits: int = 10,
+        train_size: float | None = None,
+        test_size: float | None = None,
+        split_coord: str = "stimulus_id",
+        stratification_coord: str | None = _DEFAULT_STRATIFICATION,
+        unique_split_values: bool = False,
+        random_state: int | None = 1,
+        kfold: bool = False,
+        group_coord: str | None = None,
+        preprocess_indices: Callable[[Rows, Rows, DataAssembly], tuple[Rows, Rows]] | None = None,
+    ) -> None:
+        if kfold and (train_size is not None or test_size is not None):
+            raise ValueError("train_size and test_size have no meaning with kfold=True; leave them out")
+        if train_size is None and test_size is None:
+            train_size = 0.9
+        self._splits = splits
+        self._sizes: dict[str, Any] = {"train_size": train_size, "test_size": test_size}
+        self._split_coord = split_coord
+        self._stratification_coord = stratification_coord
+        self._unique_split_values = unique_split_values
+        self._random_state = random_state
+        self._kfold = kfold
+        self._group_coord = group_coord
+        self._preprocess_indices = preprocess_indices
+
+    @property
+    def stratification_coord(self) -> str | None:
+        """Coordinate whose values come in the same proportions in all parts; None for none."""
+        return self._stratification_coord
+
+    def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
+        """Rows of `target` in each split.
+
+        Raises
+        ------
+        MetricInputError
+            If coordinates are missing, or there are too few stimuli to split.
+        """
+        values = coord_values(target, self._split_coord, role="target")
+        index = pd.Index(values)
+        if self._unique_split_values:
+            _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+        elif not index.is_unique:
+            raise MetricInputError(
+                f"{listed(index[index.duplicated()][:1])} of {self._split_coord!r} occurs more than once in the "
+                "target, so that it could be fitted and tested on",
+                remedy="average over repetitions first, or pass unique_split_values=True to keep equal ones together",
+            )
+        else:
+            first = codes = np.arange(len(values))
+        strata = self._strata(source, target, first)
+        groups = None
+        if self._group_coord is not None:
+            groups = self._groups(target, first, codes)
+            strata = self._strata_of_groups(strata, groups)
+        result = []
+        for train, test in self._split(len(first) if groups is None else int(groups.max()) + 1, strata):
+            if groups is not None:
+                train, test = (np.flatnonzero(np.isin(groups, side)) for side in (train, test))
+            if self._preprocess_indices is not None:
+                train, test = self._preprocess_indices(train, test, source)
+            if self._unique_split_values:
+                train, test = (np.flatnonzero(np.isin(codes, side)) for side in (train, test))
+            result.append(SplitRows(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)))
+        return result
+
+    def _split(self, n: int, strata: NDArray[Any] | None) -> Iterator[tuple[Rows, Rows]]:
+        options: dict[str, Any] = {"n_splits": self._splits, "random_state": self._random_state}
+        try:
+            if self._kfold:
+                yield from k_folds(n, strata, **options)
+            else:
+                yield from shuffle_splits(n, strata, **options, **self._sizes)
+        except ValueError as error:
+            raise self._unsplittable(n, str(error)) from error
+
+    def _unsplittable(self, n: int, why: str) -> MetricInputError:
+        stratified = f" stratified by {self._stratification_coord!r}" if self._stratification_coord else ""
+        units, what = ("stimuli", self._split_coord) if self._group_coord is None else ("groups", self._group_coord)
+        return MetricInputError(
+            f"{n} values of {what!r} cannot be split{stratified}: {why}",
+            remedy=f"use more {units}, fewer splits or another test_size, or do not stratify: "
+            "crossvalidation_kwargs=dict(stratification_coord=None)",
+        )
+
+    def _strata(self, source: DataAssembly, target: DataAssembly, first: Rows) -> NDArray[Any] | None:
+        coord = self._stratification_coord
+        if coord is None:
+            return None
+        if coord not in target.coords:
+            if coord != _DEFAULT_STRATIFICATION:
+                warnings.warn(
+                    f"the target has no coordinate {coord!r} to stratify by; splits are not stratified", stacklevel=4
+                )
+            return None
+        strata = coord_values(target, coord, role="target")
+        if pd.isna(strata).any():
+            raise MetricInputError(
+                f"coordinate {coord!r} of the target has missing values, so splits cannot be stratified by it",
+                remedy="fill them in, or pass crossvalidation_kwargs=dict(stratification_coord=None)",
+            )
+        if coord in source.coords:
+            theirs, ours = (set(pd.unique(pd.Series(a[coord].values))) for a in (source, target))
+            if theirs != ours:
+                differing = sorted(theirs ^ ours, key=repr)
+                raise MetricInputError(
+                    f"source and target hold different values of {coord!r}, such as {listed(differing)}",
+                    remedy="show the model the target's stimuli, or pass stratification_coord=None",
+                )
+        return np.asarray(strata[first])
+
+    def _groups(self, target: DataAssembly, first: Rows, codes: Rows) -> Rows:
+        """Number of the group to which each value of the split coordinate belongs; groups are numbered sorted."""
+        coord = str(self._group_coord)
+        groups = coord_values(target, coord, role="target")
+        if pd.isna(groups).any():
+            raise MetricInputError(
+                f"coordinate {coord!r} of the target has missing values, so splits cannot keep its groups together",
+                remedy="fill them in, or leave out the presentations without a group",
+            )
+        numbers = np.unique(groups, return_inverse=True)[1]
+        torn = np.flatnonzero(numbers != numbers[first][codes])
+        if len(torn):
+            value = coord_values(target, self._split_coord, role="target")[torn[:1]]
+            raise MetricInputError(
+                f"{listed(value)} of {self._split_coord!r} occurs in several groups of {coord!r}, so that one of them "
+                "would be on both sides",
+                remedy=f"split by the groups themselves: split_coord={coord!r}, unique_split_values=True",
+            )
+        return np.asarray(numbers[first], dtype=np.intp)
+
+    def _strata_of_groups(self, strata: NDArray[Any] | None, groups: Rows) -> NDArray[Any] | None:
+        if strata is None:
+            return None
+        first = np.unique(groups, return_index=True)[1]
+        of_groups = strata[first]
+        if (of_groups[groups] == strata).all():
+            return np.asarray(of_groups)
+        if self._stratification_coord == _DEFAULT_STRATIFICATION:
+            return None
+        raise MetricInputError(
+            f"a group of {self._group_coord!r} holds stimuli of several values of {self._stratification_coord!r}, so "
+            "splits cannot keep groups together and be stratified",
+            remedy="do not stratify: crossvalidation_kwargs=dict(stratification_coord=None)",
+        )
+
 
 Apply = Callable[[DataAssembly, DataAssembly, DataAssembly, DataAssembly], Score]
 ApplyToPair = Callable[[DataAssembly, DataAssembly], Score]

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from brainscore_vision._metadata_checks import (
+from brainscore_vision.metadata_checks import (
     require_bibtex,
     require_count,
     require_notes,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.utils import timezone
 
-from brainscore_vision.leaderboard import listed
+from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
@@ -103,7 +103,7 @@ def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tal
             continue
         kept.append(row)
         values = _of_benchmark(entry)
-        if row.pk is None or listed(entry.identifier) is not None:  # else receipts have said where it stands
+        if row.pk is None or listed_benchmark(entry.identifier) is not None:  # else receipts have said where it stands
             values |= placement(entry.identifier, means)._asdict()
         if _changed(row, values, tally):
             new.append(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from brainscore_vision.leaderboard import leaderboard_tree, listed, place_of
+from brainscore_vision.leaderboard import leaderboard_tree, listed_benchmark, node_name
 from brainscore_web.leaderboard.models import Benchmark
 from brainscore_web.leaderboard.synced import fill_in
 
@@ -82,8 +82,8 @@ def placement(
     parent, control, version
         What the receipt says.
     """
-    known = listed(identifier)
+    known = listed_benchmark(identifier)
     if known is not None:
         parent, control, version = known.parent, known.control, str(known.version)
-    place = means.get(place_of(parent) or "")
+    place = means.get(node_name(parent) or "")
     return Placement(place, place is not None and not control, control, version)

@@ -110,7 +110,7 @@ def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
 
 @lru_cache(maxsize=1)
 def _versions() -> Callable[[str], int | str | None]:
-    from brainscore_vision._selection import version_of
     from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.pair_selection import version_finder
 
-    return version_of(leaderboard_tree())
+    return version_finder(leaderboard_tree())

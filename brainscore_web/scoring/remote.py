@@ -23,9 +23,9 @@ def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Recei
     plugins : str
         ``BRAINSCORE_PLUGINS`` from here on.
     **how
-        As for ``brainscore_vision._scorer.score_pair``.
+        As for ``brainscore_vision.scoring.score_pair``.
     """
     os.environ[_VARIABLE] = plugins  # the process scores for one run, so for one set of plugins
-    from brainscore_vision._scorer import score_pair as score
+    from brainscore_vision.scoring import score_pair as score
 
     return score(model, benchmark, **how)

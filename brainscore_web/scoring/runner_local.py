@@ -29,7 +29,7 @@ from brainscore_web.uploads.storage import StorageFailure
 
 __all__ = ["OWNER", "SCORER", "LocalRunner", "clean_environment"]
 
-SCORER = "brainscore_vision._scorer:score_pair"
+SCORER = "brainscore_vision.scoring:score_pair"
 OWNER = "site "
 """What claims of this site in the results begin with."""
 

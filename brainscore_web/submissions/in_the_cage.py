@@ -47,8 +47,7 @@ def main(kind: str, folder: str, answer: str) -> None:
 
 
 def _checks(kind: str, folder: str) -> Any:
-    from brainscore_vision._checking import check_references
-    from brainscore_vision._references import find_references
+    from brainscore_vision.checks import check_references, find_references
 
     for one in check_references(find_references(kind, folder)):
         for check in one.checks:
@@ -58,11 +57,11 @@ def _checks(kind: str, folder: str) -> Any:
 
 
 def _about(kind: str, folder: str) -> dict[str, Any]:
-    from brainscore_vision._plugin_folders import registered_in
     from brainscore_vision.catalogue import catalogue
+    from brainscore_vision.plugin_folders import registrations_in
 
     registry = f"{_SINGULAR[kind]}_registry"
-    names = [key for one, key in registered_in(Path(folder)) if getattr(one, "name", registry) == registry]
+    names = [key for one, key in registrations_in(Path(folder)) if getattr(one, "name", registry) == registry]
     known = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()
     return {entry["identifier"]: entry for entry in known[kind]}
 

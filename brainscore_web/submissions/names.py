@@ -10,7 +10,7 @@ from django.db.models import Q
 
 import brainscore_vision
 from brainscore_core.identifiers import confusable_form
-from brainscore_vision.submitting import Finding, Package, registered_here
+from brainscore_vision.submission import Finding, Package, registered_here
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.models import Plugin, Revision, Submission

@@ -180,7 +180,7 @@ def _digest(live: list[_Live]) -> str:
 
 
 def _unpacked(key: int, digest: str) -> Path:
-    from brainscore_vision.submitting import unpack
+    from brainscore_vision.submission import unpack
 
     def write(folder: Path) -> None:
         archive = Revision.objects.values_list("archive", flat=True).get(pk=key)

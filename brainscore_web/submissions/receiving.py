@@ -14,7 +14,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_vision import submitting
+from brainscore_vision import submission as submitting
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.limits import limits

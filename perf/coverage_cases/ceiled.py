@@ -6,7 +6,7 @@ from brainscore_core.benchmarks import normalise
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.benchmark_helpers._aggregate import mean_of_sampled
+from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
 
 from .case import Case, average, coords
 

@@ -197,7 +197,7 @@ def solve_half(benchmark):
 def export(folder):
     """Write all stand-ins as the storage of the published implementation would hold them, and names of benchmarks."""
     from brainscore_vision import benchmark_registry
-    from brainscore_vision.testing import _serving
+    from brainscore_vision.testing import stand_ins
 
     def keep(client, bucket, key, path):
         place = Path(folder) / bucket / key
@@ -206,10 +206,10 @@ def export(folder):
 
     with (
         patch.dict(os.environ, AWS_ENDPOINT_URL="http://localhost"),
-        patch.object(_serving, "signed_client", lambda: None),
-        patch.object(_serving, "_upload", keep),
+        patch.object(stand_ins, "signed_client", lambda: None),
+        patch.object(stand_ins, "_upload", keep),
         patch("brainscore_vision.data.geirhos2021.data_packaging._are_the_authors", lambda test: False),
-        _serving.serve_stand_ins(),
+        stand_ins.serve_stand_ins(),
     ):
         (Path(folder) / IDENTIFIERS).write_text(json.dumps(sorted(benchmark_registry)), encoding="utf-8")
 

@@ -34,7 +34,7 @@ def _files(*suffixes):
     ).stdout.split("\n")
     if listed == [""]:
         pytest.skip("needs a checkout")
-    return [name for name in listed if name.endswith(suffixes)]
+    return [name for name in listed if name.endswith(suffixes) and (ROOT / name).is_file()]
 
 
 def _modules():

@@ -22,9 +22,8 @@ from brainscore_core.scoring.subjects import cage as cages
 from brainscore_core.scoring.subjects.cage import require_cage
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, model_registry
-from brainscore_vision._caged import REMARK
-from brainscore_vision._isolated import environment_for, isolated_model
-from brainscore_vision._scorer import forget_model, score_pair
+from brainscore_vision.isolation import SANDBOX_REMARK, environment_for, isolated_model
+from brainscore_vision.scoring import forget_model, score_pair
 
 
 def can_cage():
@@ -243,7 +242,7 @@ def test_a_pair(lab, benchmark, tmp_path):
     assert receipt.state == "scored", receipt.reason
     assert receipt.score.value not in (0, 1)
     assert receipt.run.isolated
-    assert REMARK in receipt.notes
+    assert SANDBOX_REMARK in receipt.notes
     assert len(list((lab["folder"] / "results").rglob("*.json"))) == 1, "what it printed and wrote is no receipt"
     assert "CAGED_PROBE_WAS_HERE" not in os.environ
     assert not any("caged_probe" in name for name in sys.modules)

@@ -29,7 +29,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     average_repetition,
 )
 from brainscore_vision.testing import small_models
-from brainscore_vision.testing._pictures import write_pictures
+from brainscore_vision.testing.pictures import write_pictures
 from brainscore_vision.utils import LazyLoad
 
 STIMULI, NEUROIDS, REPETITIONS = 40, 9, 4
@@ -390,7 +390,7 @@ def test_receipt(tiny, tmp_path):
 
 
 def test_receipts_name_the_plugin_of_the_recordings():
-    folder = brainscore_vision._plugin_folder("benchmark", "Simulated2026.V1:cka")
+    folder = brainscore_vision.registered_folder("benchmark", "Simulated2026.V1:cka")
     assert folder == benchmark_registry.location("Simulated2026.V1-pls").folder
 
 

@@ -22,10 +22,10 @@ from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.scoring.subjects import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_model, run_pair, score
-from brainscore_vision._isolated import Isolation, isolated_model
-from brainscore_vision._subjects import load_subject_file, to_subject
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.isolation import Isolation, isolated_model
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS")
 TWICE = pytest.mark.slow(reason="scores a benchmark twice, once in a process of its own")
@@ -177,7 +177,7 @@ def stimuli(tmp_path):
 def in_process(reference):
     if ".py:" not in reference:
         return load_model(reference)
-    return to_subject(load_subject_file(reference)[0]).model
+    return to_unregistered_model(load_file_reference(reference)[0]).model
 
 
 def assert_same(one, other):

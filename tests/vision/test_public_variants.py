@@ -17,7 +17,7 @@ from brainscore_vision import (
     run_pair,
     stimulus_set_registry,
 )
-from brainscore_vision._public_variants import public_variants
+from brainscore_vision.public_variants import public_variants
 
 
 @pytest.fixture

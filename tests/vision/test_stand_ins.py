@@ -5,8 +5,8 @@ from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import list_stand_ins, serve_stand_ins, small_models, stand_in
-from brainscore_vision.testing._pictures import block_means, expected_responses, picture_features
-from brainscore_vision.testing._stand_ins import make_stimulus_set
+from brainscore_vision.testing.pictures import block_means, expected_responses, picture_features
+from brainscore_vision.testing.stand_ins import make_stimulus_set
 
 
 def test_same_in_every_call():

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from brainscore_core.scoring import _log, _privacy
-from brainscore_vision.submitting import _code, _examine, _pull
+from brainscore_vision.submission import checks, examination, repositories
 from brainscore_web.operations import logs
 from brainscore_web.submissions.review import _benchmarks, _documents
 from brainscore_web.submissions.review import _code as reviewed_code
@@ -30,9 +30,9 @@ MANY = (
     "C:\\",
 )
 CASES = {
-    "installing": (_code._installs, ("pip ", "pip install")),
-    "coding": (lambda text: _examine._CODING.match(text.encode()), ("#coding:utf8 ", "# ", "#coding:")),
-    "pull request": (_pull._PULL.fullmatch, ("file:///", "/pull/1", "https://github.com/a/a")),
+    "installing": (checks._installs, ("pip ", "pip install")),
+    "coding": (lambda text: examination._CODING.match(text.encode()), ("#coding:utf8 ", "# ", "#coding:")),
+    "pull request": (repositories._PULL.fullmatch, ("file:///", "/pull/1", "https://github.com/a/a")),
     "fields of BibTeX": (_benchmarks._FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
     "expected score": (_documents._SCORE.search, ("score ", "1", "score 1")),
     "version of a file": (reviewed_code._VERSION.findall, ("version_id", "version_id = '", " ")),
@@ -67,8 +67,8 @@ def test_long_texts(name):
 
 
 def test_what_they_find():
-    assert _code._installs("import os; pip3 -q install torch")
-    assert not _code._installs("install it with pip")
+    assert checks._installs("import os; pip3 -q install torch")
+    assert not checks._installs("install it with pip")
     assert _benchmarks._FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
     assert (
         _documents._SCORE.search("The expected score of pixels is about 0.47.").group()

@@ -49,7 +49,7 @@ def run_plan(
     plan: Plan,
     *,
     store_address: str,
-    scorer: str = "brainscore_vision._scorer:score_pair",
+    scorer: str = "brainscore_vision.scoring:score_pair",
     cluster: ClusterOptions | None = None,
     on_event: Callable[[Event], None] | None = None,
     isolated: bool = False,

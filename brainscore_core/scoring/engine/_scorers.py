@@ -21,8 +21,8 @@ def split_scorer(scorer: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> split_scorer("brainscore_vision._scorer:score_pair")
-    ('brainscore_vision._scorer', 'score_pair')
+    >>> split_scorer("brainscore_vision.scoring:score_pair")
+    ('brainscore_vision.scoring', 'score_pair')
     """
     module, colon, function = scorer.partition(":")
     if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):

@@ -4,27 +4,15 @@ Curves are neuroids × stimuli; a single curve gives single values. A property t
 """
 
 from brainscore_vision.benchmark_helpers.neuronal_properties.designs import Factorial, condition_ranks, factorial
-from brainscore_vision.benchmark_helpers.neuronal_properties.firing_rates import RateScale, rate_scale
-from brainscore_vision.benchmark_helpers.neuronal_properties.orientation import (
-    OrientationTuning,
-    circular_variance,
-    orientation_tuning,
-    orthogonal_preferred_ratio,
-)
-from brainscore_vision.benchmark_helpers.neuronal_properties.receptive_fields import (
-    receptive_field_centres,
-    receptive_field_maps,
-)
 from brainscore_vision.benchmark_helpers.neuronal_properties.responses import (
     Harmonics,
     Preferred,
+    RateScale,
     harmonics,
     preferred,
-)
-from brainscore_vision.benchmark_helpers.neuronal_properties.size_tuning import SizeTuning, size_tuning
-from brainscore_vision.benchmark_helpers.neuronal_properties.spatial_frequency import (
-    SpatialFrequencyTuning,
-    spatial_frequency_tuning,
+    rate_scale,
+    receptive_field_centres,
+    receptive_field_maps,
 )
 from brainscore_vision.benchmark_helpers.neuronal_properties.texture import (
     MeanSquares,
@@ -34,6 +22,16 @@ from brainscore_vision.benchmark_helpers.neuronal_properties.texture import (
     sparseness,
     texture_modulation,
     variance_ratio,
+)
+from brainscore_vision.benchmark_helpers.neuronal_properties.tuning import (
+    OrientationTuning,
+    SizeTuning,
+    SpatialFrequencyTuning,
+    circular_variance,
+    orientation_tuning,
+    orthogonal_preferred_ratio,
+    size_tuning,
+    spatial_frequency_tuning,
 )
 
 __all__ = [

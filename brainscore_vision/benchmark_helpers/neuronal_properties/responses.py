@@ -1,4 +1,4 @@
-"""What neuroids respond to most, and how they follow the phase of gratings."""
+"""Preferred stimuli, phase harmonics, receptive fields and firing rates of neuroids."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Harmonics", "Preferred", "as_curves", "harmonics", "preferred", "require_ascending"]
+__all__ = [
+    "Harmonics",
+    "Preferred",
+    "RateScale",
+    "as_curves",
+    "harmonics",
+    "preferred",
+    "rate_scale",
+    "receptive_field_centres",
+    "receptive_field_maps",
+    "require_ascending",
+]
 
 
 class Harmonics(NamedTuple):
@@ -128,3 +139,144 @@ def require_ascending(values: ArrayLike, name: str, *, of: NDArray[Any], least: 
             remedy=f"sort stimuli and responses by {name}",
         )
     return stimuli
+
+
+class RateScale(NamedTuple):
+    """Firing rate = `slope` · activation + `offset`, from `responsive` neuroids (their number).
+
+    Both are NaN where there is none.
+    """
+
+    slope: float
+    offset: float
+    responsive: int
+
+
+def rate_scale(
+    largest: ArrayLike, blank: ArrayLike, *, median_largest: float, median_blank: float, least: float
+) -> RateScale:
+    """Scale activations so that their medians are those of recorded firing rates.
+
+    Parameters
+    ----------
+    largest : array (neuroids,)
+        Activation by each neuroid's preferred stimulus.
+    blank : array (neuroids,)
+        Activation by a blank.
+    median_largest, median_blank : float
+        Recorded medians, in spikes per second.
+    least : float
+        Share of the population's largest increase over blank that a neuroid must exceed to count as responsive.
+
+    Returns
+    -------
+    RateScale
+        NaN where no neuroid responds more than to a blank.
+
+    References
+    ----------
+    .. [1] Marques, Schrimpf & DiCarlo (2021). https://doi.org/10.1101/2021.03.01.433495
+
+    Examples
+    --------
+    >>> rate_scale([1.0, 3.0, 5.0], [0.0, 1.0, 1.0], median_largest=20.0, median_blank=0.0, least=0.02)
+    RateScale(slope=10.0, offset=-10.0, responsive=3)
+    """
+    high, low = np.asarray(largest, dtype=np.float64), np.asarray(blank, dtype=np.float64)
+    known = np.isfinite(high) & np.isfinite(low)
+    high, low = high[known], low[known]
+    increase = high - low
+    responsive: NDArray[np.bool_] = increase > least * increase.max(initial=-np.inf)
+    if not responsive.any() or increase.max() <= 0:
+        return RateScale(np.nan, np.nan, 0)
+    top, bottom = float(np.median(high[responsive])), float(np.median(low[responsive]))  # top > bottom, as each is
+    slope = (median_largest - median_blank) / (top - bottom)
+    return RateScale(slope, median_blank - slope * bottom, int(responsive.sum()))
+
+
+_BLOCK = 1 << 20  # responses that are weighted at once
+
+
+def receptive_field_maps(responses: ArrayLike, blank: ArrayLike, order: ArrayLike) -> NDArray[np.floating]:
+    """Largest response at each position beyond that to a blank.
+
+    Parameters
+    ----------
+    responses : array, presentations × neuroids
+        Responses to gratings; negative ones count as 0. Kept in their precision.
+    blank : array (neuroids,)
+        Responses to a blank screen; negative ones count as 0.
+    order : array of int, vertical positions × horizontal positions × …
+        Presentations at each position, such as ``factorial(…).order``.
+
+    Returns
+    -------
+    array, neuroids × vertical positions × horizontal positions
+        Never below 0; NaN where a response is NaN.
+
+    Examples
+    --------
+    >>> maps = receptive_field_maps([[1.0], [4.0], [0.5], [2.0]], [1.0], [[[0, 1], [2, 3]]])
+    >>> maps.tolist()  # one row of two positions, two gratings at each
+    [[[3.0, 1.0]]]
+    """
+    values, spontaneous = np.asarray(responses), np.asarray(blank)
+    at = np.asarray(order)
+    if values.ndim != 2 or spontaneous.shape != values.shape[1:]:
+        raise UserError(
+            f"responses are {values.shape}, those to a blank {spontaneous.shape}",
+            remedy="pass presentations × neuroids, and one value a neuroid",
+        )
+    rows, columns = at.shape[:2]
+    at = at.reshape(rows * columns, -1)
+    largest = np.empty((len(at), values.shape[1]), dtype=np.result_type(values, spontaneous, np.float32))
+    for position, shown in enumerate(at):  # one after the other: neuroids by the hundred thousand are not copied
+        start = int(shown[0])
+        together = np.array_equal(shown, np.arange(start, start + len(shown)))
+        values[slice(start, start + len(shown)) if together else shown].max(axis=0, out=largest[position])
+    np.maximum(largest, 0, out=largest)
+    largest -= np.maximum(spontaneous, 0)
+    np.maximum(largest, 0, out=largest)
+    return np.ascontiguousarray(largest.T).reshape(-1, rows, columns)
+
+
+def receptive_field_centres(
+    maps: ArrayLike, position_y: ArrayLike, position_x: ArrayLike, *, threshold: float = 0.05
+) -> NDArray[np.float64]:
+    """Centre of mass of the part of a receptive field that responds.
+
+    Parameters
+    ----------
+    maps : array, neuroids × vertical positions × horizontal positions
+        As :func:`receptive_field_maps` returns them.
+    position_y, position_x : array
+        Positions in degrees, ascending.
+    threshold : float
+        Share of the largest response below which a position does not count.
+
+    Returns
+    -------
+    array (neuroids, 2)
+        Vertical, horizontal, in degrees; NaN for a neuroid that responds nowhere.
+
+    Examples
+    --------
+    >>> receptive_field_centres([[[0.0, 1.0, 3.0]]], [0.5], [-1.0, 0.0, 1.0]).tolist()
+    [[0.5, 0.75]]
+    """
+    values = np.asarray(maps)
+    y, x = np.asarray(position_y, dtype=np.float64), np.asarray(position_x, dtype=np.float64)
+    rows, columns = np.meshgrid(np.arange(len(y)), np.arange(len(x)), indexing="ij")
+    moments = np.stack([np.ones(rows.size), rows.ravel(), columns.ravel()], axis=1)
+    centres = np.full((len(values), 2), np.nan)
+    width = max(1, _BLOCK // max(1, rows.size))
+    for start in range(0, len(values), width):
+        weights = values[start : start + width].reshape(-1, rows.size).astype(np.float64)
+        largest = weights.max(axis=1)
+        weights *= weights > threshold * largest[:, np.newaxis]
+        responds = largest > 0
+        total, down, right = (weights[responds] @ moments).T
+        found = centres[start : start + width]
+        found[responds, 0] = np.interp(down / total, np.arange(len(y)), y)
+        found[responds, 1] = np.interp(right / total, np.arange(len(x)), x)
+    return centres

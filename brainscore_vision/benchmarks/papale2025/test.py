@@ -6,7 +6,7 @@ from sklearn.model_selection import ShuffleSplit
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model
 from brainscore_vision.benchmark_helpers import RecordedDecisions
-from brainscore_vision.benchmark_helpers._neural_checks import neural_findings
+from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks.papale2025.benchmark import Papale2025, load_assembly
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST

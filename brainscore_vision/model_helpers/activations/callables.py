@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.model_helpers.activations._fingerprint import fingerprint
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
 
 __all__ = ["CallableWrapper"]
 

@@ -14,25 +14,71 @@ from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
-from brainscore_vision.model_helpers.activations._assembly import Shown, assembly, with_stimulus_columns
-from brainscore_vision.model_helpers.activations._fingerprint import Unhashable, calling_plugin, fingerprint
-from brainscore_vision.model_helpers.activations._hooks import HookHandle
-from brainscore_vision.model_helpers.activations._loading import Loader, Workers
-from brainscore_vision.model_helpers.activations._microsaccades import EXTENT_DEGREES, spiral
-from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
-from brainscore_vision.model_helpers.activations._pooling import Pooling, as_rows, tensor_of
-from brainscore_vision.model_helpers.activations._presentations import Presentations
-from brainscore_vision.model_helpers.activations._recording import Recording
-from brainscore_vision.model_helpers.activations._responses import Response, Timeline, responses
-from brainscore_vision.model_helpers.activations._run import Pass, Recorder, plain_recorder, stacked
+from brainscore_vision.model_helpers.activations.assemblies import (
+    LayerUnits,
+    Presentations,
+    ShownStimuli,
+    make_assembly,
+    with_stimulus_columns,
+)
+from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, calling_plugin, fingerprint
 from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan
-from brainscore_vision.model_helpers.activations.reduction import make_reduction
+from brainscore_vision.model_helpers.activations.microsaccades import EXTENT_DEGREES, spiral
+from brainscore_vision.model_helpers.activations.networks import as_rows, tensor_of
+from brainscore_vision.model_helpers.activations.passes import (
+    Loader,
+    Pass,
+    Recorder,
+    Workers,
+    plain_recorder,
+    stack_images,
+)
+from brainscore_vision.model_helpers.activations.recording import Recording, Response, Timeline, first_responses
+from brainscore_vision.model_helpers.activations.reduction import Pooling, make_reduction
 from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
 
-__all__ = ["ActivationsExtractorHelper", "flatten"]
+__all__ = ["ActivationsExtractorHelper", "HookHandle", "flatten"]
 
 VERSION = 1  # raise it whenever the same model and stimuli give other values
 _logger = logging.getLogger(__name__)
+
+
+class HookHandle:
+    """A registered hook: take it away for good, or for a while.
+
+    Examples
+    --------
+    >>> hooks = {}
+    >>> handle = HookHandle(hooks, print)
+    >>> handle.disable()
+    >>> hooks
+    {}
+    >>> handle.enable()
+    >>> list(hooks.values())
+    [<built-in function print>]
+    """
+
+    _next = 0
+
+    def __init__(self, hooks: dict[int, Callable[[Any], Any]], hook: Callable[[Any], Any]) -> None:
+        self._hooks = hooks
+        self._hook = hook
+        self.id = HookHandle._next
+        HookHandle._next += 1
+        hooks[self.id] = hook
+
+    def remove(self) -> Callable[[Any], Any]:
+        """Take the hook away and return it."""
+        self._hooks.pop(self.id, None)
+        return self._hook
+
+    def disable(self) -> None:
+        """Take the hook away until :meth:`enable`."""
+        self.remove()
+
+    def enable(self) -> None:
+        """Put the hook back."""
+        self._hooks[self.id] = self._hook
 
 
 class ActivationsExtractorHelper:
@@ -306,9 +352,9 @@ class ActivationsExtractorHelper:
         """Tell the visual angle that the model's input spans, in degrees: eye movements need it."""
         self._visual_degrees = visual_degrees
 
-    def _assembled(self, shown: Shown, units: Sequence[LayerUnits], values: NDArray[Any]) -> NeuroidAssembly:
+    def _assembled(self, shown: ShownStimuli, units: Sequence[LayerUnits], values: NDArray[Any]) -> NeuroidAssembly:
         bins = None if self._timeline is None else self._timeline.bins(values.shape[1])
-        return assembly(str(self.identifier), shown, units, values, bins)
+        return make_assembly(str(self.identifier), shown, units, values, bins)
 
     def _recorded(
         self,
@@ -319,7 +365,7 @@ class ActivationsExtractorHelper:
         vary: bool,
         *,
         together: bool,
-    ) -> tuple[Shown, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
+    ) -> tuple[ShownStimuli, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
         """What was shown, each layer's first response and all values; and these side by side where they lie so."""
         names = self._named(layers)
         if trials < 1:
@@ -335,10 +381,10 @@ class ActivationsExtractorHelper:
         recorder = self._recorder() if self._recorder is not None else plain_recorder(self.get_activations)
         run = Pass(recorder, self._loader, self._batch_size, self._at_once, self._kept, self._batch_hooks)
         first, image = run.first(presentations.distinct[0], names)
-        height = stacked(image).shape[-2] if moving else 1
+        height = stack_images(image).shape[-2] if moving else 1
         shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
-        shown = Shown(presentations, trials, shifts, moving)
-        found = responses(first, self._dtype, timed=self._timeline is not None)
+        shown = ShownStimuli(presentations, trials, shifts, moving)
+        found = first_responses(first, self._dtype, timed=self._timeline is not None)
         store = self._open_store() if stimuli_identifier is not False else None
         if store is None and self._fingerprint is not None:
             with suppress(Unhashable):
@@ -390,7 +436,7 @@ class ActivationsExtractorHelper:
             return None
         return default_store() if self._store == "default" else self._store
 
-    def _parts(self, shown: Shown, first: Mapping[str, Response]) -> dict[str, dict[str, Any]] | None:
+    def _parts(self, shown: ShownStimuli, first: Mapping[str, Response]) -> dict[str, dict[str, Any]] | None:
         """What each layer's key is made of; None where it cannot be told what the model depends on."""
         try:
             common = {**self._model_parts(), "stimuli": shown.presentations.fingerprint, "trials": 1}

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import some_of
-from brainscore_vision.model_helpers._packaging import presentation_coords
-from brainscore_vision.model_helpers.activations._assembly import Shown, assembly
-from brainscore_vision.model_helpers.activations._microsaccades import spiral
-from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
-from brainscore_vision.model_helpers.activations._presentations import Presentations
+from brainscore_vision.benchmark_helpers.screen import first_names
+from brainscore_vision.model_helpers.activations.assemblies import (
+    LayerUnits,
+    Presentations,
+    ShownStimuli,
+    make_assembly,
+    presentation_coords,
+)
+from brainscore_vision.model_helpers.activations.microsaccades import spiral
 
 __all__ = ["FeaturesOnDisk"]
 
@@ -109,7 +112,7 @@ class FeaturesOnDisk:
         missing = [one for one in ids if one not in self._row]
         if missing:
             raise UserError(
-                f"{self.identifier!r} has no features of {len(missing)} of {len(ids)} stimuli: {some_of(missing)}",
+                f"{self.identifier!r} has no features of {len(missing)} of {len(ids)} stimuli: {first_names(missing)}",
                 remedy="compute them too: features are found by stimulus_id",
             )
         rows = np.array([self._row[one] for one in ids], dtype=np.intp)
@@ -120,7 +123,7 @@ class FeaturesOnDisk:
             row_of_each=rows,
         )
         trials = number_of_trials if require_variance else 1
-        shown = Shown(presentations, trials, spiral(1, height=1, visual_degrees=None), moving=False)
+        shown = ShownStimuli(presentations, trials, spiral(1, height=1, visual_degrees=None), moving=False)
         parts = [self._layers[layer] for layer in layers]
         units = [
             LayerUnits(layer, part.shape[1:], int(np.prod(part.shape[1:])))
@@ -129,8 +132,8 @@ class FeaturesOnDisk:
         flat = [part.reshape(len(part), -1) for part in parts]
         values = flat[0] if len(flat) == 1 else np.concatenate([part[rows] for part in flat], axis=1)
         if len(flat) > 1:
-            shown = Shown(presentations.in_order(), trials, shown.shifts, moving=False)
-        return assembly(self.identifier, shown, units, values)
+            shown = ShownStimuli(presentations.in_order(), trials, shown.shifts, moving=False)
+        return make_assembly(self.identifier, shown, units, values)
 
 
 @dataclass(frozen=True)

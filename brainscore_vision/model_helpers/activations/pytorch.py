@@ -10,23 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.model_helpers.activations._devices import (
-    as_input,
-    autocast_type,
-    autocasting,
-    choose_devices,
-    shared_out,
-)
-from brainscore_vision.model_helpers.activations._fingerprint import (
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+from brainscore_vision.model_helpers.activations.fingerprints import (
     code_fingerprint,
     fingerprint,
     network_state,
     weights_fingerprint,
 )
-from brainscore_vision.model_helpers.activations._hooks import LayerNames, Listener
-from brainscore_vision.model_helpers.activations._pooling import as_rows, tensor_of
-from brainscore_vision.model_helpers.activations._run import Forward, Recorder, Take
-from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+from brainscore_vision.model_helpers.activations.networks import (
+    LayerNames,
+    Listener,
+    across_devices,
+    as_rows,
+    autocast_type,
+    autocasting,
+    choose_devices,
+    tensor_of,
+    to_input,
+)
+from brainscore_vision.model_helpers.activations.passes import Forward, Recorder, TakeOutput
 from brainscore_vision.model_helpers.activations.preprocessing import (
     load_image,
     load_images,
@@ -167,7 +169,7 @@ class PytorchWrapper:
 
     def example_input(self, path: Any) -> "torch.Tensor":
         """What the network gets for one image file, stimuli first, on its device."""
-        return as_input(self._model, self._extractor.preprocess([path]))
+        return to_input(self._model, self._extractor.preprocess([path]))
 
     def layers(self) -> list[str]:
         """Names of the modules that hold no others, in the network's order."""
@@ -227,7 +229,7 @@ class PytorchWrapper:
         @contextmanager
         def recorder(layers: Sequence[str]) -> Iterator[Forward]:
             if counts and len(self._devices) > 1:
-                with shared_out(self._model, self._devices, layers, self._run) as forward:
+                with across_devices(self._model, self._devices, layers, self._run) as forward:
                     yield forward
                 return
             # the first stimulus alone is not worth translating
@@ -235,7 +237,7 @@ class PytorchWrapper:
             network = self._compiled() if compile else self._model
             with Listener(self._model, layers, counts, compiled=compile) as listener:
 
-                def forward_one(images: Any, take: Take) -> None:
+                def forward_one(images: Any, take: TakeOutput) -> None:
                     with listener.passing(take):
                         self._run(network, images)
 
@@ -249,7 +251,7 @@ class PytorchWrapper:
         device = next(network.parameters(), torch.empty(0)).device
         network.eval()
         with torch.inference_mode(), autocasting(device, self._autocast):
-            network(as_input(network, images), **self._forward_kwargs)
+            network(to_input(network, images), **self._forward_kwargs)
 
     def _compiled(self) -> Any:
         import torch

@@ -1,7 +1,11 @@
-"""Fewer features a layer, on the fly: random projection, and principal components learnt batch by batch."""
+"""Fewer features a layer: pooling, random projection, and principal components.
+
+Tokens and feature maps are pooled as they come; principal components are learnt batch by batch.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +13,71 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = ["IncrementalPCA", "RandomProjection", "Reduction", "learning_bytes", "make_reduction"]
+__all__ = ["IncrementalPCA", "Pooling", "RandomProjection", "Reduction", "learning_bytes", "make_reduction"]
+
+_TOKENS = ("cls", "mean", "patch_mean", "last")
+_SPATIAL = ("mean", "max")
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """What is kept of a layer's output.
+
+    Parameters
+    ----------
+    tokens : {'cls', 'mean', 'patch_mean', 'last'}, optional
+        Of outputs stimuli × tokens × channels: the first token, the mean over all, the mean over all but the first
+        `prefix_tokens`, the last token. By default all of them.
+    spatial : {'mean', 'max'}, optional
+        Of outputs stimuli × channels × height × width: mean or maximum over the places. By default all of them.
+    prefix_tokens : int
+        Tokens before those of the image (class, registers); ``'patch_mean'`` leaves them out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Pooling(tokens="cls").apply(np.zeros((2, 197, 768))).shape
+    (2, 768)
+    """
+
+    tokens: str | None = None
+    spatial: str | None = None
+    prefix_tokens: int = 1
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("tokens", self.tokens, _TOKENS), ("spatial", self.spatial, _SPATIAL)):
+            if value is not None and value not in known:
+                raise ValueError(f"{name} is {value!r}, not one of {', '.join(map(repr, known))} or None")
+
+    @property
+    def described(self) -> dict[str, str | int | None]:
+        """What tells it from another, in plain types."""
+        prefix = self.prefix_tokens if self.tokens == "patch_mean" else None
+        return {"tokens": self.tokens, "spatial": self.spatial, "prefix_tokens": prefix}
+
+    def apply(self, output: Any) -> Any:
+        """Pool an array or tensor of one batch; what has another shape comes back as it is."""
+        if output.ndim == 3 and self.tokens is not None:
+            if self.tokens == "cls":
+                return output[:, 0]
+            if self.tokens == "last":
+                return output[:, -1]
+            first = self.prefix_tokens if self.tokens == "patch_mean" else 0
+            if output.shape[1] <= first:
+                raise UserError(
+                    f"{output.shape[1]} tokens, of which {first} come before the image's: none is left to average",
+                    remedy="pass Pooling(tokens='patch_mean', prefix_tokens=…) with the network's own number",
+                )
+            return output[:, first:].mean(1)
+        if output.ndim == 4 and self.spatial is not None:
+            places = output.reshape(*output.shape[:2], -1)
+            return places.mean(-1) if self.spatial == "mean" else _amax(places)
+        return output
+
+
+def _amax(places: Any) -> Any:
+    return places.max(-1) if isinstance(places, np.ndarray) else places.amax(-1)
+
 
 _COMPONENTS = 1000  # as the published implementation takes
 _VERSION = 1  # counts up when the same settings come to give other values

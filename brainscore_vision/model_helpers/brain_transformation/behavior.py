@@ -1,17 +1,31 @@
-"""How activations become behaviour."""
+"""Behavior from activations: labels, probabilities, and odd-one-out choices."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    NeuroidAssembly,
+    coords_for_dim,
+)
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.brain_transformation._activations import ActivationsModel
-from brainscore_vision.model_helpers.brain_transformation._label import LabelBehavior
-from brainscore_vision.model_helpers.brain_transformation._odd_one_out import OddOneOut, Similarity, odd_one_out
-from brainscore_vision.model_helpers.brain_transformation._readout import LogisticReadout, ReadoutStimuli
+from brainscore_vision.model_helpers.brain_transformation.labels import (
+    NUMBER_OF_CLASSES,
+    imagenet_synsets,
+    index_lists,
+)
+from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel, logits_width
+from brainscore_vision.model_helpers.brain_transformation.readout import (
+    Aggregation,
+    ChoiceLabels,
+    FittedReadout,
+    LogisticReadout,
+    ReadoutStimuli,
+)
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = [
@@ -22,14 +36,340 @@ __all__ = [
     "ProbabilitiesMapping",
     "ReadoutStimuli",
     "Similarity",
+    "label_probabilities",
     "odd_one_out",
 ]
+
+LOGITS = "logits"
+
+
+class LabelBehavior:
+    """The label of each stimulus, from 1,000 ImageNet logits.
+
+    ``'imagenet'``: the synset of the largest logit. A list of labels: softmax over all logits, the mean over the
+    classes that each label stands for, the label with the largest (Geirhos et al. 2018 [1]_).
+
+    A model without these logits is *not applicable*, unless labelled images are given: a linear readout (the logistic
+    regression of :class:`ProbabilitiesMapping`) of the behavioural layer is then fitted on them. The result has
+    ``attrs['readout']``, which score and receipt repeat: ``'fitted readout: …'``.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model, for messages.
+    activations_model : callable
+        ``(stimuli, layers=['logits'])`` → presentation × neuroid, 1,000 of them.
+    layer : str or list of str, optional
+        What a fitted readout reads out from.
+    readout_stimuli : StimulusSet, str or callable, optional
+        Images with a column ``image_label`` for models without 1,000 logits: a stimulus set, the name of a registered
+        one, or a function that returns one. Labels are those to choose from, or synsets of ImageNet, which then stand
+        for the labels as logits do. With 1,000 logits they are not used.
+
+    References
+    ----------
+    .. [1] https://doi.org/10.48550/arXiv.1808.08750
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        activations_model: ActivationsModel,
+        layer: str | Sequence[str] = (),
+        readout_stimuli: ReadoutStimuli | None = None,
+    ) -> None:
+        self._identifier = identifier
+        self.activations_model = activations_model
+        self._labels: ChoiceLabels | None = None
+        self._aggregation: Aggregation = "mean"
+        self._readout: FittedReadout | None = None
+        if readout_stimuli is not None:
+            layers = [layer] if isinstance(layer, str) else list(layer)
+            # looked up at each call: subclasses of ModelCommitment replace the activations model of behaviours
+            self._readout = FittedReadout(identifier, self._activations, layers, readout_stimuli)
+        self._fits = False
+        self._of_imagenet = False
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return self._identifier
+
+    def start_task(
+        self,
+        task: str,
+        choice_labels: ChoiceLabels | None = None,
+        aggregation: Aggregation = "mean",
+        *,
+        fitting_stimuli: ChoiceLabels | None = None,
+    ) -> None:
+        """Choose among these labels from now on.
+
+        Parameters
+        ----------
+        task : str
+            ``'label'``.
+        choice_labels : 'imagenet', list of str, or dict of str to list of int
+            What to choose from: synsets; labels of published lists
+            (:func:`~brainscore_vision.model_helpers.brain_transformation.labels.known_labels`); or labels with the
+            indices of the logits that each stands for.
+        aggregation : {'mean', 'max'}
+            Over the classes of a label.
+        fitting_stimuli
+            Another name of `choice_labels`: what :meth:`BrainModel.start_task` calls it.
+
+        Raises
+        ------
+        NotApplicable
+            If the model has no 1,000 logits, as far as can be told before it runs, and no readout can be fitted.
+        UserError
+            If the classes of a label are not known.
+        """
+        if task != BrainModel.Task.label:
+            raise NotApplicable(f"{self._identifier!r}: this names stimuli, it cannot do {str(task)!r}")
+        self._fits = not self._has_logits(logits_width(self.activations_model, LOGITS))
+        labels = fitting_stimuli if choice_labels is None else choice_labels
+        if labels is None:
+            raise UserError("the task 'label' needs labels to choose from", remedy="pass a list of them, or 'imagenet'")
+        if aggregation not in ("mean", "max"):
+            raise UserError(f"aggregation is {aggregation!r}", remedy="known: 'mean', 'max'")
+        self._of_imagenet = isinstance(labels, str) and labels == "imagenet"
+        if not (self._fits or self._of_imagenet):
+            index_lists(labels)  # an unknown label is refused before anything is shown
+        self._labels, self._aggregation = labels, aggregation
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly:
+        """Label of each stimulus.
+
+        Returns
+        -------
+        BehavioralAssembly
+            presentation × choice, one choice. ``presentation`` has the columns of `stimuli` and ``label``; with
+            ``'imagenet'`` also ``synset`` and ``logit`` (the index of the class).
+        """
+        if self._labels is None:
+            raise UserError("no labels were given yet", remedy="call start_task('label', labels) first")
+        options: dict[str, Any] = {"number_of_trials": number_of_trials, "require_variance": require_variance}
+        if self._readout is not None and self._fits:
+            return self._read_out(self._readout, stimuli, options)
+        logits = self.activations_model(stimuli, layers=[LOGITS], **options).transpose("presentation", "neuroid")
+        self._fits = not self._has_logits(logits.sizes["neuroid"])
+        if self._readout is not None and self._fits:
+            return self._read_out(self._readout, stimuli, options)
+        values = logits.values
+        undefined = ~np.isfinite(values).all(axis=1)
+        if undefined.any():
+            name = logits["stimulus_id"].values[undefined.argmax()]
+            raise UserError(
+                f"{self._identifier!r} gives logits that are not finite for {int(undefined.sum())} presentations, "
+                f"such as of {name!r}",
+                remedy="check the model's weights and preprocessing, or compute in float32",
+            )
+        coords: dict[str, Any] = dict(coords_for_dim(logits, "presentation"))
+        if self._of_imagenet:
+            choices = np.array(imagenet_synsets(), dtype=object)[values.argmax(axis=1)]
+        else:
+            lists = index_lists(self._labels)
+            best = label_probabilities(values, list(lists.values()), self._aggregation).argmax(axis=1)
+            choices = np.array(list(lists), dtype=object)[best]
+        return self._answer(choices, coords)
+
+    def _read_out(self, readout: FittedReadout, stimuli: StimulusSet, options: dict[str, Any]) -> BehavioralAssembly:
+        assert self._labels is not None  # a task was started
+        chosen = readout.choose(self._labels, stimuli, self._aggregation, **options)
+        answer = self._answer(chosen.labels, dict(coords_for_dim(chosen.features, "presentation")))
+        answer.attrs["readout"] = chosen.description
+        return answer
+
+    def _activations(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
+        return self.activations_model(stimuli, layers=layers, **options)
+
+    def _answer(self, choices: NDArray[Any], coords: dict[str, Any]) -> BehavioralAssembly:
+        if self._of_imagenet:
+            index = {synset: number for number, synset in enumerate(imagenet_synsets())}
+            logits = np.array([index[choice] for choice in choices])
+            coords |= {"synset": ("presentation", choices), "logit": ("presentation", logits)}
+        coords["label"] = ("presentation", choices)
+        coords["choice"] = ("choice", [str(BrainModel.Task.label)])
+        return BehavioralAssembly(choices[:, np.newaxis], coords=coords, dims=["presentation", "choice"])
+
+    def _has_logits(self, width: int | None) -> bool:
+        """Whether there are the logits of ImageNet; None: that is not known yet."""
+        if width is None or width == NUMBER_OF_CLASSES:
+            return True
+        if self._readout is not None:
+            return False
+        raise NotApplicable(
+            f"{self._identifier!r} cannot do the task 'label': it has "
+            + ("no logits to name stimuli with" if width == 0 else f"{width} logits, not the 1,000 of ImageNet")
+            + "; ModelCommitment(readout_stimuli=…) fits a readout on labelled images"
+        )
+
+
+def label_probabilities(
+    logits: ArrayLike, lists: Sequence[Sequence[int]], aggregation: Aggregation = "mean"
+) -> NDArray[np.float64]:
+    """Softmax of logits, aggregated over lists of classes.
+
+    Parameters
+    ----------
+    logits : array_like, stimuli × classes
+        Of any size: the maximum is subtracted first.
+    lists : sequence of sequences of int
+        Classes of each label.
+    aggregation : {'mean', 'max'}
+        Over the classes of a label.
+
+    Returns
+    -------
+    ndarray, stimuli × labels
+        Means do not sum to 1: each class counts within its own label only.
+
+    Examples
+    --------
+    >>> label_probabilities([[1000.0, 1000.0, -1000.0]], [[0], [1, 2]])
+    array([[0.5 , 0.25]])
+    """
+    values = np.asarray(logits, dtype=np.float64)
+    exponentials = np.exp(values - values.max(axis=1, keepdims=True))
+    probabilities = exponentials / exponentials.sum(axis=1, keepdims=True)
+    reduce = np.mean if aggregation == "mean" else np.max
+    return np.stack([reduce(probabilities[:, list(indices)], axis=1) for indices in lists], axis=1)
+
+
+Similarity = Literal["dot", "cosine"]
+_SIMILARITIES = ("dot", "cosine")
+
+
+class OddOneOut:
+    """The odd stimulus of each triplet: the one that is not in the most similar pair (Hebart et al. 2020 [1]_).
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model, for messages.
+    activations_model : callable
+        ``(stimuli, layers=[layer])`` → presentation × neuroid.
+    layer : str or list of str
+        Layer or layers whose activations are compared.
+    similarity : {'dot', 'cosine'}
+        How two stimuli are compared.
+
+    References
+    ----------
+    .. [1] https://doi.org/10.1038/s41562-020-00951-3
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        activations_model: ActivationsModel,
+        layer: str | Sequence[str],
+        *,
+        similarity: Similarity = "dot",
+    ) -> None:
+        self._identifier = identifier
+        self.activations_model = activations_model
+        self._layers = [layer] if isinstance(layer, str) else list(layer)
+        self.similarity_measure = similarity
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return self._identifier
+
+    @property
+    def similarity_measure(self) -> Similarity:
+        """How two stimuli are compared: ``'dot'`` or ``'cosine'``."""
+        return self._similarity
+
+    @similarity_measure.setter
+    def similarity_measure(self, similarity: Similarity) -> None:
+        if similarity not in _SIMILARITIES:
+            raise ValueError(f"similarity is {similarity!r}; known: 'dot', 'cosine'")
+        self._similarity = similarity
+
+    def set_similarity_measure(self, similarity_measure: Similarity) -> None:
+        """Compare by ``'dot'`` product or ``'cosine'`` from now on; the same as setting `similarity_measure`."""
+        self.similarity_measure = similarity_measure
+
+    def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
+        """Nothing has to be learned; `fitting_stimuli` is unused."""
+        if task != BrainModel.Task.odd_one_out:
+            raise NotApplicable(f"{self._identifier!r}: this finds odd stimuli, it cannot do {str(task)!r}")
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> BehavioralAssembly:
+        """Index of the odd stimulus of each triplet.
+
+        Parameters
+        ----------
+        stimuli : StimulusSet
+            Rows 0–2 are the first triplet, rows 3–5 the second …; a stimulus may occur in many.
+        number_of_trials, require_variance
+            Unused: there is one choice a triplet.
+
+        Returns
+        -------
+        BehavioralAssembly
+            One-dimensional (presentation): 0, 1 or 2. Coordinates ``stimulus_id`` (the three ids, joined by ``|``) and
+            ``stimulus_id_0`` … ``stimulus_id_2``. Of equally similar pairs the first counts.
+        """
+        ids = stimuli["stimulus_id"].to_numpy()
+        if len(ids) % 3 or not len(ids):
+            raise UserError(f"{len(ids)} stimuli make no triplets", remedy="give the stimuli in rows of three")
+        unique = stimuli.drop_duplicates("stimulus_id").sort_values("stimulus_id")
+        features = self.activations_model(unique, layers=self._layers).transpose("presentation", "neuroid")
+        rows = {identifier: row for row, identifier in enumerate(features["stimulus_id"].values)}
+        triplets = np.array([rows[identifier] for identifier in ids]).reshape(-1, 3)
+        choices = odd_one_out(features.values, triplets, cosine=self._similarity == "cosine")
+        shown = ids.reshape(-1, 3)
+        coords: dict[str, Any] = {"stimulus_id": ("presentation", ["|".join(map(str, triplet)) for triplet in shown])}
+        coords |= {f"stimulus_id_{position}": ("presentation", shown[:, position]) for position in range(3)}
+        return BehavioralAssembly(choices, coords=coords, dims=["presentation"])
+
+
+def odd_one_out(features: ArrayLike, triplets: NDArray[np.integer], *, cosine: bool = False) -> NDArray[np.int64]:
+    """Position of the odd row of each triplet.
+
+    Parameters
+    ----------
+    features : array_like, stimuli × features
+        Compared by dot product.
+    triplets : ndarray of int, triplets × 3
+        Rows of `features`.
+    cosine : bool
+        Divide by the lengths.
+
+    Returns
+    -------
+    ndarray of int, triplets
+        0, 1 or 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> odd_one_out([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], np.array([[0, 1, 2]]))
+    array([1])
+    """
+    values = np.asarray(features, dtype=np.float64)
+    if cosine:
+        lengths = np.linalg.norm(values, axis=1, keepdims=True)
+        values = values / np.where(lengths == 0, 1, lengths)
+    similarity = values @ values.T
+    first, second, third = triplets.T
+    pairs = np.stack([similarity[first, second], similarity[first, third], similarity[second, third]])
+    return 2 - pairs.argmax(axis=0)
+
 
 LogitsBehavior = LabelBehavior
 """Earlier name of :class:`LabelBehavior`."""
 
 
-class Behaviour(Protocol):
+class TaskBehavior(Protocol):
     """What does one task."""
 
     def start_task(self, task: str, *args: Any, **kwargs: Any) -> None: ...
@@ -48,9 +388,9 @@ class BehaviorArbiter:
         Task → object with ``start_task`` and ``look_at``.
     """
 
-    def __init__(self, mapping: Mapping[str, Behaviour]) -> None:
+    def __init__(self, mapping: Mapping[str, TaskBehavior]) -> None:
         self.mapping = {str(task): behaviour for task, behaviour in mapping.items()}
-        self.current_executor: Behaviour | None = None
+        self.current_executor: TaskBehavior | None = None
 
     def start_task(self, task: str, *args: Any, **kwargs: Any) -> None:
         """Start `task` with whatever else it takes; `NotApplicable` where nothing does it."""

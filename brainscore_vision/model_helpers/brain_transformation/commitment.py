@@ -10,21 +10,20 @@ import numpy as np
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.brain_transformation._activations import (
-    ActivationsModel,
-    layer_names,
-    resolve_layers,
-    time_step,
-)
-from brainscore_vision.model_helpers.brain_transformation._coords import with_level
-from brainscore_vision.model_helpers.brain_transformation._odd_one_out import Similarity
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
     BehaviorArbiter,
-    Behaviour,
     LabelBehavior,
     OddOneOut,
     ProbabilitiesMapping,
     ReadoutStimuli,
+    Similarity,
+    TaskBehavior,
+)
+from brainscore_vision.model_helpers.brain_transformation.layers import (
+    ActivationsModel,
+    layer_names,
+    resolve_layers,
+    time_step,
 )
 from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap, layers_of_regions
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
@@ -32,12 +31,13 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import (
     in_time_bins,
     steps_for,
     steps_in_time,
+    with_level,
 )
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_vision.model_helpers.brain_transformation.selection import Selected
+    from brainscore_vision.model_helpers.brain_transformation.selection import SelectedLayer
 
 __all__ = ["ModelCommitment"]
 
@@ -129,12 +129,12 @@ class ModelCommitment(BrainModel):
         self._selection_benchmarks = selection_benchmarks
         self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}
         if region_layer_map is None and self._time_mapping:
-            region_layer_map = _by_name(self._time_mapping, self.layers, identifier)
+            region_layer_map = _layers_by_region_name(self._time_mapping, self.layers, identifier)
         _check_steps(self._time_mapping, region_layer_map or {})
         self.region_layer_map = RegionLayerMap(
             identifier, self.layers, known=known, given=region_layer_map, select=self._select
         )
-        self.selected: dict[tuple[str, str], Selected] = {}  # by region and benchmark
+        self.selected: dict[tuple[str, str], SelectedLayer] = {}  # by region and benchmark
         self.behavior_model = BehaviorArbiter(self._behaviours(similarity, readout_stimuli))
         self.layer_model = _Recordings(self)
         self._record: Look | None = None
@@ -272,14 +272,16 @@ class ModelCommitment(BrainModel):
         if callable(set_degrees):
             set_degrees(self._visual_degrees)
 
-    def _behaviours(self, similarity: Similarity, readout_stimuli: ReadoutStimuli | None) -> dict[str, Behaviour]:
+    def _behaviours(self, similarity: Similarity, readout_stimuli: ReadoutStimuli | None) -> dict[str, TaskBehavior]:
         return {
             BrainModel.Task.label: LabelBehavior(
-                self.identifier, _OfSubject(self), layer=self._readout, readout_stimuli=readout_stimuli
+                self.identifier, _SubjectActivations(self), layer=self._readout, readout_stimuli=readout_stimuli
             ),
-            BrainModel.Task.probabilities: ProbabilitiesMapping(self.identifier, _OfSubject(self), self._readout),
+            BrainModel.Task.probabilities: ProbabilitiesMapping(
+                self.identifier, _SubjectActivations(self), self._readout
+            ),
             BrainModel.Task.odd_one_out: OddOneOut(
-                self.identifier, _OfSubject(self), self._readout, similarity=similarity
+                self.identifier, _SubjectActivations(self), self._readout, similarity=similarity
             ),
         }
 
@@ -303,7 +305,7 @@ class ModelCommitment(BrainModel):
         if when is None:
             result = in_time_bins(responses, time_bins)
         else:
-            at_steps = {step: _at_step(responses, layers, step) for step in dict.fromkeys(steps)}
+            at_steps = {step: _responses_at_step(responses, layers, step) for step in dict.fromkeys(steps)}
             result = steps_in_time(at_steps, steps, time_bins or [when[step] for step in steps])
         result = with_level(result, "neuroid", "region", region)
         result.attrs["layers_from"] = self.region_layer_map.source_of(region)
@@ -366,7 +368,7 @@ class _Recordings:
         return getattr(self._subject, name)
 
 
-class _OfSubject:
+class _SubjectActivations:
     """The activations of a subject, with the visual angle that is its own."""
 
     def __init__(self, subject: ModelCommitment) -> None:
@@ -416,7 +418,7 @@ def _check_steps(time_mapping: TimeMapping, region_layer_map: Mapping[str, str |
             )
 
 
-def _by_name(time_mapping: TimeMapping, layers: Sequence[str], identifier: str) -> dict[str, list[str]]:
+def _layers_by_region_name(time_mapping: TimeMapping, layers: Sequence[str], identifier: str) -> dict[str, list[str]]:
     """Layers of each region: those with a time step whose name has the region as a part, as in ``'IT.output-t0'``."""
     named = {
         region: [layer for layer in layers if time_step(layer) is not None and region in layer.split(".")]
@@ -431,7 +433,7 @@ def _by_name(time_mapping: TimeMapping, layers: Sequence[str], identifier: str) 
     return named
 
 
-def _at_step(responses: NeuroidAssembly, layers: Sequence[str], step: int) -> NeuroidAssembly:
+def _responses_at_step(responses: NeuroidAssembly, layers: Sequence[str], step: int) -> NeuroidAssembly:
     """Responses of the layers at one time step; neuroids are named without it, so that they are the same at each."""
     suffix = f"-t{step}"
     of_neuroids = responses["layer"].values.astype(str)

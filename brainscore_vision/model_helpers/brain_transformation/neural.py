@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from brainscore_vision.model_helpers.brain_transformation._activations import ActivationsModel
 from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
+from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection
 
 __all__ = ["LayerMappedModel", "LayerSelection"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.brain_transformation._activations import resolve_layers
+from brainscore_vision.model_helpers.brain_transformation.layers import resolve_layers
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["RegionLayerMap", "layers_of_regions", "load_region_layer_map"]

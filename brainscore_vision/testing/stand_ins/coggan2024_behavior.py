@@ -10,7 +10,7 @@ from PIL import Image
 
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.testing._pictures import write_pictures
+from brainscore_vision.testing.pictures import write_pictures
 
 __all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.testing._pictures import expected_responses, write_pictures
+from brainscore_vision.testing.pictures import expected_responses, write_pictures
 
 __all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.testing._pictures import picture_features, write_pictures
+from brainscore_vision.testing.pictures import picture_features, write_pictures
 
 __all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
 

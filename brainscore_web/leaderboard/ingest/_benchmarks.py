@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from brainscore_vision.leaderboard import listed
+from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_web.leaderboard.ingest._models import chunks
 from brainscore_web.leaderboard.ingest._rows import Row
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
@@ -114,7 +114,7 @@ def _choose_versions(
     for name in {name for name, _ in seen}:
         benchmark = benchmarks[name]
         newest = _newest(of[benchmark.pk]).version
-        if listed(name) is not None or newest == benchmark.version:
+        if listed_benchmark(name) is not None or newest == benchmark.version:
             continue
         values = {"version": newest}
         if (name, newest) in seen:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_core.plugins.environments import RequirementsError
-from brainscore_vision.submitting import Finding, Package, examine, read_zip
-from brainscore_vision.submitting._findings import in_order
+from brainscore_vision.submission import Finding, Package, examine, read_zip
+from brainscore_vision.submission.package import sort_findings
 from brainscore_web.submissions.models import Revision
 from brainscore_web.submissions.names import clashes, holders
 from brainscore_web.submissions.pipeline._claims import Claim
@@ -85,7 +85,7 @@ def check(claim: Claim) -> Outcome | None:
         found += [_unfetched(one) for one in files if not one.verified]
         result["environments"], refused = _environments(unpacked(revision), revision, log)
         found += refused
-    findings = [one.as_dict() for one in in_order([*kept, *found])]
+    findings = [one.as_dict() for one in sort_findings([*kept, *found])]
     errors = len(_errors([*kept, *found]))
     reason = f"{errors} {'errors were' if errors > 1 else 'error was'} found" if errors else ""
     return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=findings)

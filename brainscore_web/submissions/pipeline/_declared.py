@@ -21,7 +21,7 @@ from django.conf import settings
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
-from brainscore_vision.submitting import DeclaredFile, Package, declared_files
+from brainscore_vision.submission import DeclaredFile, Package, declared_files
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.letters import site_address
 from brainscore_web.submissions.models import Submission

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from brainscore_vision._citations import citations
+from brainscore_vision.plugin_metadata import bibtex_entries
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 
@@ -140,7 +140,7 @@ def _bibtex(about: Mapping[str, Any], folder: Path) -> str | None:
     said = about.get("bibtex")
     if isinstance(said, str) and said:
         return said
-    found = citations(folder)
+    found = bibtex_entries(folder)
     return found[0] if len(found) == 1 else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from brainscore_core.errors import UserError
-from brainscore_vision.submitting import Finding, examine
+from brainscore_vision.submission import Finding, examine
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.writing import writing_alone
 from brainscore_web.submissions.models import Revision, Step, Submission

@@ -3,11 +3,11 @@ import pytest
 
 from brainscore_core.benchmarks import bound_score
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
-from brainscore_vision.benchmark_helpers._aggregate import (
-    concatenated,
+from brainscore_vision.benchmark_helpers.aggregation import (
+    concatenate_neuroids,
     mean_of_fixed,
     mean_of_sampled,
-    unclamped,
+    unclamped_value,
     values_along,
 )
 
@@ -48,7 +48,7 @@ def test_one_without_an_error_leaves_none():
 
 def test_what_was_clamped_counts_as_it_was():
     clamped = bound_score(score(1.4, 0.1, 1.2, 1.6))
-    assert unclamped(clamped) == 1.4
+    assert unclamped_value(clamped) == 1.4
     mean = mean_of_fixed([clamped, score(0.6, 0.1, 0.4, 0.8)], units="animals")
     assert float(mean) == pytest.approx(1.0)
     assert mean.attrs["ci"] == pytest.approx((1 - np.hypot(0.2, 0.2) / 2, 1 + np.hypot(0.2, 0.2) / 2))
@@ -70,9 +70,9 @@ def test_arrays_side_by_side():
         coords = {"neuroid_id": ("neuroid", list(range(len(values))))}
         return Score(values, coords=coords, dims=["neuroid"], attrs={"alpha": 1.0})
 
-    joined = concatenated([part([0.1, 0.2]), part([0.3])])
+    joined = concatenate_neuroids([part([0.1, 0.2]), part([0.3])])
     assert isinstance(joined, Score)
     assert joined.values.tolist() == [0.1, 0.2, 0.3]
     assert joined["neuroid_id"].values.tolist() == [0, 1, 0]
     assert joined.attrs == {}
-    assert concatenated([part([0.1]), None]) is None
+    assert concatenate_neuroids([part([0.1]), None]) is None

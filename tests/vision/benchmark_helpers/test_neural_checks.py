@@ -6,8 +6,8 @@ from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.benchmark_helpers._neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
+from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.neural_common import (
     NeuralBenchmark,
     RSABenchmark,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from brainscore_vision.benchmark_helpers._png import write_png
+from brainscore_vision.benchmark_helpers.screen import write_png
 
 
 def read(content):

@@ -116,10 +116,15 @@ def test_what_a_caged_model_says_of_itself_is_left_out(receipt):
     """It has seen what is withheld, and may name its weights, seeds and files as it likes."""
     from dataclasses import replace
 
-    from brainscore_vision._caged import REMARK
+    from brainscore_vision.isolation import SANDBOX_REMARK
     from brainscore_web.leaderboard.withheld import withheld_document
 
-    said = {"notes": (REMARK, "it said this"), "reason": "it said that", "state": "not applicable", "score": None}
+    said = {
+        "notes": (SANDBOX_REMARK, "it said this"),
+        "reason": "it said that",
+        "state": "not applicable",
+        "score": None,
+    }
     caged = replace(receipt, id="", **said).identified()
     shown = Receipt.from_dict(withheld_document(caged.to_dict()))  # it follows the schema
     assert (shown.files, shown.weights, shown.data, shown.seeds, shown.notes) == ((), (), (), {}, ())

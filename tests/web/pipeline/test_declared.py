@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from brainscore_vision.submitting import Package
+from brainscore_vision.submission import Package
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.pipeline._declared import get_files

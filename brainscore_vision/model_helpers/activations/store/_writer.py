@@ -20,20 +20,22 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, replacing
 from brainscore_core.memory import format_size
-from brainscore_vision.model_helpers.activations.store._key import is_key, layer_key, plain
-from brainscore_vision.model_helpers.activations.store._layer import (
+from brainscore_vision.model_helpers.activations.store._layers import (
     DamagedLayer,
     Manifest,
     StoredLayer,
     checksum,
+    is_key,
+    layer_key,
     map_values,
+    plain_value,
     read_manifest,
     row_digest,
 )
 
 __all__ = ["LayerWriter"]
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_DISK_FULL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class LayerWriter:
@@ -76,7 +78,7 @@ class LayerWriter:
             raise ValueError(f"layer {key[:12]}… cannot have shape {self.shape}; it needs stimuli × features")
         if self.dtype.kind not in "biuf":
             raise ValueError(f"layer {key[:12]}… cannot have dtype {self.dtype}; it needs booleans, integers or floats")
-        self._parts, self._info = plain(parts), plain(info or {}, "info")
+        self._parts, self._info = plain_value(parts), plain_value(info or {}, "info")
         if layer_key(self._parts) != key:
             raise ValueError(f"{key[:12]}… is not the key of these parts; pass the parts that layer_key was given")
         self._folder = folder
@@ -235,7 +237,7 @@ class LayerWriter:
                 self._part.unlink(missing_ok=True)
 
     def _explained(self, error: OSError) -> Exception:
-        if error.errno in _FULL:
+        if error.errno in _DISK_FULL_ERRORS:
             return _no_space(self._folder, error.strerror or str(error))
         if isinstance(error, FileNotFoundError):
             return UserError(

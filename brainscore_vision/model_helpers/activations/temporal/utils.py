@@ -7,12 +7,12 @@ from urllib.parse import unquote, urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing
-from brainscore_vision.model_helpers.activations.temporal.resizing import batch_2d_resize
+from brainscore_vision.model_helpers.activations.temporal.inputs import batch_2d_resize
 
 __all__ = ["batch_2d_resize", "download_weight_file", "get_specified_layers"]
 
 _CHUNK = 1 << 20  # bytes
-_PATIENCE = 60  # seconds without an answer
+_TIMEOUT = 60  # seconds without an answer
 
 
 def get_specified_layers(any_model: Any) -> list[str]:
@@ -78,7 +78,7 @@ def _download(url: str, path: Path, sha256: str | None) -> None:
 
     digest, received = hashlib.sha256(), 0
     try:
-        with requests.get(url, stream=True, timeout=_PATIENCE) as response, replacing(path) as stream:
+        with requests.get(url, stream=True, timeout=_TIMEOUT) as response, replacing(path) as stream:
             response.raise_for_status()
             for chunk in response.iter_content(_CHUNK):
                 stream.write(chunk)

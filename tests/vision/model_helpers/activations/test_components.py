@@ -9,11 +9,12 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations import PytorchWrapper, _components, reduction
-from brainscore_vision.model_helpers.activations._neuroids import LayerUnits
-from brainscore_vision.model_helpers.activations._responses import Response
+from brainscore_vision.model_helpers.activations import PytorchWrapper, reduction
+from brainscore_vision.model_helpers.activations import recording as _components
+from brainscore_vision.model_helpers.activations.assemblies import LayerUnits
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
 from brainscore_vision.model_helpers.activations.memory_plan import plan
+from brainscore_vision.model_helpers.activations.recording import Response
 from brainscore_vision.model_helpers.activations.store import ActivationStore
 
 torch = pytest.importorskip("torch")

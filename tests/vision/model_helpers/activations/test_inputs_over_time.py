@@ -5,8 +5,8 @@ import pytest
 from PIL import Image as Pillow
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations.temporal.inputs import Image, Stimulus, Video, _decoding
-from brainscore_vision.model_helpers.activations.temporal.resizing import batch_2d_resize
+from brainscore_vision.model_helpers.activations.temporal import inputs
+from brainscore_vision.model_helpers.activations.temporal.inputs import Image, Stimulus, Video, batch_2d_resize
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +71,10 @@ def test_resizing_is_that_of_opencv():
 def test_what_cannot_be_decoded_is_named(tmp_path, monkeypatch):
     path = tmp_path / "text.mp4"
     path.write_text("no film")
-    if _decoding.find_spec("av"):
+    if inputs.find_spec("av"):
         with pytest.raises(UserError, match=r"text\.mp4 is not a film"):
             Video.from_path(path)
-    monkeypatch.setattr(_decoding, "find_spec", lambda name: None)
+    monkeypatch.setattr(inputs, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="neither PyAV nor decord") as error:
         Video.from_path(path)
     assert error.value.remedy == "pip install av"

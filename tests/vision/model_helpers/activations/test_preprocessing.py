@@ -7,16 +7,17 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations._loading import Loader
+from brainscore_vision.model_helpers.activations.passes import Loader
 from brainscore_vision.model_helpers.activations.preprocessing import (
     ImagePreprocessing,
     as_image_preprocessing,
+    from_settings,
+    from_transforms,
     load_image,
     load_images,
     load_preprocess_images,
     preprocess_images,
 )
-from brainscore_vision.model_helpers.activations.transforms import from_settings, from_transforms
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 

@@ -10,7 +10,7 @@ from PIL import Image
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
-from brainscore_vision.model_helpers.activations._fingerprint import weights_fingerprint
+from brainscore_vision.model_helpers.activations.fingerprints import weights_fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
 
 torch = pytest.importorskip("torch")

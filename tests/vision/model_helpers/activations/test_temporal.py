@@ -9,7 +9,7 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.temporal.inputs import Clip
-from brainscore_vision.model_helpers.activations.temporal.timeline import ClipTimeline
+from brainscore_vision.model_helpers.activations.temporal.model.pytorch import ClipTimeline
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file, get_specified_layers
 
 

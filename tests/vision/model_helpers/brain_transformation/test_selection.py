@@ -14,14 +14,14 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_vision import load_metric
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
-from brainscore_vision.model_helpers.brain_transformation import _selection_data as selection_data
-from brainscore_vision.model_helpers.brain_transformation._one_pass import SeesScored, contents_of
-from brainscore_vision.model_helpers.brain_transformation._profile import (
-    LayerProfile,
-    LayerScore,
-    profile_file,
+from brainscore_vision.model_helpers.brain_transformation import selection as selection_data
+from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile, LayerScore, profile_file
+from brainscore_vision.model_helpers.brain_transformation.selection import (
+    SelectionWarning,
+    ShowsScoredStimuli,
+    select_layers,
+    stimulus_hashes,
 )
-from brainscore_vision.model_helpers.brain_transformation.selection import SelectionWarning, select_layers
 
 NUMBER = 60
 
@@ -176,9 +176,9 @@ def test_a_broken_file_is_computed_anew(network, benchmark_of):
 
 def test_stimuli_to_avoid_are_never_shown(network, benchmark_of):
     benchmark = benchmark_of()
-    avoid = contents_of(benchmark._assembly.stimulus_set.iloc[[5]])
+    avoid = stimulus_hashes(benchmark._assembly.stimulus_set.iloc[[5]])
     assert len(avoid) == 1
-    with pytest.raises(SeesScored):
+    with pytest.raises(ShowsScoredStimuli):
         selection_of(network).profile(benchmark, avoid=avoid)
     assert network.calls == []
 
@@ -258,9 +258,9 @@ def test_simulated_measurements_for_selection_are_not_those_that_are_scored(monk
     benchmark = selection_data.load_selection_benchmark("Simulated2026-selection.V1-pls")
     assert benchmark.control
     assert benchmark.region == "V1"
-    ours = contents_of(benchmark._assembly.stimulus_set)
+    ours = stimulus_hashes(benchmark._assembly.stimulus_set)
     assert len(ours) == 16
-    assert ours.isdisjoint(contents_of(packages.stimulus_set()))
+    assert ours.isdisjoint(stimulus_hashes(packages.stimulus_set()))
 
 
 def test_more_stimuli_than_components_reduce_layers(network, benchmark_of):
@@ -312,7 +312,7 @@ def test_kriegeskorte_halves(mirror, network_of):
     from scipy.stats import spearmanr
 
     from brainscore_vision import load_benchmark
-    from brainscore_vision.model_helpers.brain_transformation._halves import part_scorer
+    from brainscore_vision.model_helpers.brain_transformation.layer_profile import part_scorer
 
     benchmark = load_benchmark("Kriegeskorte2008.IT-human-rdm")
     stimuli, score = part_scorer(benchmark)

@@ -1,7 +1,453 @@
-"""What networks over time look at."""
+"""Inputs of networks that take clips: images and videos, at a frame rate and of a size.
 
-from brainscore_vision.model_helpers.activations.temporal.inputs.base import Stimulus
-from brainscore_vision.model_helpers.activations.temporal.inputs.image import Image
-from brainscore_vision.model_helpers.activations.temporal.inputs.video import Clip, Video, VideoFromImage
+Films are decoded by PyAV if it is installed, else by decord.
+"""
 
-__all__ = ["Clip", "Image", "Stimulus", "Video", "VideoFromImage"]
+import copy
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.preprocessing import load_image
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
+
+__all__ = ["Clip", "Image", "Stimulus", "Video", "VideoFromImage", "batch_2d_resize", "image_size"]
+
+
+def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bilinear", "pool"]) -> NDArray[Any]:
+    """Resize frames or feature maps.
+
+    Parameters
+    ----------
+    arr : ndarray, frames × height × width × channels
+        What to resize.
+    size : (int, int)
+        Width and height of the result.
+    mode : {'bilinear', 'pool'}
+        ``'bilinear'``: between the two nearest pixels in each direction, not antialiased, as OpenCV's ``INTER_LINEAR``.
+        ``'pool'``: the mean over the area that a pixel of the result covers.
+
+    Returns
+    -------
+    ndarray, frames × height × width × channels
+        Of the type of `arr`; whole numbers are rounded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> batch_2d_resize(np.arange(1.0, 7).reshape(1, 3, 2, 1), (2, 1), "pool")[0, ..., 0]
+    array([[3., 4.]])
+    """
+    if mode not in ("bilinear", "pool"):
+        raise ValueError(f"mode is {mode!r}; known: 'bilinear', 'pool'")
+    weights = _bilinear if mode == "bilinear" else _areas
+    width, height = size
+    rows, columns = weights(arr.shape[1], height), weights(arr.shape[2], width)
+    resized = np.einsum("yh,nhwc,xw->nyxc", rows, arr.astype(np.float64), columns, optimize=True)
+    if np.issubdtype(arr.dtype, np.integer):
+        resized = np.rint(resized)
+    return resized.astype(arr.dtype)
+
+
+def _bilinear(old: int, new: int) -> NDArray[np.float64]:
+    """Weights of the old pixels in each new one, new × old."""
+    places = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+    lower = np.minimum(places.astype(np.intp), max(old - 2, 0))
+    share = places - lower
+    weights = np.zeros((new, old))
+    weights[np.arange(new), lower] += 1 - share
+    weights[np.arange(new), np.minimum(lower + 1, old - 1)] += share
+    return weights
+
+
+def _areas(old: int, new: int) -> NDArray[np.float64]:
+    edges = np.arange(new + 1) * old / new
+    starts, ends = edges[:-1, np.newaxis], edges[1:, np.newaxis]
+    pixels = np.arange(old)
+    return np.clip(np.minimum(ends, pixels + 1) - np.maximum(starts, pixels), 0, None) * new / old
+
+
+VideoPath = str | os.PathLike[str]
+
+
+def video_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
+    """Frames per second, number of frames, width and height of a film.
+
+    Raises
+    ------
+    UserError
+        If the file is not a film, or nothing that decodes films is installed.
+    """
+    return _av_properties(path) if _decoder(path) == "av" else _decord_properties(path)
+
+
+def decode_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Frames of a film by their number, in any order, frames × height × width × 3."""
+    if _decoder(path) == "av":
+        return _av_frames(path, indices)
+    from decord import VideoReader
+
+    return np.asarray(VideoReader(os.fspath(path)).get_batch(indices.tolist()).asnumpy())
+
+
+def _decoder(path: VideoPath) -> str:
+    for name in ("av", "decord"):
+        if find_spec(name) is not None:
+            return name
+    raise UserError(f"{path} cannot be decoded: neither PyAV nor decord is installed", remedy="pip install av")
+
+
+def _av_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
+    import av
+
+    try:
+        with av.open(os.fspath(path)) as container:
+            stream = container.streams.video[0]
+            # some containers do not tell how many frames they hold
+            frames = stream.frames or sum(1 for _ in container.decode(stream))
+            size = stream.codec_context.width, stream.codec_context.height
+            if not stream.average_rate or not frames:
+                raise UserError(f"{path} has no frames", remedy="pass the path of a film")
+            return float(stream.average_rate), frames, size
+    except (av.FFmpegError, IndexError) as error:
+        raise UserError(f"{path} is not a film that can be decoded: {error}", remedy="check the file") from error
+
+
+def _av_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
+    import av
+
+    wanted, places = np.unique(indices, return_inverse=True)
+    missing = set(wanted.tolist())
+    found: list[NDArray[np.uint8]] = []
+    with av.open(os.fspath(path)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type = "AUTO"
+        for number, frame in enumerate(container.decode(stream)):
+            if number in missing:
+                found.append(frame.to_ndarray(format="rgb24"))
+                missing.discard(number)
+                if not missing:
+                    break
+    if not found:
+        raise UserError(f"{path} has no frame {wanted.tolist()}", remedy="check the file")
+    # the container may have told of more frames than it holds: the last one is repeated
+    found += [found[-1]] * (len(wanted) - len(found))
+    return np.stack(found)[places]
+
+
+def _decord_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
+    from decord import DECORDError, VideoReader
+
+    try:
+        reader = VideoReader(os.fspath(path))
+        height, width, _ = reader[0].shape
+    except (DECORDError, IndexError) as error:
+        raise UserError(f"{path} is not a film that can be decoded: {error}", remedy="check the file") from error
+    return float(reader.get_avg_fps()), len(reader), (width, height)
+
+
+_VIDEOS = {".mp4", ".avi", ".mov", ".flv", ".wmv", ".webm", ".mkv", ".gif"}
+_IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tiff"}
+
+
+class Stimulus:
+    """Base of :class:`Image` and :class:`Video`."""
+
+    @staticmethod
+    def is_video_path(path: str | os.PathLike[str]) -> bool:
+        """Whether a file is a video, by its ending.
+
+        Examples
+        --------
+        >>> Stimulus.is_video_path("waves.mp4"), Stimulus.is_video_path("waves.png")
+        (True, False)
+        """
+        return Path(path).suffix.lower() in _VIDEOS
+
+    @staticmethod
+    def is_image_path(path: str | os.PathLike[str]) -> bool:
+        """Whether a file is an image, by its ending."""
+        return Path(path).suffix.lower() in _IMAGES
+
+
+@dataclass(frozen=True)
+class Image(Stimulus):
+    """An image file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    size : (int, int)
+        Width and height to which it is resized.
+    """
+
+    path: str | os.PathLike[str]
+    size: tuple[int, int]
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str]) -> "Image":
+        """Image in the size of its file."""
+        return cls(path, image_size(path))
+
+    def copy(self) -> "Image":
+        """The same image; images are never changed."""
+        return replace(self)
+
+    def set_size(self, size: tuple[int, int]) -> "Image":
+        """Image of another width and height."""
+        return replace(self, size=(int(size[0]), int(size[1])))
+
+    def to_numpy(self) -> NDArray[np.uint8]:
+        """Height × width × 3."""
+        frame = np.asarray(load_image(self.path).convert("RGB"))
+        if frame.shape[1::-1] != self.size:
+            frame = batch_2d_resize(frame[np.newaxis], self.size, "bilinear")[0]
+        return frame
+
+    def to_img(self) -> "PillowImage":
+        """The image for Pillow."""
+        from PIL.Image import fromarray
+
+        return fromarray(self.to_numpy())
+
+    def store_to_path(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+        """Write the resized image into a file, and return its path."""
+        self.to_img().save(path)
+        return path
+
+
+def image_size(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Width and height of an image file."""
+    from PIL.Image import open as open_image
+
+    with open_image(path) as image:
+        return image.size
+
+
+_ROUNDING = 1e-9  # of milliseconds to frames
+
+
+@dataclass(frozen=True)
+class _Original:
+    """What the file has: frames per second, number of frames, width and height."""
+
+    fps: float
+    num_frames: int
+    size: tuple[int, int]
+
+
+class Video(Stimulus):
+    """A part of a film; what sets something returns a copy.
+
+    Frames are decoded by PyAV where it is installed, else by decord.
+
+    Parameters
+    ----------
+    path : path
+        The film.
+    fps : float
+        Frames per second.
+    start, end : float
+        The part that is shown, in milliseconds. Before its beginning and after its end the film's first and last frame
+        are repeated.
+    size : (int, int)
+        Width and height of the frames.
+
+    Examples
+    --------
+    >>> video = Video.from_path("waves.mp4").set_fps(10).set_window(0, 1000)  # doctest: +SKIP
+    >>> video.to_numpy().shape  # doctest: +SKIP
+    (10, 240, 320, 3)
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], fps: float, start: float, end: float, size: tuple[int, int]
+    ) -> None:
+        self._path = path
+        self._fps = fps
+        self._start = start
+        self._end = end
+        self._size = (int(size[0]), int(size[1]))
+        self._known: _Original | None = None
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str]) -> "Video":
+        """The whole film of a file.
+
+        Raises
+        ------
+        UserError
+            If the file is not a film, or neither PyAV nor decord is installed.
+        """
+        original = _Original(*video_properties(path))
+        video = Video(path, original.fps, 0, original.num_frames / original.fps * 1000, original.size)
+        video._known = original
+        return video
+
+    @classmethod
+    def from_img_path(cls, img_path: str | os.PathLike[str], duration: float, fps: float) -> "VideoFromImage":
+        """An image that is shown for some milliseconds."""
+        return VideoFromImage(img_path, fps, 0, duration, image_size(img_path))
+
+    def copy(self) -> Self:
+        """A video that shows the same."""
+        return copy.copy(self)
+
+    @property
+    def duration(self) -> float:
+        """In milliseconds."""
+        return self._end - self._start
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        return self._fps
+
+    @property
+    def num_frames(self) -> int:
+        """Number of whole frames."""
+        return int(self.duration * self._fps / 1000 + _ROUNDING)
+
+    @property
+    def frame_size(self) -> tuple[int, int]:
+        """Width and height."""
+        return self._size
+
+    @property
+    def original_fps(self) -> float:
+        """Frames per second of the file."""
+        return self._original.fps
+
+    @property
+    def original_num_frames(self) -> int:
+        """Number of frames of the file."""
+        return self._original.num_frames
+
+    @property
+    def original_duration(self) -> float:
+        """Of the file, in milliseconds."""
+        return self._original.num_frames / self._original.fps * 1000
+
+    @property
+    def original_frame_size(self) -> tuple[int, int]:
+        """Width and height of the file's frames."""
+        return self._original.size
+
+    def set_fps(self, fps: float) -> Self:
+        """Show other frames per second.
+
+        Raises
+        ------
+        UserError
+            If not a single frame is left.
+        """
+        if not (fps > 0 and 1000 / fps <= self.duration + _ROUNDING):
+            raise UserError(
+                f"{fps} frames per second leave no frame of {self.duration:g} milliseconds of {self._path}",
+                remedy="choose more frames per second, or a longer window",
+            )
+        return self._with(_fps=fps)
+
+    def set_size(self, size: tuple[int, int]) -> Self:
+        """Resize to this width and height, bilinearly."""
+        return self._with(_size=(int(size[0]), int(size[1])))
+
+    def set_window(self, start: float, end: float, padding: Literal["repeat"] = "repeat") -> Self:
+        """Show what lies between two moments of this video, in milliseconds; see :class:`Video`."""
+        if end < start:
+            raise ValueError(f"the window ends at {end} ms, before it starts at {start} ms")
+        if padding != "repeat":
+            raise ValueError(f"padding is {padding!r}; known: 'repeat'")
+        return self._with(_start=self._start + start, _end=self._start + end)
+
+    def get_frames(self, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8]:
+        """Frames of the file by their number, frames × height × width × 3."""
+        return decode_frames(self._path, np.asarray(indices, dtype=np.intp))
+
+    def to_numpy(self) -> NDArray[np.uint8]:
+        """Frames × height × width × 3."""
+        rate = self.original_fps
+        moments = np.arange(self._start * rate / 1000, self._end * rate / 1000 - _ROUNDING, rate / self._fps)
+        frames = self.get_frames(np.clip(moments.astype(np.intp), 0, self.original_num_frames - 1))
+        if frames.shape[2:0:-1] != self._size:
+            frames = batch_2d_resize(frames, self._size, "bilinear")
+        return frames
+
+    def to_frames(self) -> list[NDArray[np.uint8]]:
+        """Frames as arrays, height × width × 3."""
+        return list(self.to_numpy())
+
+    def to_pil_imgs(self) -> "list[PillowImage]":
+        """Frames as Pillow images."""
+        from PIL.Image import fromarray
+
+        return [fromarray(frame) for frame in self.to_numpy()]
+
+    @property
+    def _original(self) -> _Original:
+        if self._known is None:
+            self._known = _Original(*video_properties(self._path))
+        return self._known
+
+    def _with(self, **changed: Any) -> Self:
+        video = self.copy()
+        vars(video).update(changed)
+        return video
+
+
+class VideoFromImage(Video):
+    """An image that is shown for a while; parameters as of :class:`Video`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from PIL import Image as Pillow
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "wide.png"
+    >>> Pillow.new("RGB", (6, 2)).save(path)
+    >>> Video.from_img_path(path, duration=300, fps=10).to_numpy().shape
+    (3, 2, 6, 3)
+    """
+
+    def get_frames(self, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8]:
+        """The image, as often as there are indices; repeated without being copied."""
+        frame = Image.from_path(self._path).set_size(self._size).to_numpy()
+        return np.broadcast_to(frame, (len(indices), *frame.shape))
+
+    @property
+    def _original(self) -> _Original:
+        return _Original(self._fps, 1, image_size(self._path))
+
+
+class Clip(VideoFromImage):
+    """Earlier name of :class:`VideoFromImage`.
+
+    Parameters
+    ----------
+    path : path
+        Image file.
+    fps : float
+        Frames per second.
+    duration : float
+        In milliseconds.
+    frame_size : (int, int), optional
+        Width and height of the frames; by default the image's own.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        fps: float,
+        duration: float,
+        frame_size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(path, fps, 0, duration, image_size(path) if frame_size is None else frame_size)

@@ -1,0 +1,268 @@
+"""Aggregation of scores over neuroids, subjects and animals, with their uncertainty."""
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.numerics import bootstrap_interval, mean_influence
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
+from brainscore_vision.metric_helpers.uncertainty import (
+    attach_influence,
+    attach_interval,
+    attach_neuroid_interval,
+    over_splits,
+)
+
+__all__ = [
+    "ceiling_of_neuroids",
+    "concatenate_neuroids",
+    "mean_of_fixed",
+    "mean_of_sampled",
+    "neuroid_wise_explained_var",
+    "unclamped_value",
+    "values_along",
+]
+
+
+def values_along(scores: Sequence[Score], labels: Sequence[Hashable], dim: str) -> Score:
+    """Values of several scores along one dimension, before any of them was clamped."""
+    coords: Any = {dim: (dim, np.asarray(labels, dtype=object if isinstance(labels[0], str) else None))}
+    return Score([unclamped_value(score) for score in scores], coords=coords, dims=[dim])
+
+
+def unclamped_value(score: Score) -> float:
+    """Value of a score before it was clamped to [0, 1]."""
+    return float(score.attrs.get("unclamped", score))
+
+
+def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
+    """Mean of the scores of units that are all there are of interest, such as the two animals of an experiment.
+
+    Each score varies as its own ``error`` and ``ci`` say, independently of the others; the units themselves do not.
+    The interval is by the method of variance estimates recovery [1]_.
+
+    Parameters
+    ----------
+    scores : sequence of Score
+        Single values.
+    units : str
+        What each is the score of, in the plural.
+
+    Returns
+    -------
+    Score
+        With ``error`` and ``ci``; NaN with a reason where one of `scores` has none.
+
+    References
+    ----------
+    .. [1] Zou & Donner 2008, Statistics in Medicine, https://doi.org/10.1002/sim.3095
+    """
+    values = np.array([unclamped_value(score) for score in scores])
+    result = Score(values.mean())
+    errors = np.array([float(score.attrs.get("error", math.nan)) for score in scores])
+    limits = np.array(
+        [score.attrs.get("unclamped_ci", score.attrs.get("ci", (math.nan, math.nan))) for score in scores]
+    )
+    k = len(values)
+    down, up = (float(np.linalg.norm(limits[:, side] - values) / k) for side in (0, 1))
+    known = next((score.attrs for score in scores if "ci_estimates" in score.attrs), {})
+    reasons = [score.attrs[key] for score in scores for key in ("error_reason", "ci_reason") if key in score.attrs]
+    missing = bool(np.isnan(errors).any() or np.isnan(down) or np.isnan(up))
+    return attach_uncertainty(
+        result,
+        error=float(np.linalg.norm(errors) / k),
+        ci=None if math.isnan(down) or math.isnan(up) else (float(result) - down, float(result) + up),
+        level=known.get("ci_level", 0.95),
+        estimates=f"mean over {k} {units}, which are kept; of each: {known.get('ci_estimates', 'its own interval')}",
+        method=f"{known.get('ci_method', '')}, recovered variance",
+        reason=(reasons[0] if reasons else f"one of the {units} has none") if missing else None,
+    )
+
+
+def mean_of_sampled(values: Score, *, units: str, error: float | None = None, note: str = "") -> Score:
+    """Mean over units that stand for others of their kind, such as subjects, which are resampled (t interval).
+
+    Parameters
+    ----------
+    values : Score
+        One value a unit.
+    units : str
+        What they are, in the plural.
+    error : float, optional
+        Standard error that takes the place of the t interval's.
+    note : str
+        Added to ``ci_estimates``.
+    """
+    numbers = np.asarray(values.values, dtype=np.float64)
+    interval = bootstrap_interval(numbers, "mean", method="t", units=units)
+    mean = Score(float(numbers.mean()))  # of all of them: a unit without a value leaves none
+    if numbers.ndim == 1 and not np.isnan(numbers).any():
+        (dim,) = values.dims
+        attach_influence(mean, mean_influence(numbers), units=str(dim), ids=values[dim].values)
+    return attach_interval(mean, interval, estimates=f"mean over {units}, which vary{note}", error=error)
+
+
+def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
+    """Arrays of several groups of neuroids side by side; None where one has no neuroids."""
+    import xarray as xr
+
+    if any("neuroid" not in getattr(array, "dims", ()) for array in arrays):
+        return None
+    plain = []
+    for array in arrays:
+        array = array.copy(deep=False)
+        array.attrs = {}
+        plain.append(array)
+    return xr.concat(plain, dim="neuroid")
+
+
+def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Callable[..., Any] = np.mean) -> Score:
+    """Explained variance of each neuroid by its own ceiling, then aggregated.
+
+    Parameters
+    ----------
+    score : Score
+        Its ``raw`` has one correlation a neuroid (splits are averaged).
+    ceiling : Score
+        With one reliability a neuroid in its ``raw`` (splits are averaged), or itself one value a neuroid.
+    aggregate_func : callable
+        Of the neuroids' values to a number.
+
+    Returns
+    -------
+    Score
+        Aggregate of sign(r) · r² / reliability. ``attrs['ceiled_scores']``: one value a neuroid, NaN where correlation
+        or reliability is undefined or the reliability is not positive; the aggregate leaves these out, and
+        ``attrs['undefined']`` counts them. ``raw``, ``ceiling``; ``error`` and ``ci`` with neuroids resampled.
+
+    Raises
+    ------
+    MetricInputError
+        If there are no values a neuroid, or not of the same neuroids in the same order.
+
+    Examples
+    --------
+    >>> def of_neuroids(*values):
+    ...     score = Score(np.median(values))
+    ...     score.attrs["raw"] = Score(list(values), dims=["neuroid"], coords={"neuroid_id": ("neuroid", ["n0", "n1"])})
+    ...     return score
+    >>> round(float(neuroid_wise_explained_var(of_neuroids(0.5, 0.6), of_neuroids(0.5, 0.9))), 6)
+    0.45
+    """
+    raw, ceilings = _neuroid_values(score, "score"), _neuroid_values(ceiling, "ceiling")
+    _check_same_neuroids(raw, ceilings)
+    r, reliability = (np.asarray(one.values, dtype=np.float64) for one in (raw, ceilings))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.where(reliability > 0, np.copysign(r**2, r) / reliability, np.nan)
+    defined = values[~np.isnan(values)]
+    result = Score(float(aggregate_func(defined)) if defined.size else np.nan)
+    result.attrs = {
+        "raw": score,
+        "ceiling": ceiling,
+        "scale": "ceiled",
+        "ceiled_scores": Score(values, coords=coords_for_dim(raw, "neuroid"), dims=["neuroid"]),
+        "undefined": int(np.isnan(values).sum()),
+    }
+    interval = bootstrap_interval(defined, _statistic(aggregate_func), units="neuroids")
+    return attach_interval(
+        result, interval, estimates="explained variance over neuroids; neuroids were resampled, stimuli kept"
+    )
+
+
+def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
+    """Ceiling of the neuroids that have this value of a coordinate.
+
+    Parameters
+    ----------
+    ceiling : Score
+        Its ``raw`` has one value a neuroid, perhaps for each of several splits.
+    coord : str
+        Coordinate of the neuroids.
+    value
+        Which neuroids.
+
+    Returns
+    -------
+    Score
+        Mean over splits of the median over these neuroids, with ``raw``, ``error`` and ``ci``, and the meaning of
+        `ceiling`.
+
+    Raises
+    ------
+    MetricInputError
+        If the ceiling has no values a neuroid, or they lack the coordinate.
+    """
+    raw = ceiling.attrs.get(Score.RAW_VALUES_KEY)
+    if raw is None or "neuroid" not in getattr(raw, "dims", ()) or coord not in raw.coords:
+        raise MetricInputError(
+            f"the ceiling has no values a neuroid with the coordinate {coord!r} in its attrs['raw']",
+            remedy="use a ceiling that keeps them, such as load_ceiling('internal_consistency'), or leave alpha_coord "
+            "out",
+        )
+    raw = raw.isel(neuroid=np.flatnonzero(np.asarray(raw[coord].values) == value))
+    if "split" in raw.dims:
+        value_of_all, error = over_splits(_median(raw).values)
+    else:
+        value_of_all, error = float(_median(raw)), None
+    part = Score(value_of_all)
+    part.attrs = {Score.RAW_VALUES_KEY: raw}
+    if "meaning" in ceiling.attrs:
+        part.attrs["meaning"] = ceiling.attrs["meaning"]
+    return attach_neuroid_interval(part, raw, error=error)
+
+
+def _median(raw: Score) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
+        return raw.median("neuroid")
+
+
+def _neuroid_values(score: Score, role: str) -> DataAssembly:
+    values = score.attrs.get(Score.RAW_VALUES_KEY, score)
+    if "neuroid" not in getattr(values, "dims", ()):
+        raise MetricInputError(
+            f"the {role} has no values a neuroid in its attrs['raw']",
+            remedy="use a metric and a ceiling that keep them, such as 'ridgecv_split' and 'internal_consistency'",
+        )
+    others = [dim for dim in values.dims if dim != "neuroid"]
+    if others:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)  # NaN is the answer there
+            values = values.mean(others)
+    return values
+
+
+def _check_same_neuroids(raw: DataAssembly, ceilings: DataAssembly) -> None:
+    if raw.sizes["neuroid"] != ceilings.sizes["neuroid"]:
+        raise MetricInputError(
+            f"the score has {raw.sizes['neuroid']} neuroids, the ceiling {ceilings.sizes['neuroid']}",
+            remedy="filter neuroids in the same way for both",
+        )
+    ours, theirs = coords_for_dim(raw, "neuroid"), coords_for_dim(ceilings, "neuroid")
+    for name in [name for name in ours if name in theirs]:
+        pairs = zip(ours[name].values, theirs[name].values, strict=True)
+        # a missing value is its own equal here
+        different = [pair for pair in pairs if pair[0] != pair[1] and not (pair[0] != pair[0] and pair[1] != pair[1])]
+        if different:
+            raise MetricInputError(
+                f"score and ceiling hold different neuroids, or the same in another order: {name!r} is "
+                f"{listed([different[0][0]])} in the score where it is {listed([different[0][1]])} in the ceiling",
+                remedy="compute both from the same recordings, filtered in the same way",
+            )
+
+
+def _statistic(aggregate_func: Callable[..., Any]) -> Any:
+    named: dict[Any, str] = {np.mean: "mean", np.nanmean: "mean", np.median: "median", np.nanmedian: "median"}
+    if aggregate_func in named:
+        return named[aggregate_func]
+
+    def along(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        return np.apply_along_axis(aggregate_func, axis, values)
+
+    return along

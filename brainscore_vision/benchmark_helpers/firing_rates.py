@@ -1,0 +1,277 @@
+"""Responses of a model's neuroids in spikes per second, for the property benchmarks."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, walk_coords
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+from brainscore_vision.benchmark_helpers.neuronal_properties import (
+    RateScale,
+    rate_scale,
+    receptive_field_centres,
+    receptive_field_maps,
+)
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.stimulus_designs import (
+    GRATING_COLUMNS,
+    column,
+    cycle_design,
+    grating_design,
+    single_position,
+)
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = [
+    "BLANK_STIM_NAME",
+    "MEDIAN_MAX_RESP",
+    "MEDIAN_SPONTANEOUS",
+    "ORIENTATION_NUMBER_OF_TRIALS",
+    "ORIENTATION_STIM_NAME",
+    "RESP_THRESH",
+    "RF_DELTA",
+    "RF_NUMBER_OF_TRIALS",
+    "RF_STIM_NAME",
+    "RF_THRSH",
+    "SINGLE_MAX_RESP",
+    "FiringRates",
+    "ReceptiveFields",
+    "record_from_model",
+    "require_known_rates",
+]
+
+BLANK_STIM_NAME = "Marques2020_blank"
+RF_STIM_NAME = "Marques2020_receptive_field"
+ORIENTATION_STIM_NAME = "Marques2020_orientation"
+RF_NUMBER_OF_TRIALS = 10
+ORIENTATION_NUMBER_OF_TRIALS = 20
+RF_THRSH = 0.05
+"""Share of the largest response below which a position does not belong to a receptive field."""
+RF_DELTA = 0.15
+"""Distance of a receptive field's centre from the stimuli up to which a neuroid is recorded, in degrees."""
+MEDIAN_MAX_RESP = {"V1": 33.8}
+"""Median over recorded neurons of the largest response, in spikes per second."""
+MEDIAN_SPONTANEOUS = {"V1": 0.82}
+SINGLE_MAX_RESP = {"V1": 243.1}
+RESP_THRESH = {"V1": 5}
+
+_GRID_AXES = ("position_y", "position_x")
+
+
+class ReceptiveFields(NamedTuple):
+    """Receptive fields of all neuroids.
+
+    Attributes
+    ----------
+    centres : array (neuroids, 2)
+        Vertical, horizontal, in degrees; NaN for neuroids that respond to no grating.
+    maps : array (neuroids, vertical positions, horizontal positions)
+        Largest responses beyond that to a blank.
+    position_y, position_x : array
+        Mapped positions.
+    coords : dict
+        Coordinates of the neuroids.
+    """
+
+    centres: NDArray[np.float64]
+    maps: NDArray[np.floating]
+    position_y: NDArray[np.float64]
+    position_x: NDArray[np.float64]
+    coords: dict[str, Any]
+
+
+class FiringRates:
+    """One model in one experiment: receptive fields are mapped and activations are scaled once.
+
+    Parameters
+    ----------
+    model : BrainModel
+        Already told where to record.
+    region : str
+        Region whose recorded firing rates the activations are scaled to.
+    """
+
+    def __init__(self, model: BrainModel, region: str) -> None:
+        self._model = model
+        self._region = region
+        self._fields: ReceptiveFields | None = None
+        self._scale: RateScale | None = None
+        self._kept: dict[tuple[str, int, bytes], DataAssembly] = {}
+
+    def receptive_fields(self) -> ReceptiveFields:
+        """Map the receptive fields, once."""
+        if self._fields is None:
+            blank = record_from_model(self._model, BLANK_STIM_NAME, RF_NUMBER_OF_TRIALS)
+            recordings = record_from_model(self._model, RF_STIM_NAME, RF_NUMBER_OF_TRIALS)
+            design = _mapping_design(recordings)
+            y, x = design.levels["position_y"], design.levels["position_x"]
+            maps = receptive_field_maps(recordings.values, blank.values[0], design.order)
+            centres = receptive_field_centres(maps, y, x, threshold=RF_THRSH)
+            self._fields = ReceptiveFields(centres, maps, y, x, _neuroid_coords(recordings))
+        return self._fields
+
+    def near(self, position: ArrayLike, delta: float = RF_DELTA) -> NDArray[np.intp]:
+        """Neuroids whose receptive field's centre is within `delta` degrees of `position` (vertical, horizontal).
+
+        Raises
+        ------
+        NotApplicable
+            If there is none.
+        """
+        centres = self.receptive_fields().centres
+        distance = np.linalg.norm(centres - np.asarray(position, dtype=np.float64), axis=1)
+        found = np.flatnonzero(distance <= delta)
+        if not found.size:
+            mapped = ~np.isnan(distance)
+            y, x = np.asarray(position, dtype=np.float64)
+            nearest = (
+                f"the nearest is {np.nanmin(distance):.2f}° away" if mapped.any() else "none responds to a grating"
+            )
+            raise NotApplicable(
+                f"none of {len(centres)} neuroids of {self._region} in {self._model.identifier!r} has its receptive "
+                f"field within {delta:.2g}° of the stimuli ({x:.2g}° right, {y:.2g}° down): {nearest}"
+            )
+        return found
+
+    def scale(self) -> RateScale:
+        """Scale from activations to spikes per second, once.
+
+        Raises
+        ------
+        NotApplicable
+            If no neuroid responds to gratings more than to a blank.
+        UserError
+            If firing rates of the region are not known.
+        """
+        if self._scale is None:
+            require_known_rates(self._region)
+            blank = record_from_model(self._model, BLANK_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS)
+            recordings = record_from_model(self._model, ORIENTATION_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS)
+            neuroids = self.near(single_position(recordings))
+            blank, recordings = blank.isel(neuroid=neuroids), recordings.isel(neuroid=neuroids)
+            # experiments with these gratings need not show them again
+            self._kept[_key(BLANK_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS, neuroids)] = blank
+            self._kept[_key(ORIENTATION_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS, neuroids)] = recordings
+            responses = _rectified(recordings.values)[cycle_design(recordings).order]
+            scale = rate_scale(
+                responses.mean(axis=3).reshape(-1, len(neuroids)).max(axis=0),
+                _rectified(blank.values[0]),
+                median_largest=MEDIAN_MAX_RESP[self._region],
+                median_blank=MEDIAN_SPONTANEOUS[self._region],
+                least=RESP_THRESH[self._region] / SINGLE_MAX_RESP[self._region],
+            )
+            if not scale.responsive:
+                raise NotApplicable(
+                    f"none of {len(neuroids)} neuroids of {self._region} in {self._model.identifier!r} responds to "
+                    f"gratings ({ORIENTATION_STIM_NAME}) more than to a blank: their activations cannot be scaled to "
+                    "firing rates"
+                )
+            self._scale = scale
+        return self._scale
+
+    def rates(self, stimulus_identifier: str, number_of_trials: int, neuroids: ArrayLike) -> DataAssembly:
+        """Responses to a stimulus set in spikes per second, never below 0: neuroid × presentation."""
+        slope, offset, _ = self.scale()
+        rows = np.atleast_1d(np.asarray(neuroids, dtype=np.intp))
+        chosen = self._kept.get(_key(stimulus_identifier, number_of_trials, rows))
+        if chosen is None:
+            recordings = record_from_model(self._model, stimulus_identifier, number_of_trials)
+            chosen = recordings.isel(neuroid=rows)
+        values = np.maximum(slope * _rectified(chosen.values) + offset, 0)
+        coords = {name: (dims, level) for name, dims, level in walk_coords(chosen)}
+        return DataAssembly(values.T, coords=coords, dims=["neuroid", "presentation"], attrs=dict(chosen.attrs))
+
+
+def require_known_rates(region: str) -> None:
+    """Refuse a region whose neurons' firing rates are not known."""
+    if region not in MEDIAN_MAX_RESP:
+        raise UserError(
+            f"firing rates in {region} are not known, so that activations cannot be scaled to them",
+            remedy=f"known are those in {', '.join(MEDIAN_MAX_RESP)}",
+        )
+
+
+def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_trials: int) -> NeuroidAssembly:
+    """Show a registered stimulus set at the angle that its column ``degrees`` tells.
+
+    Parameters
+    ----------
+    model : BrainModel
+        Already told where to record, in one time bin.
+    stimulus_identifier : str
+        Name in the stimulus set registry.
+    number_of_trials : int
+        How often each stimulus is shown; repetitions are averaged.
+
+    Returns
+    -------
+    NeuroidAssembly, presentation × neuroid
+        In the order of the stimulus set, with its columns on ``presentation``.
+
+    Raises
+    ------
+    UserError
+        If the model did not return each stimulus once, or several time bins.
+    """
+    import brainscore_vision
+
+    stimuli = brainscore_vision.load_stimulus_set(stimulus_identifier)
+    shown = place_on_screen(stimuli, target_visual_degrees=model.visual_degrees())
+    recordings: DataAssembly = model.look_at(shown, number_of_trials=number_of_trials)
+    if "time_bin" in recordings.dims:
+        if recordings.sizes["time_bin"] != 1:
+            raise UserError(
+                f"{model.identifier!r} returned {recordings.sizes['time_bin']} time bins",
+                remedy="properties are of one time bin: pass one to the benchmark",
+            )
+        recordings = recordings.isel(time_bin=0, drop=True)
+    recordings = average_repetition(recordings).transpose("presentation", "neuroid")
+    return _in_order(recordings, stimuli, model.identifier)
+
+
+def _in_order(recordings: DataAssembly, stimuli: StimulusSet, model: str) -> NeuroidAssembly:
+    wanted = stimuli["stimulus_id"].astype(str).tolist()
+    if "stimulus_id" not in recordings.coords:
+        raise UserError(
+            f"the recordings of {model!r} have no coordinate 'stimulus_id'", remedy="look_at must return it"
+        )
+    found = [str(name) for name in recordings["stimulus_id"].values]
+    if found != wanted:
+        row_of = {name: row for row, name in enumerate(found)}
+        missing = [name for name in wanted if name not in row_of]
+        if missing or len(row_of) != len(found) or len(found) != len(wanted):
+            raise UserError(
+                f"{model!r} returned {len(found)} presentations of {len(row_of)} stimuli, but {len(wanted)} were shown"
+                + (f"; {missing[0]!r} is missing" if missing else ""),
+                remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
+            )
+        recordings = recordings.isel(presentation=[row_of[name] for name in wanted])
+    columns = {
+        str(name): ("presentation", stimuli[name].to_numpy())
+        for name in stimuli.columns
+        if name not in recordings.coords and name not in recordings.dims
+    }
+    return recordings.assign_coords(columns) if columns else recordings  # type: ignore[return-value] # as it was made
+
+
+def _mapping_design(recordings: Any) -> Any:
+    """Gratings at a grid of positions, whatever else differs at each."""
+    several = [
+        name for name in GRATING_COLUMNS if name not in _GRID_AXES and len(np.unique(column(recordings, name))) > 1
+    ]
+    return grating_design(recordings, (*_GRID_AXES, *several))
+
+
+def _key(stimulus_identifier: str, number_of_trials: int, neuroids: NDArray[np.intp]) -> tuple[str, int, bytes]:
+    return stimulus_identifier, number_of_trials, neuroids.tobytes()
+
+
+def _neuroid_coords(recordings: DataAssembly) -> dict[str, Any]:
+    return {name: (dims, values) for name, dims, values in walk_coords(recordings) if dims == ("neuroid",)}
+
+
+def _rectified(values: ArrayLike) -> NDArray[np.float64]:
+    return np.maximum(np.asarray(values, dtype=np.float64), 0)

@@ -1,0 +1,271 @@
+"""Checks of a neural benchmark before any model is scored on it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, with_source
+from brainscore_vision.benchmark_helpers.measurements import time_bins_or_none, without_single_time_bin
+from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
+from brainscore_vision.metric_helpers.alignment import MetricInputError
+
+__all__ = ["neural_findings"]
+
+_REPETITIONS = "ceiling_func=lambda: ceiler(assembly_repetition), not assembly: the recordings before averaging"
+_TOLERANCE = 1e-9
+_ROLES = {"_assembly": "recordings", "train_assembly": "training recordings", "test_assembly": "test recordings"}
+
+
+def neural_findings(benchmark: Any) -> list[Finding]:
+    """Check a neural benchmark's recordings, ceiling and settings.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        With its recordings in ``_assembly``, or in ``train_assembly`` and ``test_assembly``, as
+        :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`,
+        :class:`~brainscore_vision.benchmark_helpers.neural_common.TrainTestNeuralBenchmark` and
+        :class:`~brainscore_vision.benchmark_helpers.neural_common.RSABenchmark` have them. The recordings are loaded
+        and the ceiling is estimated. Of a mean over subjects or folds, the first one is checked.
+
+    Returns
+    -------
+    list of Finding
+        Empty where nothing is wrong, and for a benchmark without neural recordings. Checks: class and dimensions;
+        coordinates; one region; missing values; one presentation a stimulus (repetitions averaged); ``stimulus_id``
+        as in the stimulus set; time bins; enough presentations for PLS; training and test recordings of the same
+        neuroids, of different stimuli; ceiling in (0, 1], from recordings with repetitions, of a meaning that goes
+        with the metric's scale; visual angle and number of trials.
+
+    Raises
+    ------
+    DataUnavailable
+        The recordings cannot be reached from here.
+
+    Examples
+    --------
+    >>> from brainscore_vision import load_metric
+    >>> from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
+    >>> assembly = NeuroidAssembly([[1.0], [2.0], [1.5]], dims=["presentation", "neuroid"], coords={
+    ...     "stimulus_id": ("presentation", ["a", "b", "a"]), "neuroid_id": ("neuroid", ["n0"])})
+    >>> benchmark = NeuralBenchmark("Author2024.IT-rdm", assembly, load_metric("rdm"), visual_degrees=8,
+    ...     number_of_trials=2, ceiling_func=lambda: 1.3, version=1)
+    >>> for finding in neural_findings(benchmark):
+    ...     print(finding.check)
+    region
+    stimulus set
+    repetitions are not averaged
+    ceiling is greater than 1
+    """
+    if isinstance(benchmark, KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
+        return neural_findings(benchmark.first_part())
+    parts: dict[str, DataAssembly] = {}
+    findings: list[Finding] = []
+    for name, role in _ROLES.items():
+        part = getattr(benchmark, name, None)
+        if part is None:
+            continue
+        try:
+            is_neural = isinstance(part, DataAssembly) and "neuroid" in part.dims
+        except DataUnavailable:
+            raise
+        except UserError as error:  # it is loaded here
+            findings.append(_finding_of_error("recordings cannot be loaded", error, role))
+            continue
+        if is_neural:
+            parts[role] = part
+    if not parts:
+        return findings
+    for role, part in parts.items():
+        findings += with_source(_check_recordings(part, benchmark), role)
+    if len(parts) == 2:
+        findings += with_source(_check_pair(*parts.values()), "training and test recordings")
+    findings += _check_metric(benchmark, parts)
+    findings += _check_ceiling(benchmark)
+    findings += _check_settings(benchmark)
+    return findings
+
+
+def _check_recordings(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
+    dims = without_single_time_bin(assembly).dims
+    if not isinstance(assembly, NeuroidAssembly) or set(dims) not in (
+        {"presentation", "neuroid"},
+        {"presentation", "neuroid", "time_bin"},
+    ):
+        yield Finding(
+            "neuroid assembly",
+            f"a {type(assembly).__name__} with the dimensions {' × '.join(map(str, assembly.dims))}",
+            "use a NeuroidAssembly of presentation × neuroid × time_bin; average over a dimension 'repetition'",
+        )
+    for dim, name in (("presentation", "stimulus_id"), ("neuroid", "neuroid_id")):
+        if dim in assembly.dims and (name not in assembly.coords or assembly[name].dims != (dim,)):
+            yield Finding(
+                "missing coordinate", f"{dim!r} has no {name!r}", f"add it: coords={{{name!r}: ({dim!r}, …)}}"
+            )
+    yield from _check_region(assembly, benchmark)
+    values = np.asarray(assembly.values)
+    if values.dtype.kind == "f" and (missing := int((~np.isfinite(values)).sum())):
+        yield Finding(
+            "missing values",
+            f"{missing} of {values.size} values are NaN or infinite",
+            "leave out what was not measured, for example assembly.dropna('neuroid')",
+        )
+    yield from _check_stimuli(assembly)
+    yield from _check_time(assembly, benchmark)
+
+
+def _check_region(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
+    if "region" not in assembly.coords:
+        if not isinstance(benchmark.__dict__.get("region"), str):
+            yield Finding(
+                "region", "there is no coordinate 'region'", "add it: coords={'region': ('neuroid', ['IT', …])}"
+            )
+        return
+    regions = pd.unique(np.ravel(assembly["region"].values))
+    if len(regions) > 1:
+        yield Finding(
+            "region", f"the regions {format_values(regions)} are recorded", "select one: assembly.sel(region='IT')"
+        )
+
+
+def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
+    stimuli = assembly.attrs.get("stimulus_set")
+    if stimuli is None:
+        yield Finding(
+            "stimulus set",
+            "there is none in attrs['stimulus_set'], so nothing can be shown to a model",
+            "load the assembly with its stimulus set: load_assembly_from_s3(…, stimulus_set_loader=…)",
+        )
+    if "stimulus_id" not in assembly.coords:
+        return
+    ids = pd.Index(np.ravel(assembly["stimulus_id"].values))
+    if not ids.is_unique:
+        twice = ids[ids.duplicated()].unique()
+        yield Finding(
+            "repetitions are not averaged",
+            f"{len(twice)} of {ids.nunique()} stimuli have several presentations: {format_values(twice)}",
+            "compare models with the mean over repetitions: average_repetition(assembly)",
+        )
+    if stimuli is None:
+        return
+    known = pd.Index(stimuli["stimulus_id"])
+    differing = ids.unique().symmetric_difference(known, sort=False)
+    if len(differing):
+        yield Finding(
+            "stimulus_id alignment",
+            f"{len(differing)} ids are in the recordings or in the stimulus set only: {format_values(differing)}",
+            "models see the stimulus set, and are compared with the recordings: select what both have, for example "
+            "stimulus_set[stimulus_set['stimulus_id'].isin(assembly['stimulus_id'].values)]",
+        )
+
+
+def _check_time(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
+    found = time_bins_or_none(assembly)
+    if "time_bin" in assembly.dims and found is None:
+        yield Finding(
+            "time bins not found",
+            "'time_bin' has no coordinates 'time_bin_start' and 'time_bin_end'",
+            "add them: coords={'time_bin_start': ('time_bin', [70]), 'time_bin_end': ('time_bin', [170])}",
+        )
+    asked = getattr(benchmark, "timebins", None)
+    if found is not None and asked and len(asked) != len(found):
+        yield Finding(
+            "time bins not found",
+            f"models are recorded in {len(asked)} time bins, the recordings have {len(found)}",
+            "select the same time bins, or leave `timebins` out: they then are the recordings' own",
+        )
+
+
+def _check_pair(train: DataAssembly, test: DataAssembly) -> Iterator[Finding]:
+    names = ("neuroid_id", "region", "subject")
+    for name in (name for name in names if all(name in part.coords for part in (train, test))):
+        if not np.array_equal(train[name].values, test[name].values):
+            yield Finding(
+                "neuroid alignment",
+                f"{name!r} differs, or has another order",
+                "filter both by the same coordinate, such as filter_reliable_neuroids(assembly, 0.3, 'reliability')",
+            )
+    if all("stimulus_id" in part.coords for part in (train, test)):
+        shared = set(train["stimulus_id"].values.tolist()) & set(test["stimulus_id"].values.tolist())
+        if shared:
+            yield Finding(
+                "shared stimuli",
+                f"{len(shared)} stimuli are fitted and tested on: {format_values(sorted(map(str, shared)))}",
+                "test on stimuli that were not fitted on",
+                "warning",
+            )
+
+
+def _check_metric(benchmark: Any, parts: dict[str, DataAssembly]) -> Iterator[Finding]:
+    metric = getattr(benchmark, "_similarity_metric", None)
+    components = getattr(getattr(getattr(metric, "regression", None), "_regression", None), "n_components", None)
+    if components is None:
+        return
+    fitted = next(iter(parts.values()))
+    count = fitted.sizes["presentation"]
+    validation = getattr(metric, "cross_validation", None)
+    if validation is not None:
+        try:
+            count = min(len(rows.train) for rows in validation.split_rows(fitted, fitted))
+        except UserError as error:
+            yield _finding_of_error("cross-validation", error, "metric")
+            return
+    if count < components:
+        yield Finding(
+            "too few presentations for PLS",
+            f"{components} components are fitted on {count} stimuli",
+            f"use load_metric('pls', regression_kwargs=dict(n_components={count})) or fewer, or 'ridge', which needs "
+            "no number of components",
+            source="metric",
+        )
+
+
+def _check_ceiling(benchmark: Any) -> Iterator[Finding]:
+    try:
+        ceiling = benchmark.ceiling
+    except DataUnavailable:
+        raise
+    except UserError as error:
+        yield _finding_of_error("ceiling", error, "ceiling")
+        return
+    if np.size(ceiling) != 1:
+        yield Finding("ceiling", f"it has the shape {np.shape(ceiling)}", "return a single value", source="ceiling")
+        return
+    value, meaning = float(ceiling), ceiling.attrs.get("meaning")
+    if value > 1 + _TOLERANCE:
+        yield Finding("ceiling is greater than 1", f"it is {value:.4g}", _REPETITIONS, source="ceiling")
+    elif meaning != "none" and not value > 0:
+        yield Finding(
+            "ceiling", f"it is {value:.4g}, so nothing can be related to it",
+            "check that stimuli and repetitions are labelled rightly", source="ceiling",
+        )  # fmt: skip
+    scale = getattr(getattr(benchmark, "_similarity_metric", None), "scale", None)
+    if meaning == "reliability" and scale in {"similarity", "accuracy"}:
+        yield Finding(
+            "ceiling",
+            f"it is a reliability, which is a share of variance; the metric gives a {scale}",
+            f"use a ceiling on the metric's own scale, such as one subject's {scale} with the others",
+            source="ceiling",
+        )
+
+
+def _check_settings(benchmark: Any) -> Iterator[Finding]:
+    degrees = getattr(benchmark, "_visual_degrees", None)
+    if degrees is not None and not 0 < float(degrees) < 180:
+        yield Finding(
+            "visual_degrees", f"{degrees}", "give the visual angle that stimuli spanned in the experiment, in degrees"
+        )
+    trials = getattr(benchmark, "_number_of_trials", None)
+    if trials is not None and trials < 1:
+        yield Finding("number_of_trials", f"{trials}", "give how often each stimulus was shown, at least 1")
+
+
+def _finding_of_error(check: str, error: UserError, source: str) -> Finding:
+    remedy = error.remedy or "see the message"
+    if isinstance(error, MetricInputError) and "no repetitions" in error.message:
+        remedy = f"{_REPETITIONS}; {remedy}"
+    return Finding(check, error.message, remedy, source=source)

@@ -1,0 +1,288 @@
+"""Checks of plugins, named by an identifier, a plugin folder, or a function in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore_core.errors import DataUnavailable
+    from brainscore_core.plugins import Check
+
+__all__ = ["CheckedReference", "Reference", "check_references", "find_references"]
+
+_LOADERS = {
+    "benchmark_registry": ("benchmark", "load_benchmark"),
+    "data_registry": ("data", "load_dataset"),
+    "stimulus_set_registry": ("stimulus set", "load_stimulus_set"),
+    "metric_registry": ("metric", "load_metric"),
+    "model_registry": ("model", "load_model"),
+}
+_REGISTRIES = {
+    "benchmark": ("benchmark_registry",),
+    "data": ("data_registry", "stimulus_set_registry"),
+    "metric": ("metric_registry",),
+    "model": ("model_registry",),
+}
+
+
+class Reference(NamedTuple):
+    """Something to check.
+
+    Attributes
+    ----------
+    kind : str
+        ``'benchmark'``, ``'data'``, ``'stimulus set'``, ``'metric'`` or ``'model'``.
+    name : str
+        Its identifier, or the reference to a file.
+    load : callable
+        Makes it.
+    folder : Path or None
+        Folder of the plugin that registers it.
+    """
+
+    kind: str
+    name: str
+    load: Callable[[], Any]
+    folder: Path | None
+
+
+def is_plugin_folder(reference: str) -> bool:
+    """Whether a plugin's folder is meant."""
+    return (Path(reference).expanduser() / "__init__.py").is_file()
+
+
+def find_references(kind: str, reference: str) -> list[Reference]:
+    """Find what is meant by an identifier, a plugin's folder, or ``path/to/file.py:make``.
+
+    Parameters
+    ----------
+    kind : str
+        ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``; ``'any'`` for all that a folder registers.
+    reference : str
+        What the user wrote.
+
+    Raises
+    ------
+    UserError
+        If there is nothing of that name, or the folder registers nothing of the kind.
+    """
+    from brainscore_vision.unregistered_models import is_file_reference
+
+    if is_file_reference(reference):
+        return [_of_file(kind, reference)]
+    if is_plugin_folder(reference):
+        folder = Path(reference).expanduser()
+        found = [one for one in _of_folder(folder) if kind in ("any", one.kind, _plugin_kind(one.kind))]
+        if not found:
+            raise UserError(
+                f"{folder} registers no {kind}" if kind != "any" else f"{folder} registers nothing",
+                remedy="its __init__.py must give an identifier to a function, such as "
+                "benchmark_registry['AuthorYear-metric'] = MyBenchmark",
+            )
+        return found
+    return list(_of_identifier(kind, reference))
+
+
+def _plugin_kind(kind: str) -> str:
+    return "data" if kind == "stimulus set" else kind
+
+
+def _of_file(kind: str, reference: str) -> Reference:
+    from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
+
+    def load() -> Any:
+        made, source = load_file_reference(reference, noun=kind)
+        return to_unregistered_model(made, source=source).model if kind == "model" else made
+
+    return Reference(kind, reference, load, None)
+
+
+def _of_folder(folder: Path) -> Iterator[Reference]:
+    from brainscore_vision.plugin_folders import make_discoverable, registrations_in
+
+    make_discoverable(folder)
+    for registry, key in registrations_in(folder):
+        yield _registered_reference(registry.name, key, folder)
+
+
+def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
+    import brainscore_vision
+
+    found = False
+    for name in _REGISTRIES[kind]:
+        registry = getattr(brainscore_vision, name)
+        if kind == "benchmark":
+            identifier = registry.resolve(identifier)
+        if identifier in registry:
+            found = True
+            yield _registered_reference(name, identifier, registry.location(identifier).folder)
+    if not found:
+        getattr(brainscore_vision, _REGISTRIES[kind][0]).location(identifier)  # says what there is
+
+
+def _registered_reference(registry: str, key: str, folder: Path | None) -> Reference:
+    import brainscore_vision
+
+    kind, loader = _LOADERS[registry]
+    return Reference(kind, key, lambda: getattr(brainscore_vision, loader)(key), folder)
+
+
+class CheckedReference(NamedTuple):
+    """One thing, and its checks."""
+
+    kind: str
+    name: str
+    checks: tuple[Check, ...]
+
+
+def check_references(references: Iterable[Reference], *, model: str | None = "pixels") -> Iterator[CheckedReference]:
+    """Check each of what was found; with a benchmark also the data that it loads, each once.
+
+    Parameters
+    ----------
+    references : iterable of Reference
+        What to check.
+    model : str, optional
+        Model to run benchmarks on; None: they are not run.
+    """
+    from brainscore_core import plugins
+
+    seen: set[tuple[str, str]] = set()
+    for reference in references:
+        if (reference.kind, reference.name) in seen:
+            continue
+        seen.add((reference.kind, reference.name))
+        if reference.kind == "benchmark":
+            checks, loaded = _check_benchmark(reference, model)
+            yield CheckedReference(reference.kind, reference.name, checks)
+            for data in loaded:
+                if (data.kind, data.name) not in seen:
+                    seen.add((data.kind, data.name))
+                    yield CheckedReference(data.kind, data.name, _check_data(data))
+        elif reference.kind in ("data", "stimulus set"):
+            yield CheckedReference(reference.kind, reference.name, _check_data(reference))
+        elif reference.kind == "metric":
+            yield CheckedReference(reference.kind, reference.name, _check_metric(reference))
+        else:
+            checks = plugins.check_model(reference.load(), raise_errors=False)
+            yield CheckedReference(reference.kind, reference.name, (*checks, *_check_metadata(reference)))
+
+
+def _check_data(reference: Reference) -> tuple[Check, ...]:
+    from brainscore_core.errors import DataUnavailable
+    from brainscore_core.plugins import check_data
+
+    try:
+        data = reference.load()
+    except DataUnavailable as error:
+        return (_unavailable(error),)
+    is_file = reference.folder is None
+    name = None if is_file else reference.name
+    return check_data(data, identifier=name, folder=reference.folder, raise_errors=False)
+
+
+def _unavailable(error: DataUnavailable) -> Check:
+    from brainscore_core.plugins import Check
+
+    explanation = f"it needs data that cannot be reached: {error.message}"
+    return Check("it can be loaded", "not applicable", explanation, error.remedy or "")
+
+
+def _check_metric(reference: Reference) -> tuple[Check, ...]:
+    from brainscore_core.plugins import Check, check_metric
+
+    try:
+        metric = reference.load()
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        remedy = "make it yourself and call brainscore_core.plugins.check_metric(metric, source=…, target=…)"
+        return (Check("it can be made without arguments", "not applicable", str(error), remedy),)
+    return check_metric(metric, folder=reference.folder, raise_errors=False)
+
+
+def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Check, ...], list[Reference]]:
+    from brainscore_core.errors import DataUnavailable
+    from brainscore_core.plugins import check_benchmark
+    from brainscore_core.provenance import recording
+    from brainscore_vision import load_model
+    from brainscore_vision.plugin_folders import KNOWN_PARENTS
+
+    with recording() as record:
+        try:
+            benchmark = reference.load()
+        except DataUnavailable as error:
+            return (_unavailable(error),), []
+        checks = check_benchmark(
+            benchmark,
+            model=load_model(model) if model else None,
+            parents=KNOWN_PARENTS,
+            folder=reference.folder,
+            raise_errors=False,
+        )
+    return (*checks, *_check_neural_benchmark(benchmark), *_check_metadata(reference)), list(_loaded_data(record.items))
+
+
+def _check_metadata(reference: Reference) -> Iterator[Check]:
+    """Whether a registered model or benchmark has the metadata that lists and filters need."""
+    from brainscore_core.plugins import Check
+    from brainscore_vision.catalogue import catalogue
+
+    if reference.folder is None:
+        return  # a function in a file
+    kind = f"{reference.kind}s"
+    known = catalogue(**{"models": [], "benchmarks": [], kind: [reference.name]})
+    problems = [problem.message for problem in known.problems if problem.kind == kind]
+    (entry,) = getattr(known, kind)
+    name = "its metadata are there"
+    if problems:
+        yield Check(name, "warning", "; ".join(problems), "mend METADATA or metadata.yml")
+    elif entry.metadata is None:
+        missing = {
+            "model": "nothing says which architecture and training it has",
+            "benchmark": "nothing says who was measured, with what stimuli and how",
+        }
+        where = "__init__.py" if reference.kind == "model" else "metadata.py"
+        yield Check(name, "warning", missing[reference.kind], f"write METADATA into {where} of the plugin")
+    else:
+        yield Check(name, "passed")
+
+
+def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
+    """What the checklist of neural benchmarks finds."""
+    from brainscore_core.errors import DataUnavailable
+    from brainscore_core.plugins import Check
+    from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
+    from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
+    from brainscore_vision.benchmark_helpers.neural_common import (
+        NeuralBenchmark,
+        RSABenchmark,
+        TrainTestNeuralBenchmark,
+    )
+
+    of_one = NeuralBenchmark | TrainTestNeuralBenchmark | RSABenchmark
+    if not isinstance(benchmark, of_one | KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
+        return
+    try:
+        findings = list(neural_findings(benchmark))
+    except DataUnavailable as error:
+        yield Check("its recordings are fit for it", "not applicable", error.message)
+        return
+    for finding in findings:
+        name = f"recordings: {finding.check}"
+        yield Check(name, "warning" if finding.severity == "warning" else "failed", finding.culprit, finding.remedy)
+    if not findings:
+        yield Check("its recordings are fit for it", "passed")
+
+
+def _loaded_data(items: Iterable[dict[str, Any]]) -> Iterator[Reference]:
+
+    for item in items:
+        if item["kind"] == "data":  # with the stimulus set of its name, however it was loaded
+            yield from find_references("data", item["identifier"])
+        elif item["kind"] == "stimulus_set":
+            yield from (one for one in find_references("data", item["identifier"]) if one.kind == "stimulus set")

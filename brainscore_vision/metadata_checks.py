@@ -1,0 +1,73 @@
+"""Validation of the fields of model and benchmark metadata."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+__all__ = ["require_bibtex", "require_count", "require_notes", "require_positive", "require_texts", "require_url"]
+
+
+def require_texts(owner: Any, *names: str) -> None:
+    """Raise ValueError where an attribute is a text without content, or no text; None is allowed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> require_texts(SimpleNamespace(species=" "), "species")
+    Traceback (most recent call last):
+    ...
+    ValueError: species is empty
+    """
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise ValueError(f"{name} is {value!r}, not a text")
+        if not value.strip():
+            raise ValueError(f"{name} is empty")
+
+
+def require_count(owner: Any, *names: str) -> None:
+    """Raise ValueError where an attribute is no whole number ≥ 0; None is allowed."""
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"{name} is {value!r}")
+
+
+def require_positive(owner: Any, *names: str) -> None:
+    """Raise ValueError where an attribute is no number > 0; None is allowed."""
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+            raise ValueError(f"{name} is {value!r}")
+
+
+def require_notes(owner: Any, *names: str) -> None:
+    """Raise ValueError where an attribute is no tuple of texts."""
+    for name in names:
+        value = getattr(owner, name)
+        if not isinstance(value, tuple) or not all(isinstance(text, str) and text.strip() for text in value):
+            raise ValueError(f"{name} is {value!r}, not a tuple of texts")
+
+
+def require_url(owner: Any, name: str) -> None:
+    """Raise ValueError where an attribute is no URL; None is allowed."""
+    value = getattr(owner, name)
+    if value is not None and not str(value).startswith(("https://", "http://")):
+        raise ValueError(f"{name} {value!r} is no URL")
+
+
+def require_bibtex(owner: Any) -> None:
+    """Raise ValueError where ``bibtex`` is no entry; None is allowed."""
+    value = owner.bibtex
+    if value is None:
+        return
+    if not isinstance(value, str) or not value.lstrip().startswith("@") or value.count("{") != value.count("}"):
+        raise ValueError(f"bibtex is no entry: {str(value)[:60]!r}")

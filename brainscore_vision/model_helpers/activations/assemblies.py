@@ -1,0 +1,273 @@
+"""Coordinates of presentations and neuroids, and the assemblies made of recorded responses."""
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from xarray.indexes import PandasMultiIndex
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.screen import stimulus_files
+from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
+from brainscore_vision.model_helpers.activations.microsaccades import Shifts
+
+__all__ = [
+    "LayerUnits",
+    "Presentations",
+    "ShownStimuli",
+    "make_assembly",
+    "neuroid_coords",
+    "presentation_coords",
+    "with_stimulus_columns",
+]
+
+
+def presentation_coords(stimuli: StimulusSet) -> dict[str, tuple[str, NDArray[Any]]]:
+    """Every column of a stimulus set as a coordinate of ``presentation``."""
+    return {str(column): ("presentation", stimuli[column].to_numpy()) for column in stimuli.columns}
+
+
+_READERS = max(2, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True)
+class Presentations:
+    """Files in the order in which they are shown, with the coordinates of ``presentation``."""
+
+    paths: tuple[Path, ...]
+    coords: dict[str, tuple[str, NDArray[Any]]]
+    identifier: str | None
+    by_path: bool = False
+
+    @classmethod
+    def of(
+        cls, stimuli: StimulusSet | Sequence[Any], identifier: str | None, *, by_path: bool = False
+    ) -> "Presentations":
+        """From a stimulus set or a list of paths; `by_path`: files of equal content but another name count twice."""
+        if isinstance(stimuli, StimulusSet):
+            files = stimulus_files(stimuli)
+            paths = tuple(files[stimulus_id] for stimulus_id in stimuli["stimulus_id"])
+            return cls(paths, presentation_coords(stimuli), identifier or stimuli.identifier, by_path)
+        paths = tuple(Path(path) for path in stimuli)
+        missing = [str(path) for path in paths if not path.is_file()]
+        if missing:
+            raise UserError(
+                f"{len(missing)} of {len(paths)} stimuli do not exist, the first is {missing[0]}",
+                remedy="pass a StimulusSet or paths of files",
+            )
+        names = np.array([str(path) for path in stimuli], dtype=object)
+        return cls(paths, {"stimulus_path": ("presentation", names)}, identifier, by_path)
+
+    @cached_property
+    def contents(self) -> list[str]:
+        """What tells each presentation's file from others: its hash, and its path where that counts."""
+        distinct = list(dict.fromkeys(self.paths))
+        shares = [
+            distinct[start::_READERS] for start in range(_READERS)
+        ]  # a job a file would cost more than reading it
+        digests: dict[Path, str] = {}
+        with ThreadPoolExecutor(_READERS) as pool:
+            for found in pool.map(lambda share: {path: file_digest(path, "sha256") for path in share}, shares):
+                digests |= found
+        return [f"{digests[path]} {path}" if self.by_path else digests[path] for path in self.paths]
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """For each presentation, the number of its content in :attr:`distinct`."""
+        number = {content: row for row, content in enumerate(dict.fromkeys(self.contents))}
+        return np.array([number[content] for content in self.contents], dtype=np.intp)
+
+    @cached_property
+    def distinct(self) -> list[Path]:
+        """Files of different content, each once, in the order of their first presentation."""
+        first: dict[str, Path] = {}
+        for path, content in zip(self.paths, self.contents, strict=True):
+            first.setdefault(content, path)
+        return list(first.values())
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the distinct contents in order."""
+        return fingerprint(list(dict.fromkeys(self.contents)))
+
+
+_PLACES = {
+    1: ("channel",),
+    2: ("channel", "embedding"),
+    3: ("channel", "channel_x", "channel_y"),
+    4: ("channel_temporal", "channel_x", "channel_y", "channel"),
+}
+
+
+class LayerUnits(NamedTuple):
+    """A layer as recorded: its name, and the shape of its output for one stimulus (None where it was reduced)."""
+
+    name: str
+    shape: tuple[int, ...] | None
+    features: int
+
+
+def neuroid_coords(identifier: str, layers: Sequence[LayerUnits]) -> xr.Coordinates:
+    """Coordinates of dimension ``neuroid`` for layers side by side.
+
+    ``neuroid_num``, ``model``, ``layer``, ``neuroid_id``; for outputs of 1 to 4 dimensions also ``channel``,
+    ``channel_x``, ``channel_y``, ``embedding``, ``channel_temporal``, NaN where a layer has no such dimension.
+    """
+    sizes = [layer.features for layer in layers]
+    numbers = np.concatenate([np.arange(size) for size in sizes]) if layers else np.arange(0)
+    names = list(dict.fromkeys(layer.name for layer in layers))
+    ids = [name for layer in layers for name in _numbered(f"{identifier}.{layer.name}.", layer.features)]
+    levels: dict[str, tuple[NDArray[np.intp], pd.Index]] = {
+        "neuroid_num": (numbers, pd.RangeIndex(max(sizes, default=0))),
+        "model": (np.zeros(len(numbers), dtype=np.intp), _strings([identifier])),
+        "layer": (np.repeat([names.index(layer.name) for layer in layers], sizes).astype(np.intp), _strings(names)),
+        "neuroid_id": (np.arange(len(ids)), _strings(ids)),
+    }
+    for name, codes in _places(layers).items():
+        values = np.arange(codes.max(initial=-1) + 1)
+        levels[name] = (codes, pd.Index(values if (codes >= 0).all() else values.astype(float)))
+    return _as_coords(levels)
+
+
+def _numbered(prefix: str, count: int) -> list[str]:
+    """`prefix` with 0, 1, … `count` − 1; a thousand names at a time, several times faster than one by one."""
+    if "\0" in prefix:
+        return [f"{prefix}{number}" for number in range(count)]
+    blocks = [prefix + f"\0{prefix}".join(map(str, range(1000)))]
+    ending = "\0".join(f"{number:03d}" for number in range(1000))
+    for thousand in range(1, -(-count // 1000)):
+        start = f"{prefix}{thousand}"
+        blocks.append(start + ending.replace("\0", f"\0{start}"))
+    return "\0".join(blocks).split("\0")[:count]
+
+
+def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
+    """Position of each unit along each named dimension of its layer's output; −1 where there is none."""
+    known = [_PLACES.get(len(layer.shape)) if layer.shape is not None else None for layer in layers]
+    wanted = {name for names in known if names is not None for name in names}
+    if any(names == ("channel",) for names in known):  # as published: features without places have NaN there
+        wanted |= {"channel_x", "channel_y"}
+    parts: dict[str, list[NDArray[np.intp]]] = {name: [] for name in sorted(wanted)}
+    for layer, names in zip(layers, known, strict=True):
+        here: Mapping[str, NDArray[np.intp]] = {}
+        if names is not None and layer.shape is not None:
+            here = dict(zip(names, np.indices(layer.shape).reshape(len(layer.shape), -1), strict=True))
+        for name, columns in parts.items():
+            columns.append(here.get(name, np.full(layer.features, -1)))
+    return {name: np.concatenate(columns) for name, columns in parts.items()}
+
+
+def _as_coords(levels: Mapping[str, tuple[NDArray[np.intp], pd.Index]]) -> xr.Coordinates:
+    names = sorted(levels)  # the order in which assemblies keep their levels
+    values: list[Any] = [levels[name][1] for name in names]
+    codes: list[Any] = [levels[name][0] for name in names]
+    index: Any = pd.MultiIndex(
+        levels=values,
+        codes=codes,
+        names=names,
+        verify_integrity=False,
+    )
+    types: dict[Any, Any] = {name: levels[name][1].dtype for name in names}
+    wrapped = PandasMultiIndex(index, "neuroid", types)
+    return xr.Coordinates(wrapped.create_variables(), indexes=dict.fromkeys(["neuroid", *names], wrapped))
+
+
+def _strings(values: Sequence[str]) -> pd.Index:
+    return pd.Index(np.array(values, dtype=object), dtype=object)
+
+
+@dataclass(frozen=True)
+class ShownStimuli:
+    """What was presented, how often, and by how much the image was displaced in each trial.
+
+    `moving` says whether trials differ, so that each has rows of its own.
+    """
+
+    presentations: Presentations
+    trials: int
+    shifts: Shifts
+    moving: bool
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Row of the recorded values for each presentation and trial, stimulus by stimulus, trial by trial."""
+        rows = np.repeat(self.presentations.rows, self.trials)
+        return rows * self.trials + self._each(np.arange(self.trials)) if self.moving else rows
+
+    @property
+    def coords(self) -> dict[str, tuple[str, NDArray[Any]]]:
+        """Coordinates of ``presentation``, in the order of :attr:`rows`."""
+        coords = {
+            name: (dim, np.repeat(column, self.trials)) for name, (dim, column) in self.presentations.coords.items()
+        }
+        for axis, direction in enumerate("xy"):
+            for unit, moved in zip(("pixels", "degrees"), self.shifts, strict=True):
+                column = self._each(np.broadcast_to(moved[:, axis], self.trials))
+                coords[f"microsaccade_shift_{direction}_{unit}"] = ("presentation", column)
+        if self.trials > 1:
+            coords["repetition"] = ("presentation", self._each(np.arange(self.trials)))
+        return coords
+
+    def _each(self, trials: NDArray[Any]) -> NDArray[Any]:
+        return np.tile(trials, len(self.presentations.paths))
+
+
+def with_stimulus_columns(
+    activations: NeuroidAssembly, stimulus_set: StimulusSet, files: Mapping[str, Path]
+) -> NeuroidAssembly:
+    """Activations for files, with the columns of the stimulus set that the files belong to."""
+    shown = np.array([str(files[stimulus_id]) for stimulus_id in stimulus_set["stimulus_id"]], dtype=object)
+    trials = max(activations.sizes["presentation"] // max(len(shown), 1), 1)
+    if not np.array_equal(activations["stimulus_path"].values.astype(object), np.repeat(shown, trials)):
+        raise UserError(
+            "from_paths of the extractor does not return the presentations in the order of the files",
+            remedy="keep the order of stimulus_path, trial after trial of each file",
+        )
+    columns = presentation_coords(stimulus_set)
+    return activations.assign_coords(
+        {name: (dim, np.repeat(values, trials)) for name, (dim, values) in columns.items()}
+    )
+
+
+def make_assembly(
+    identifier: str,
+    shown: ShownStimuli,
+    layers: Sequence[LayerUnits],
+    values: NDArray[Any],
+    time_bins: Sequence[tuple[float, float]] | None = None,
+) -> NeuroidAssembly:
+    """Recorded values, rows × [time ×] units of `layers`, as an assembly; not copied where each row is used once."""
+    rows = shown.rows
+    if not np.array_equal(rows, np.arange(len(values))):
+        values = values[rows]
+    made = [
+        DataAssembly(np.empty(len(rows)), coords=shown.coords, dims=["presentation"]).coords,
+        neuroid_coords(identifier, layers),
+    ]
+    dims = ["presentation", "neuroid"]
+    if time_bins is not None:
+        starts, ends = np.array(time_bins).T
+        bins = {"time_bin_start": ("time_bin", starts), "time_bin_end": ("time_bin", ends)}
+        made.append(DataAssembly(np.empty(len(starts)), coords=bins, dims=["time_bin"]).coords)
+        values = np.moveaxis(values, 1, 2)
+        dims.append("time_bin")
+    variables: dict[Any, Any] = {}
+    indexes: dict[Any, Any] = {}
+    for coords in made:
+        variables |= coords.variables
+        indexes |= dict(coords.xindexes)
+    name = shown.presentations.identifier
+    attrs = {} if name is None else {"stimulus_set_identifier": name}
+    # complete as it is, so that nothing is copied or gathered anew
+    return NeuroidAssembly(xr.Variable(dims, values, attrs), coords=variables, indexes=indexes, fastpath=True)

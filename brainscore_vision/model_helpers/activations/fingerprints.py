@@ -1,0 +1,269 @@
+"""Hashes of what a model's activations depend on: weights, code, preprocessing, stimuli."""
+
+import functools
+import hashlib
+import inspect
+import json
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainscore_core.errors import BrainScoreError
+from brainscore_core.files import file_digest
+from brainscore_core.scoring._plugin_code import describe_plugin
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = [
+    "Unhashable",
+    "calling_plugin",
+    "code_fingerprint",
+    "fingerprint",
+    "network_state",
+    "weights_fingerprint",
+]
+
+_DEPTH = 8
+_PLUGIN_PACKAGES = tuple(f"brainscore_vision.{kind}." for kind in ("models", "benchmarks", "metrics", "data"))
+
+
+class Unhashable(BrainScoreError):
+    """Something whose behaviour cannot be told from its code and state, so that nothing it made can be kept."""
+
+
+def fingerprint(value: Any) -> str:
+    """Hash of a value, or of the code and state of something that can be called.
+
+    Functions count with their bytecode, defaults, closure and the source of their module (of the whole plugin where
+    they stand in one); objects with their class's source and attributes; arrays and tensors with their bytes.
+
+    Raises
+    ------
+    Unhashable
+        If something in it has no code and no state that can be seen.
+
+    Examples
+    --------
+    >>> def double(x, factor=2):
+    ...     return factor * x
+    >>> before = fingerprint(double)
+    >>> double.__defaults__ = (3,)
+    >>> fingerprint(double) == before
+    False
+    """
+    return _digest(_described(value, frozenset(), 0, strict=True))
+
+
+def weights_fingerprint(network: "torch.nn.Module") -> str:
+    """Hash of the names, types, shapes and bytes of all parameters and buffers."""
+    digest = hashlib.sha256()
+    for name, tensor in _tensors(network):
+        digest.update(f"{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        digest.update(_bytes_of(tensor))
+    return digest.hexdigest()
+
+
+def code_fingerprint(network: "torch.nn.Module", above: frozenset[int] = frozenset(), depth: int = 0) -> str:
+    """Hash of the code and settings of all modules; `above` are the objects in which the network lies."""
+    import torch
+
+    inside = above.union(id(module) for module in network.modules())  # a hook may well know what it hangs on
+
+    parts: list[Any] = [f"torch {torch.__version__}"]
+    for name, module in network.named_modules():
+        settings = {
+            key: value
+            for key, value in vars(module).items()
+            if key not in {"_parameters", "_buffers", "_modules", "training"}
+            and not (key.startswith("_") and not value)
+        }
+        parts.append([name, _class_of(type(module)), _described(settings, inside, depth, strict=False)])
+    return _digest(parts)
+
+
+def network_state(network: "torch.nn.Module") -> tuple[Any, ...]:
+    """What changes, cheaply, when weights are replaced or written to: addresses, versions, sums."""
+    state = []
+    for name, tensor in _tensors(network):
+        version = -1 if tensor.is_inference() else tensor._version
+        total = tensor.sum().item() if tensor.is_floating_point() and tensor.numel() else 0.0
+        state.append((name, tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype), version, repr(total)))
+    return tuple(state)
+
+
+def calling_plugin() -> str | None:
+    """Hash of the plugin from whose code this was called, if from any."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        folder = _plugin_folder(frame.f_globals.get("__name__", ""))
+        if folder is not None:
+            return describe_plugin(folder).sha256
+        frame = frame.f_back  # type: ignore[assignment] # None ends it
+    return None
+
+
+def _tensors(network: "torch.nn.Module") -> Iterable[tuple[str, "torch.Tensor"]]:
+    yield from network.named_parameters(remove_duplicate=False)
+    yield from network.named_buffers(remove_duplicate=False)
+
+
+def _bytes_of(tensor: "torch.Tensor") -> Any:
+    import torch
+
+    plain = tensor.detach().cpu().contiguous()
+    if plain.is_quantized:
+        plain = plain.int_repr()
+    return plain.reshape(-1).view(torch.uint8).numpy()
+
+
+def _digest(described: Any) -> str:
+    return hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool) -> Any:
+    """`value` in plain JSON types; `above` are the objects it lies in."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return [type(value).__name__, repr(value)]
+    if id(value) in above:
+        return ["again", type(value).__name__]
+    if depth > _DEPTH:
+        if strict:
+            raise Unhashable(f"{type(value).__name__} lies too deep to be hashed")
+        return ["deep", type(value).__name__]
+    inside = above | {id(value)}
+    describe = functools.partial(_described, above=inside, depth=depth + 1, strict=strict)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.nn.Module):
+        return ["network", weights_fingerprint(value), code_fingerprint(value, inside, depth + 1)]
+    plain = _plain(value, describe)
+    if plain is not None:
+        return plain
+    if isinstance(value, functools.partial):
+        return ["partial", describe(value.func), describe(value.args), describe(value.keywords)]
+    if isinstance(value, types.MethodType):
+        return ["method", describe(value.__func__), describe(value.__self__)]
+    if isinstance(value, types.FunctionType):
+        return _function(value, describe)
+    if isinstance(value, type):
+        return ["class", _class_of(value)]
+    if isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc):
+        return ["named", getattr(value, "__module__", None), value.__name__]
+    return _object(value, describe, strict)
+
+
+def _plain(value: Any, describe: Callable[[Any], Any]) -> Any:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return ["bytes", hashlib.sha256(value).hexdigest()]
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *(describe(item) for item in value)]
+    if isinstance(value, set | frozenset):
+        return ["set", *sorted(json.dumps(describe(item)) for item in value)]
+    if isinstance(value, Mapping):
+        return ["map", *([describe(key), describe(item)] for key, item in list(value.items()))]
+    if isinstance(value, Enum):
+        return ["enum", type(value).__qualname__, value.name]
+    if isinstance(value, complex | slice | PurePath | np.dtype):
+        return [type(value).__name__, str(value)]
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.ascontiguousarray(value)
+        if array.dtype.hasobject:
+            return ["array", *(describe(item) for item in array.reshape(-1).tolist())]
+        return ["array", str(array.dtype), list(array.shape), hashlib.sha256(array.tobytes()).hexdigest()]
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return None
+    if isinstance(value, torch.Tensor):
+        data = hashlib.sha256(_bytes_of(value)).hexdigest()
+        return ["tensor", str(value.dtype), list(value.shape), data]
+    if isinstance(value, torch.dtype | torch.device | torch.Size):
+        return ["torch", str(value)]
+    return None
+
+
+def _function(function: types.FunctionType, describe: Callable[[Any], Any]) -> Any:
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(describe(cell.cell_contents))
+        except ValueError:  # a cell that was never filled
+            cells.append(None)
+    return [
+        "function",
+        function.__module__,
+        function.__qualname__,
+        _source_of(function.__module__, function),
+        _bytecode(function.__code__),
+        describe(function.__defaults__),
+        describe(function.__kwdefaults__),
+        cells,
+    ]
+
+
+def _bytecode(code: types.CodeType) -> Any:
+    constants = [_bytecode(item) if isinstance(item, types.CodeType) else _constant(item) for item in code.co_consts]
+    return [code.co_code.hex(), constants, list(code.co_names), list(code.co_varnames)]
+
+
+def _constant(value: Any) -> str:
+    return "|".join(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
+
+
+def _object(value: Any, describe: Callable[[Any], Any], strict: bool) -> Any:
+    state: Any = getattr(value, "__dict__", None)
+    if state is None:
+        slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
+        state = {name: getattr(value, name) for name in slots if hasattr(value, name)} if slots else None
+    if state is None:
+        text = repr(value)
+        if " at 0x" in text:
+            if strict:
+                raise Unhashable(f"a {type(value).__module__}.{type(value).__qualname__} has no state that can be seen")
+            text = ""
+        return ["object", _class_of(type(value)), text]
+    return ["object", _class_of(type(value)), describe(dict(state))]
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _class_of(cls: type) -> list[Any]:
+    """Name and source of a class and of what it inherits."""
+    return [
+        [base.__module__, base.__qualname__, _source_of(base.__module__, base)]
+        for base in cls.__mro__
+        if base.__module__ not in {"builtins", "abc", "typing"} and not base.__module__.startswith("torch.")
+    ]
+
+
+def _source_of(module_name: str | None, member: Any) -> str | None:
+    """Hash of the code around something: its plugin's, else its module's; where there is no file, its own source."""
+    folder = _plugin_folder(module_name or "")
+    if folder is not None:
+        return describe_plugin(folder).sha256
+    module = sys.modules.get(module_name or "")
+    file = getattr(module, "__file__", None)
+    if file is not None and Path(file).is_file():
+        return file_digest(Path(file), "sha256")
+    try:
+        return hashlib.sha256(inspect.getsource(member).encode()).hexdigest()
+    except (OSError, TypeError):
+        return None
+
+
+def _plugin_folder(module_name: str) -> Path | None:
+    for package in _PLUGIN_PACKAGES:
+        if module_name.startswith(package):
+            plugin = sys.modules.get(package + module_name.removeprefix(package).split(".")[0])
+            file = getattr(plugin, "__file__", None)
+            if file is not None:
+                path = Path(file)
+                return path.parent if path.name == "__init__.py" else path
+    return None

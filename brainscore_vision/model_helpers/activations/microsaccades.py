@@ -1,0 +1,100 @@
+"""Microsaccades: small shifts of the image, so that repeated trials of a model differ."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+
+__all__ = ["EXTENT_DEGREES", "Shifts", "shift_images", "spiral"]
+
+EXTENT_DEGREES = 0.05
+
+
+class Shifts(NamedTuple):
+    """Horizontal and vertical displacement of the image in each trial, trials × 2."""
+
+    pixels: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+
+
+def spiral(trials: int, *, height: int, visual_degrees: float | None) -> Shifts:
+    """Where the image stands in each trial: points spread evenly over a disc, from its centre outwards.
+
+    Point i of n lies at radius √(i / n) · R and angle 2π · √i / √n, where R is 0.05° in pixels.
+
+    Parameters
+    ----------
+    trials : int
+        Number of points.
+    height : int
+        Height of the image in pixels.
+    visual_degrees : float
+        Visual angle that the height spans, in degrees.
+
+    References
+    ----------
+    Rolfs, M. (2009). Microsaccades: small steps on a long way. Vision Research, 49(20), 2415-2441.
+    https://doi.org/10.1016/j.visres.2009.08.010
+
+    Examples
+    --------
+    >>> spiral(2, height=224, visual_degrees=8).pixels.round(3)
+    array([[ 0.   ,  0.   ],
+           [-0.264, -0.954]])
+    """
+    if trials == 1:
+        return Shifts(np.zeros((1, 2)), np.zeros((1, 2)))
+    if visual_degrees is None:
+        raise UserError(
+            "the visual angle of the model's input is not known, so that its eye movements have no size in pixels",
+            remedy="call set_visual_degrees(8), say, or make a ModelCommitment of the activations model",
+        )
+    step = np.sqrt(np.arange(trials) / trials)
+    pixels_per_degree = height / visual_degrees
+    radius, angle = step * EXTENT_DEGREES * pixels_per_degree, 2 * np.pi * step
+    pixels = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    return Shifts(pixels, pixels / pixels_per_degree)
+
+
+def shift_images(images: Any, shift: NDArray[np.float64]) -> Any:
+    """Displace images by parts of pixels: bilinear, what comes in repeats the border.
+
+    Parameters
+    ----------
+    images : ndarray or tensor, … × height × width
+        What to displace.
+    shift : (float, float)
+        Pixels to the right and down.
+    """
+    if not np.any(shift):
+        return images
+    for axis, distance in ((-1, float(shift[0])), (-2, float(shift[1]))):
+        images = _along(images, axis, distance)
+    return images
+
+
+def _along(images: Any, axis: int, distance: float) -> Any:
+    size = images.shape[axis]
+    whole = int(np.floor(-distance))
+    part = -distance - whole
+    before = _rows_at(images, np.clip(np.arange(size) + whole, 0, size - 1), axis)
+    if part == 0:
+        return before
+    after = _rows_at(images, np.clip(np.arange(size) + whole + 1, 0, size - 1), axis)
+    if isinstance(before, np.ndarray):
+        part = before.dtype.type(part)
+    before *= 1 - part
+    after *= part
+    before += after
+    return before
+
+
+def _rows_at(images: Any, places: NDArray[np.intp], axis: int) -> Any:
+    if isinstance(images, np.ndarray):
+        return np.take(images if images.dtype.kind == "f" else images.astype(np.float32), places, axis=axis)
+    import torch
+
+    images = images if images.is_floating_point() else images.float()
+    return images.index_select(axis, torch.as_tensor(places, device=images.device))

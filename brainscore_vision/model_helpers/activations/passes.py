@@ -1,0 +1,359 @@
+"""Passes of stimuli through a model: batches read ahead, trials, and out-of-memory handling."""
+
+import gc
+import os
+import sys
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
+from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, as_image_preprocessing
+
+__all__ = ["Forward", "Loader", "Pass", "Recorder", "TakeOutput", "Workers", "plain_recorder", "stack_images"]
+
+Workers = Literal["threads", "processes"]
+_BATCHES_AHEAD = 2  # batches that are read while one is in the network
+_MAX_WORKERS = 16  # threads or processes, unless told
+
+
+class Loader:
+    """Hands out preprocessed batches, in order, reading ahead.
+
+    Parameters
+    ----------
+    preprocess : callable
+        List of paths → array, tensor or list, one entry a path.
+    workers : int, optional
+        How many work at once; 0: nothing is read ahead. By default one a core, 16 at most.
+    kind : {'threads', 'processes'}
+        Threads start at once and share memory; reading and resizing with Pillow runs in parallel in them. Processes
+        are for preprocessing that is mostly Python; `preprocess` must then be picklable.
+    pin : bool
+        Put arrays into page-locked memory, from which a GPU copies faster.
+    """
+
+    def __init__(
+        self,
+        preprocess: Callable[[Sequence[Any]], Any],
+        *,
+        workers: int | None = None,
+        kind: Workers = "threads",
+        pin: bool = False,
+    ) -> None:
+        if kind not in ("threads", "processes"):
+            raise ValueError(f"loader is {kind!r}, not 'threads' or 'processes'")
+        if workers is not None and workers < 0:
+            raise ValueError(f"workers is {workers}; 0 or more are needed")
+        self._preprocess = preprocess
+        self._images = as_image_preprocessing(preprocess)
+        self._workers = min(_MAX_WORKERS, _cores()) if workers is None else workers
+        self._kind = kind
+        self._pin = pin
+
+    def batches(self, paths: Sequence[Any], batches: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
+        """Each batch's place among `paths`, and what `preprocess` makes of it."""
+        if not self._workers or len(paths) < 2:
+            for batch in batches:
+                yield batch, self._checked(self._preprocess(paths[batch]), len(paths[batch]))
+            return
+        with self._pool() as pool:
+            waiting: deque[tuple[slice, _PendingBatch]] = deque()
+            upcoming = iter(batches)
+            try:
+                while True:
+                    for batch in islice(upcoming, _BATCHES_AHEAD + 1 - len(waiting)):
+                        waiting.append((batch, self._submit(pool, paths[batch])))
+                    if not waiting:
+                        return
+                    batch, parts = waiting.popleft()
+                    yield batch, self._checked(parts.joined(), len(paths[batch]))
+            finally:  # what was read ahead is not needed any more when the consumer stops
+                for _, parts in waiting:
+                    parts.cancel()
+
+    @contextmanager
+    def _pool(self) -> Iterator[ThreadPoolExecutor | ProcessPoolExecutor]:
+        if self._kind == "threads":
+            pool: ThreadPoolExecutor | ProcessPoolExecutor = ThreadPoolExecutor(self._workers, "stimuli")
+        else:
+            import multiprocessing
+
+            pool = ProcessPoolExecutor(self._workers, mp_context=multiprocessing.get_context("spawn"))
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _submit(self, pool: ThreadPoolExecutor | ProcessPoolExecutor, paths: Sequence[Any]) -> "_PendingBatch":
+        size = max(1, -(-len(paths) // (2 * self._workers)))  # two parts a worker even out their lengths
+        chunks = [slice(start, min(start + size, len(paths))) for start in range(0, len(paths), size)]
+        if self._images is not None and self._images.shape is not None and self._kind == "threads":
+            out = _buffer((len(paths), *self._images.shape), pin=self._pin)
+            array = out if isinstance(out, np.ndarray) else out.numpy()
+            jobs = [pool.submit(_fill, self._images, paths[chunk], array[chunk]) for chunk in chunks]
+            return _PendingBatch(jobs, out)
+        return _PendingBatch([pool.submit(self._preprocess, paths[chunk]) for chunk in chunks], None)
+
+    def _checked(self, images: Any, expected: int) -> Any:
+        if len(images) != expected:
+            raise UserError(
+                f"preprocessing made {len(images)} inputs of {expected} stimuli",
+                remedy="it takes a list of paths and returns one entry for each",
+            )
+        return images
+
+
+class _PendingBatch:
+    """A batch that is being read in parts."""
+
+    def __init__(self, jobs: list[Future[Any]], out: Any) -> None:
+        self._jobs = jobs
+        self._out = out
+
+    def joined(self) -> Any:
+        parts = [job.result() for job in self._jobs]
+        return _joined(parts) if self._out is None else self._out
+
+    def cancel(self) -> None:
+        for job in self._jobs:
+            job.cancel()
+
+
+def _fill(images: ImagePreprocessing, paths: Sequence[Any], out: np.ndarray) -> None:
+    for path, row in zip(paths, out, strict=True):
+        images.into(path, row)
+
+
+def _joined(parts: list[Any]) -> Any:
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    if all(hasattr(part, "detach") for part in parts):
+        import torch
+
+        return torch.cat(parts)
+    if all(isinstance(part, dict) or hasattr(part, "keys") for part in parts):
+        return {name: _joined([part[name] for part in parts]) for name in parts[0]}
+    return [one for part in parts for one in part]
+
+
+def _buffer(shape: tuple[int, ...], *, pin: bool) -> Any:
+    if not pin:
+        return np.empty(shape, dtype=np.float32)
+    import torch
+
+    return torch.empty(shape, dtype=torch.float32, pin_memory=True)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_SHOW_PROGRESS_FROM = 1000  # stimuli
+
+TakeOutput = Callable[[str, Any], None]
+#: runs inputs through the model and hands each layer's output to `take` as soon as it is there
+Forward = Callable[[Any, TakeOutput], None]
+#: makes a model ready for recording from layers
+Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
+
+
+class Rows(Protocol):
+    """Where responses are written to, row by row."""
+
+    def __setitem__(self, rows: Any, values: Any, /) -> None: ...
+
+
+@dataclass
+class Pass:
+    """How stimuli go through a model.
+
+    Attributes
+    ----------
+    recorder : callable
+        See `Recorder`.
+    loader : Loader
+        Reads and preprocesses.
+    batch_size : int
+        Stimuli that are read at once; halved whenever memory runs out.
+    at_once : int
+        Most of them that are in the network at once.
+    kept : callable
+        Layer and its output → array of what is recorded of it, stimuli first.
+    hooks : mapping
+        Users' hooks on batches.
+    """
+
+    recorder: Recorder
+    loader: Loader
+    batch_size: int
+    at_once: int
+    kept: Callable[[str, Any], NDArray[Any]]
+    hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
+
+    def first(self, path: Any, layers: Sequence[str]) -> tuple[dict[str, NDArray[Any]], Any]:
+        """Responses of each layer to one stimulus, 1 × its output's shape; and the input that was made of it."""
+        ((_, images),) = self.loader.batches([path], [slice(0, 1)])
+        with self.recorder(layers) as forward:
+            return self._collected(forward, images, layers), images
+
+    def rest(
+        self,
+        paths: Sequence[Any],
+        shifts: Shifts | None,
+        destinations: Mapping[str, Rows],
+        *,
+        skip: int,
+        name: str,
+    ) -> None:
+        """Write every stimulus's responses but those of the first `skip` presentations of trial 0.
+
+        Row ``stimulus · trials + trial`` of a destination gets that stimulus's response in that trial.
+        """
+        trials = 1 if shifts is None else len(shifts.pixels)
+        start = skip if trials == 1 else 0
+        bounds = [
+            slice(first, min(first + self.batch_size, len(paths)))
+            for first in range(start, len(paths), self.batch_size)
+        ]
+        if not bounds:
+            return
+        with self.recorder(list(destinations)) as forward:
+            for batch, images in _progress(self.loader.batches(paths, bounds), len(paths), name):
+                for trial in range(trials):
+                    moved = images if shifts is None else shift_images(stack_images(images), shifts.pixels[trial])
+                    first = max(skip - batch.start, 0) if trial == 0 else 0
+                    rows = np.arange(batch.start + first, batch.stop) * trials + trial
+                    self._in_parts(forward, moved[first:] if first else moved, rows, destinations)
+
+    def _in_parts(
+        self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]
+    ) -> None:
+        start = 0
+        while start < len(rows):
+            part = slice(start, start + min(self.batch_size, self.at_once))
+            start += len(rows[part])
+            self._write(forward, images[part], rows[part], destinations)
+
+    def _write(self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]) -> None:
+        """Run one batch; in halves where memory does not suffice for all of it."""
+        done: set[str] = set()  # a row is written once: what got through before memory ran out is left alone then
+
+        def put(layer: str, values: NDArray[Any]) -> None:
+            if len(values) != len(rows):
+                raise UserError(
+                    f"layer {layer!r} gave {len(values)} responses to {len(rows)} stimuli",
+                    remedy="the first axis of a layer's output must be the stimuli; choose another layer",
+                )
+            destinations[layer][_slice(rows)] = values
+            done.add(layer)
+
+        try:
+            if self.hooks:
+                for layer, values in self._collected(forward, images, list(destinations)).items():
+                    put(layer, values)
+            else:
+                forward(
+                    images,
+                    lambda layer, output: put(layer, self.kept(layer, output)) if layer in destinations else None,
+                )
+        except Exception as error:
+            if len(rows) == 1 or not _out_of_memory(error):
+                raise
+        else:
+            return
+        half = len(rows) // 2
+        self.batch_size = min(self.batch_size, max(1, half))
+        _free()
+        left = {layer: rows_ for layer, rows_ in destinations.items() if layer not in done}
+        self._write(forward, images[:half], rows[:half], left)
+        self._write(forward, images[half:], rows[half:], left)
+
+    def _collected(self, forward: Forward, images: Any, layers: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Responses of one batch, copied, after the users' hooks."""
+        found: dict[str, NDArray[Any]] = {}
+        forward(images, lambda layer, output: found.__setitem__(layer, np.array(self.kept(layer, output))))
+        missing = [layer for layer in layers if layer not in found]
+        if missing:
+            raise UserError(f"the model returned nothing for {', '.join(missing)}", remedy="choose other layers")
+        batch: Any = OrderedDict((layer, found[layer]) for layer in layers)
+        for hook in tuple(self.hooks.values()):
+            batch = hook(batch)
+        return dict(batch)
+
+
+def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]]) -> Recorder:
+    """Recorder of a function that returns each layer's output."""
+
+    @contextmanager
+    def recorder(layers: Sequence[str]) -> Iterator[Forward]:
+        def forward(images: Any, take: TakeOutput) -> None:
+            for layer, output in get_activations(images, list(layers)).items():
+                take(layer, output)
+
+        yield forward
+
+    return recorder
+
+
+def stack_images(images: Any) -> Any:
+    """One array or tensor of a batch's images, … × height × width."""
+    if isinstance(images, list | tuple) and images and all(hasattr(image, "shape") for image in images):
+        if all(isinstance(image, np.ndarray) for image in images):
+            return np.stack(images)
+        import torch
+
+        return torch.stack([torch.as_tensor(image) for image in images])
+    if not hasattr(images, "shape") or len(images.shape) < 4:
+        raise UserError(
+            "the model's input is no array of images, stimuli × channels × height × width, that could be displaced",
+            remedy="let preprocessing return such an array, or do not ask for variance",
+        )
+    return images
+
+
+def _slice(rows: NDArray[np.intp]) -> Any:
+    """Rows that follow each other as a slice, which is quicker to write to."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first == len(rows) - 1 else rows
+
+
+def _out_of_memory(error: Exception) -> bool:
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    text = str(error)
+    return isinstance(error, RuntimeError) and ("out of memory" in text or "not enough memory" in text)
+
+
+def _free() -> None:
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _progress(batches: Iterator[tuple[slice, Any]], stimuli: int, name: str) -> Iterator[tuple[slice, Any]]:
+    """Go through `batches`; a run long enough to wait for shows how far it is, in a terminal only."""
+    if stimuli < _SHOW_PROGRESS_FROM or not sys.stderr.isatty():
+        yield from batches
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task(f"{name}: {stimuli} stimuli", total=stimuli)
+        for batch, images in batches:
+            yield batch, images
+            progress.update(task, completed=batch.stop)

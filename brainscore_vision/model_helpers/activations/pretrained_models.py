@@ -1,0 +1,200 @@
+"""Models of torchvision, timm and transformers, with their own preprocessing."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, from_settings, from_transforms
+from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
+
+__all__ = ["from_huggingface", "from_timm", "from_torchvision"]
+
+
+def from_torchvision(
+    model: Any, identifier: str | None = None, *, weights: Any = None, transforms: Any = None, **options: Any
+) -> PytorchWrapper:
+    """Make a model of torchvision an activations model.
+
+    Parameters
+    ----------
+    model : str or torch.nn.Module
+        Name as in ``torchvision.models.list_models()``, or a model; torchvision is imported for a name only.
+    identifier : str, optional
+        Name of the model; by default its name there.
+    weights : str or torchvision.models.Weights, optional
+        Which weights `model` has or, where it is a name, gets, such as ``'IMAGENET1K_V1'``; by default none.
+    transforms : callable, optional
+        What is done to images. By default what belongs to `weights`; without weights, both sides are resized to 224.
+    **options
+        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+
+    Returns
+    -------
+    PytorchWrapper
+
+    Raises
+    ------
+    UserError
+        If torchvision is needed and cannot be imported.
+
+    Examples
+    --------
+    >>> activations_model = from_torchvision("resnet18", weights="IMAGENET1K_V1")  # doctest: +SKIP
+    """
+    if isinstance(model, str):
+        try:
+            from torchvision.models import get_model, get_weight
+        except (ImportError, RuntimeError) as error:  # one built for another torch raises a RuntimeError
+            raise UserError(
+                f"torchvision cannot be imported: {error}",
+                remedy="install torch and torchvision from the same index, or pass the model itself",
+            ) from error
+        identifier = identifier or model
+        if isinstance(weights, str):
+            weights = get_weight(weights) if "." in weights else _weights(model, weights)
+        model = get_model(model, weights=weights)
+    if transforms is None and hasattr(weights, "transforms"):
+        transforms = weights.transforms()
+    preprocessing = ImagePreprocessing(resize=(224, 224)) if transforms is None else from_transforms(transforms)
+    return PytorchWrapper(model, preprocessing, identifier, **options)
+
+
+def _weights(model: str, name: str) -> Any:
+    from torchvision.models import get_model_weights
+
+    known = get_model_weights(model)
+    if name not in known.__members__:
+        raise UserError(f"{model} has no weights {name!r}", remedy=f"it has {', '.join(known.__members__)}")
+    return known[name]
+
+
+def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = True, **options: Any) -> PytorchWrapper:
+    """Make a model of timm an activations model, with the preprocessing that belongs to it.
+
+    Parameters
+    ----------
+    model : str or torch.nn.Module
+        Name as in ``timm.list_models()``, or a model made by timm.
+    identifier : str, optional
+        Name of the model; by default its name there.
+    pretrained : bool
+        Whether weights are fetched, where `model` is a name.
+    **options
+        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+
+    Returns
+    -------
+    PytorchWrapper
+
+    Raises
+    ------
+    UserError
+        If timm cannot be imported, or the model is prepared for in a way that is not known here.
+
+    Examples
+    --------
+    >>> activations_model = from_timm("resnet18", pretrained=False)  # doctest: +SKIP
+    """
+    try:
+        import timm
+        from timm.data import resolve_model_data_config
+    except (ImportError, RuntimeError) as error:  # a torchvision built for another torch raises a RuntimeError
+        raise UserError(
+            f"timm cannot be imported: {error}",
+            remedy="pip install 'brainscore[models]', with torch and torchvision from the same index",
+        ) from error
+    if isinstance(model, str):
+        identifier = identifier or model
+        model = timm.create_model(model, pretrained=pretrained)
+    identifier = identifier or getattr(model, "pretrained_cfg", {}).get("architecture")
+    preprocessing = _preprocessing(resolve_model_data_config(model))
+    return PytorchWrapper(model, preprocessing, identifier, **options)
+
+
+def _preprocessing(config: dict[str, Any]) -> ImagePreprocessing:
+    height, width = config["input_size"][1:]
+    mode, share = config.get("crop_mode", "center"), config.get("crop_pct") or 0.875
+    resized = (int(height / share), int(width / share))
+    if mode == "squash":
+        resize: int | tuple[int, int] = resized
+    elif mode == "center" and resized[0] == resized[1]:
+        resize = resized[0]
+    else:
+        raise UserError(
+            f"the model's images are cropped by {mode!r} to {height} × {width}, which is not known here",
+            remedy="make a PytorchWrapper with the preprocessing of timm.data.create_transform",
+        )
+    return ImagePreprocessing(
+        resize=resize,
+        crop=(height, width),
+        interpolation=config["interpolation"],
+        mean=tuple(config["mean"]),
+        std=tuple(config["std"]),
+    )
+
+
+def from_huggingface(
+    model: Any, processor: Any = None, identifier: str | None = None, *, preprocessing: Any = None, **options: Any
+) -> PytorchWrapper:
+    """Make a vision model of transformers an activations model.
+
+    Parameters
+    ----------
+    model : str or torch.nn.Module
+        Name on the hub, or folder (loaded by ``AutoModel``), or the model. Of a model of images and text, pass the
+        part for images, such as ``model.vision_model``.
+    processor : image processor, mapping, path or None
+        What says how images are prepared: the image processor, its settings, or ``preprocessor_config.json``. By
+        default the one beside `model`, which must then be a name or folder.
+    identifier : str, optional
+        Name of the model; by default that on the hub.
+    preprocessing : callable, optional
+        Instead of `processor`: list of paths → tensor.
+    **options
+        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+
+    Returns
+    -------
+    PytorchWrapper
+        Of outputs with several tensors the ``last_hidden_state``, else the first, is recorded.
+
+    Raises
+    ------
+    UserError
+        If the preprocessing is not given, or asks for what is not known here.
+
+    Notes
+    -----
+    Images are resized by Pillow, antialiased. Processors that resize tensors by torchvision differ from it by the
+    rounding of 8-bit levels.
+
+    Examples
+    --------
+    >>> activations_model = from_huggingface("facebook/dinov2-base")  # doctest: +SKIP
+    """
+    if isinstance(model, str):
+        import transformers
+
+        name = model
+        identifier = identifier or name.rsplit("/", 1)[-1]
+        if preprocessing is None and processor is None:
+            from transformers.image_processing_utils import BaseImageProcessor
+
+            processor = BaseImageProcessor.get_image_processor_dict(name)[0]
+        model = transformers.AutoModel.from_pretrained(name)
+    if preprocessing is None:
+        preprocessing = from_settings(_settings(processor))
+    return PytorchWrapper(model, preprocessing, identifier or type(model).__name__, **options)
+
+
+def _settings(processor: Any) -> Mapping[str, Any]:
+    if processor is None:
+        raise UserError("it is not known how images are prepared", remedy="pass processor or preprocessing")
+    if isinstance(processor, Mapping):
+        return processor
+    if isinstance(processor, str | Path):
+        return dict(json.loads(Path(processor).read_text()))
+    image_processor = getattr(processor, "image_processor", processor)  # of a processor for images and text
+    return dict(image_processor.to_dict())

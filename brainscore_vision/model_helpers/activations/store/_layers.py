@@ -1,0 +1,331 @@
+"""A stored layer: its key, its manifest, its values, and whether they agree."""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CheckedLayer",
+    "DamagedLayer",
+    "Manifest",
+    "StoredEntry",
+    "StoredLayer",
+    "checksum",
+    "data_file_key",
+    "is_key",
+    "layer_key",
+    "open_layer",
+    "plain_value",
+    "read_manifest",
+    "row_digest",
+    "verify_layer",
+]
+
+_FORMAT = 1  # counts up when the same parts come to mean other values
+
+
+def layer_key(parts: Mapping[str, Any]) -> str:
+    """Hash of all that a layer's values depend on.
+
+    Parameters
+    ----------
+    parts : mapping of str
+        Text, whole numbers, finite floats, booleans, None, and lists and mappings of these. The order of a mapping
+        does not matter; a tuple counts as a list; 1 and 1.0 are different.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits, the same in every process and on every machine.
+
+    Raises
+    ------
+    TypeError
+        If a part is anything else, such as an array or a path, whose text would not say what it holds.
+    ValueError
+        If a number is not finite.
+
+    Examples
+    --------
+    >>> layer_key({"layer": "conv1", "trials": 1}) == layer_key({"trials": 1, "layer": "conv1"})
+    True
+    >>> layer_key({"layer": "conv1"}) == layer_key({"layer": "conv2"})
+    False
+    """
+    content = json.dumps([_FORMAT, plain_value(parts)], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(content.encode("ascii")).hexdigest()
+
+
+def plain_value(value: Any, where: str = "parts") -> Any:
+    """Copy of a value in plain JSON types; anything else is refused, by name."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        if not math.isfinite(value):
+            raise ValueError(f"{where} is {value}; a key needs finite numbers")
+        return value
+    if isinstance(value, Mapping):
+        for name in value:
+            if type(name) is not str:
+                raise TypeError(f"{where} has the key {name!r} of type {type(name).__name__}; keys need to be str")
+        return {name: plain_value(item, f"{where}[{name!r}]") for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(item, f"{where}[{number}]") for number, item in enumerate(value)]
+    raise TypeError(
+        f"{where} is a {type(value).__name__}; a key is made of str, int, float, bool, None, lists and mappings"
+    )
+
+
+def is_key(name: str) -> bool:
+    """Whether `name` is written as :func:`layer_key` writes it."""
+    return len(name) == 64 and all(character in "0123456789abcdef" for character in name)
+
+
+_VERSION = 1
+_CHUNK = 1 << 24  # bytes that are read at once to check a layer
+
+
+class DamagedLayer(Exception):
+    """The file of a layer is not what its manifest says."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a layer without opening its values.
+
+    Attributes
+    ----------
+    key : str
+        Of `parts`.
+    file : str
+        Name of the file with the values, in the same folder.
+    shape : tuple of int
+        Stimuli × features (or × time × features).
+    dtype : str
+        As NumPy writes it, such as ``'<f4'``.
+    checksum : str
+        Of the values: sha256 of the rows' sha256, one row a stimulus.
+    nbytes : int
+        Size of the file.
+    created : float
+        Seconds since 1970.
+    parts, info : dict
+        What the key was made of; names for people, which are not part of the key.
+    """
+
+    key: str
+    file: str
+    shape: tuple[int, ...]
+    dtype: str
+    checksum: str
+    nbytes: int
+    created: float
+    parts: dict[str, Any] = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        """Write it as it stands on disk."""
+        return json.dumps({"version": _VERSION, **vars(self)}, indent=1).encode()
+
+    @classmethod
+    def from_json(cls, content: bytes, key: str) -> "Manifest":
+        """Read it; raises `DamagedLayer` where it is not one that this version wrote for `key`."""
+        try:
+            data = json.loads(content)
+            if data.pop("version") != _VERSION or data["key"] != key or data_file_key(data["file"]) != key:
+                raise DamagedLayer("its manifest is another layer's or another version's")
+            manifest = cls(**{**data, "shape": tuple(int(size) for size in data["shape"])})
+            if np.dtype(manifest.dtype).kind not in "biuf":
+                raise DamagedLayer(f"its manifest says dtype {manifest.dtype}")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise DamagedLayer(f"its manifest cannot be read: {error}") from error
+        return manifest
+
+
+@dataclass(frozen=True)
+class StoredEntry:
+    """A stored layer, as listed.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        What is known of it.
+    used : float
+        When it was last read or written, in seconds since 1970.
+    folder : Path
+        Where it lies.
+    """
+
+    manifest: Manifest
+    used: float
+    folder: Path
+
+    @property
+    def key(self) -> str:
+        """Key of the layer."""
+        return self.manifest.key
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the file of values."""
+        return self.manifest.nbytes
+
+    @property
+    def path(self) -> Path:
+        """The file of values."""
+        return self.folder / self.manifest.file
+
+    def named(self, name: str) -> str:
+        """Name for people (``'model'``, ``'layer'``, ``'stimulus_set'``): from the info, else the key's parts."""
+        value = self.manifest.info.get(name, self.manifest.parts.get(name))
+        return value if isinstance(value, str) else ""
+
+
+class CheckedLayer(NamedTuple):
+    """`state` is 'good' or 'wrong'; `found` says what is wrong."""
+
+    entry: StoredEntry
+    state: Literal["good", "wrong"]
+    found: str
+
+
+@dataclass(frozen=True, eq=False)
+class StoredLayer:
+    """A stored layer, opened.
+
+    Its values are mapped, not read: what is looked at comes from disk when it is looked at. They stay readable when
+    the layer is removed from the store.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        What is known of it.
+    array : numpy.memmap
+        Its values, stimuli × features, read-only. A plain array where there are none (no stimulus or no feature).
+    """
+
+    manifest: Manifest
+    array: NDArray[Any]
+
+    @property
+    def key(self) -> str:
+        """Key of the layer."""
+        return self.manifest.key
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the values, stimuli first."""
+        return self.manifest.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.array.dtype
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the key was made of."""
+        return self.manifest.parts
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Names for people."""
+        return self.manifest.info
+
+    def __repr__(self) -> str:
+        return f"StoredLayer({self.key[:12]}…, shape={self.shape}, dtype={self.dtype})"
+
+
+def data_file_key(name: str) -> str | None:
+    """Key of the layer whose values a file of this name holds: ``<key>.<32 digits>.npy``; else None."""
+    key, _, rest = name.partition(".")
+    unique, _, ending = rest.partition(".")
+    written_here = len(unique) == 32 and set(unique) <= set("0123456789abcdef")
+    return key if ending == "npy" and written_here and is_key(key) else None
+
+
+def read_manifest(folder: Path, key: str) -> Manifest:
+    """Read the manifest of `key`; raises `DamagedLayer`, or `FileNotFoundError` where there is none."""
+    return Manifest.from_json((folder / f"{key}.json").read_bytes(), key)
+
+
+def open_layer(folder: Path, manifest: Manifest) -> StoredLayer:
+    """Map the values. Raises `DamagedLayer` where the file cannot be the one of the manifest."""
+    with (folder / manifest.file).open("rb") as stream:
+        offset = _check(stream, manifest)
+        return StoredLayer(manifest, map_values(stream, manifest.dtype, manifest.shape, offset))
+
+
+def map_values(stream: BinaryIO, dtype: str, shape: tuple[int, ...], offset: int) -> NDArray[Any]:
+    """Values of an open ``.npy`` file, read-only; the map outlives both the stream and the file's name."""
+    if 0 in shape:  # there is nothing to map
+        empty = np.empty(shape, dtype)
+        empty.flags.writeable = False
+        return empty
+    return np.memmap(stream, dtype=dtype, mode="r", offset=offset, shape=shape)
+
+
+def _check(stream: BinaryIO, manifest: Manifest) -> int:
+    """Compare size and header with the manifest; return where the values start."""
+    size = os.fstat(stream.fileno()).st_size
+    if size != manifest.nbytes:
+        raise DamagedLayer(f"its file has {size} bytes, not {manifest.nbytes}")
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_column, dtype = read(stream)
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise DamagedLayer(f"its file has no readable header: {error}") from error
+    offset = stream.tell()
+    if (tuple(shape), dtype, by_column) != (manifest.shape, np.dtype(manifest.dtype), False):
+        raise DamagedLayer(f"its file holds {dtype} of shape {shape}, not {manifest.dtype} of shape {manifest.shape}")
+    if offset + dtype.itemsize * int(np.prod(manifest.shape, dtype=object)) != size:
+        raise DamagedLayer("its file is shorter than its header says")
+    return offset
+
+
+def row_digest(row: Any) -> bytes:
+    """Hash of one row's bytes."""
+    return hashlib.sha256(row).digest()
+
+
+def checksum(digests: list[bytes]) -> str:
+    """Hash of a layer from those of its rows, in order: rows may be written in any order, none is read again."""
+    return hashlib.sha256(b"".join(digests)).hexdigest()
+
+
+def verify_layer(entry: StoredEntry) -> CheckedLayer:
+    """Read all values again and compare them with the checksum of the manifest."""
+    manifest = entry.manifest
+    try:
+        with entry.path.open("rb") as stream:
+            _check(stream, manifest)
+            found = checksum([row_digest(row) for row in _rows(stream, manifest)])
+    except DamagedLayer as error:
+        return CheckedLayer(entry, "wrong", str(error))
+    except FileNotFoundError:
+        return CheckedLayer(entry, "wrong", "its file is missing")
+    except OSError as error:
+        return CheckedLayer(entry, "wrong", f"its file cannot be read: {error.strerror or error}")
+    return CheckedLayer(entry, "good" if found == manifest.checksum else "wrong", f"sha256:{found}")
+
+
+def _rows(stream: BinaryIO, manifest: Manifest) -> Iterator[memoryview]:
+    """Bytes of each row; read, not mapped, so that a failing disk is an error and no crash."""
+    row = int(np.prod(manifest.shape[1:], dtype=object)) * np.dtype(manifest.dtype).itemsize
+    if row == 0:
+        yield from (memoryview(b"") for _ in range(manifest.shape[0]))
+        return
+    per_chunk = max(_CHUNK // row, 1)
+    for start in range(0, manifest.shape[0], per_chunk):
+        block = memoryview(stream.read(row * min(per_chunk, manifest.shape[0] - start)))
+        for position in range(0, len(block), row):
+            yield block[position : position + row]

@@ -1,0 +1,204 @@
+"""Linear readouts of labels, fitted on labelled images."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.provenance import note
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets, index_lists, plain_label
+from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel
+
+__all__ = ["FittedReadout", "LogisticReadout", "ReadoutStimuli"]
+
+ReadoutStimuli = StimulusSet | str | Callable[[], StimulusSet]
+Aggregation = Literal["mean", "max"]
+ChoiceLabels = str | Sequence[str] | Mapping[str, Sequence[int]]
+
+
+class LogisticReadout:
+    """Standardisation and multinomial logistic regression; see :class:`ProbabilitiesMapping`.
+
+    Parameters
+    ----------
+    features : ndarray, stimuli × features
+        What to read out from.
+    labels : ndarray of str, stimuli
+        At least two different ones.
+    """
+
+    def __init__(self, features: NDArray[Any], labels: NDArray[Any]) -> None:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+
+        self.labels = np.array(list(dict.fromkeys(labels)), dtype=object)
+        if len(self.labels) < 2:
+            raise UserError(
+                f"all fitting stimuli have the label {self.labels[0]!r}" if len(labels) else "no fitting stimuli",
+                remedy="give stimuli of at least two labels",
+            )
+        index = {label: number for number, label in enumerate(self.labels)}
+        penalty = 1e-3 * (2 if len(self.labels) == 2 else 1)  # see Notes of ProbabilitiesMapping
+        self._scaler = StandardScaler()
+        self._regression = LogisticRegression(solver="newton-cg", C=penalty)
+        self._regression.fit(
+            self._scaler.fit_transform(features.astype(np.float64)), np.array([index[label] for label in labels])
+        )
+
+    def probabilities(self, features: NDArray[Any]) -> NDArray[np.float64]:
+        """Probability of each label (stimuli × labels, in order of first appearance); rows sum to 1."""
+        return self._regression.predict_proba(self._scaler.transform(features.astype(np.float64)))
+
+
+class FittedReadout:
+    """Labels of stimuli for a model that has no logits of ImageNet, by a readout that is fitted on labelled images.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model, for messages.
+    activations_model : callable
+        ``(stimuli, layers=[layer])`` → presentation × neuroid.
+    layers : list of str
+        What to read out from: the behavioural readout layer.
+    stimuli : StimulusSet, str or callable
+        Images with a column ``image_label``, shown as they are, so that each fills the model's input; the name of a
+        registered stimulus set; or a function that returns one. Labels are those to choose from, or synsets of
+        ImageNet.
+    """
+
+    def __init__(
+        self, identifier: str, activations_model: ActivationsModel, layers: Sequence[str], stimuli: ReadoutStimuli
+    ) -> None:
+        self._identifier = identifier
+        self._activations_model = activations_model
+        self._layers = list(layers)
+        self._given = stimuli
+        self._stimuli: StimulusSet | None = None
+        self._fitted: dict[tuple[str, ...], tuple[LogisticReadout, str]] = {}
+
+    def choose(
+        self, choice_labels: ChoiceLabels, stimuli: StimulusSet, aggregation: Aggregation = "mean", **options: Any
+    ) -> "ReadoutChoices":
+        """Label of each stimulus.
+
+        Fitted are the images that have one of `choice_labels`; where these are not labels of the images, the images of
+        the ImageNet classes that `choice_labels` stand for, whose probabilities are aggregated as those of logits are.
+
+        Raises
+        ------
+        UserError
+            If no image has one of the labels.
+        """
+        classes = self._classes(choice_labels)
+        readout, description = self._fit(tuple(dict.fromkeys(name for names in classes.values() for name in names)))
+        features = self._features(stimuli, **options)
+        probabilities = readout.probabilities(features.values)
+        column = {label: position for position, label in enumerate(readout.labels)}
+        reduce = np.mean if aggregation == "mean" else np.max
+        of_labels = np.stack(
+            [reduce(probabilities[:, [column[name] for name in names]], axis=1) for names in classes.values()], axis=1
+        )
+        note("readout", text=description)
+        return ReadoutChoices(np.array(list(classes), dtype=object)[of_labels.argmax(axis=1)], features, description)
+
+    def _classes(self, choice_labels: ChoiceLabels) -> dict[str, list[str]]:
+        """Labels of the images that each label to choose from stands for."""
+        labels = list(dict.fromkeys(self._images["image_label"]))
+        synsets = set(imagenet_synsets())
+        of_imagenet = synsets.issuperset(labels)
+        if isinstance(choice_labels, str) and choice_labels == "imagenet":
+            if not of_imagenet:
+                other = next(label for label in labels if label not in synsets)
+                raise UserError(
+                    f"the readout of {self._identifier!r} is fitted on images with the label {other!r}",
+                    remedy="pass readout_stimuli whose image_label are ImageNet synsets, such as 'n01440764'",
+                )
+            return {label: [label] for label in labels}
+        by_name = {plain_label(label): label for label in labels}
+        if not isinstance(choice_labels, str):
+            names = {label: plain_label(label) for label in choice_labels}
+            if by_name.keys() >= set(names.values()):
+                return {label: [by_name[name]] for label, name in names.items()}
+            if not of_imagenet:
+                self._refuse([label for label, name in names.items() if name not in by_name])
+        known, shown = imagenet_synsets(), set(labels)
+        lists = index_lists(choice_labels)
+        classes = {
+            label: [known[index] for index in indices if known[index] in shown] for label, indices in lists.items()
+        }
+        self._refuse([label for label, names in classes.items() if not names])
+        return classes
+
+    def _refuse(self, missing: Sequence[str]) -> None:
+        if missing:
+            raise UserError(
+                f"the readout of {self._identifier!r} has no images of {', '.join(map(repr, missing))}",
+                remedy="pass readout_stimuli whose image_label are the labels to choose from, or ImageNet synsets",
+            )
+
+    def _fit(self, labels: tuple[str, ...]) -> tuple[LogisticReadout, str]:
+        key = tuple(sorted(labels))
+        if key not in self._fitted:
+            images = self._images[self._images["image_label"].isin(labels)]
+            features = self._features(images)
+            name = images.identifier or "a stimulus set without identifier"
+            description = (
+                f"fitted readout: labels are read out of layer {', '.join(self._layers)} by logistic regression on "
+                f"{len(images)} images of {len(labels)} labels of {name}"
+            )
+            self._fitted[key] = LogisticReadout(features.values, features["image_label"].values), description
+        return self._fitted[key]
+
+    def _features(self, stimuli: StimulusSet, **options: Any) -> NeuroidAssembly:
+        return self._activations_model(stimuli, layers=self._layers, **options).transpose("presentation", "neuroid")
+
+    @property
+    def _images(self) -> StimulusSet:
+        if self._stimuli is None:
+            given: Any = self._given
+            if isinstance(given, str):
+                from brainscore_vision import load_stimulus_set
+
+                given = load_stimulus_set(given)
+            elif not isinstance(given, StimulusSet):
+                given = given()
+            if not isinstance(given, StimulusSet) or "image_label" not in given.columns:
+                raise UserError(
+                    f"the readout of {self._identifier!r} has no labelled images to be fitted on",
+                    remedy="pass readout_stimuli=StimulusSet(…) with a column 'image_label'",
+                )
+            if _some_missing(given["image_label"]):
+                raise UserError(
+                    f"some readout_stimuli of {self._identifier!r} have no 'image_label'",
+                    remedy="label them or leave them out",
+                )
+            self._stimuli = given
+        return self._stimuli
+
+
+class ReadoutChoices:
+    """What a fitted readout chose.
+
+    Attributes
+    ----------
+    labels : ndarray of str
+        One a presentation.
+    features : NeuroidAssembly
+        Of the stimuli, with the coordinates of their presentations.
+    description : str
+        On what the readout was fitted.
+    """
+
+    def __init__(self, labels: NDArray[Any], features: NeuroidAssembly, description: str) -> None:
+        self.labels = labels
+        self.features = features
+        self.description = description
+
+
+def _some_missing(labels: Iterable[Any]) -> bool:
+    return any(label is None or label != label for label in labels)

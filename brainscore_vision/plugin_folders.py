@@ -1,0 +1,114 @@
+"""Plugin folders: their kind, what they register, and where new ones belong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore_core.plugins import Registry
+
+__all__ = [
+    "KNOWN_PARENTS",
+    "PLUGINS_VARIABLE",
+    "PLUGIN_KINDS",
+    "is_discoverable",
+    "make_discoverable",
+    "plugin_folder_of",
+    "registrations_in",
+    "source_checkout",
+]
+
+PLUGINS_VARIABLE = "BRAINSCORE_PLUGINS"
+PLUGIN_KINDS: Mapping[str, str] = {"benchmark": "benchmarks", "data": "data", "metric": "metrics", "model": "models"}
+"""Kind of a plugin → folder that holds all of its kind."""
+
+KNOWN_PARENTS = (
+    "V1", "V2", "V4", "IT", "behavior", "engineering", "control",
+    "neural_vision", "behavior_vision", "engineering_vision", "average_vision",
+    "V1-orientation", "V1-spatial_frequency", "V1-response_selectivity", "V1-receptive_field_size",
+    "V1-surround_modulation", "V1-texture_modulation", "V1-response_magnitude",
+)  # fmt: skip
+"""Parents under which benchmarks are averaged; beside them, each study may have groups of its own."""
+
+
+def plugin_folder_of(path: Path) -> Path | None:
+    """The plugin that a file or folder belongs to: the innermost ``<kind>/<plugin>/`` with an ``__init__.py``.
+
+    Examples
+    --------
+    >>> plugin_folder_of(Path(__file__).parent / "models" / "pixels" / "model.py").name
+    'pixels'
+    >>> plugin_folder_of(Path(__file__)) is None
+    True
+    """
+    path, package = path.absolute(), Path(__file__).absolute().parent
+    for folder in (path, *path.parents):
+        if package.is_relative_to(folder):
+            return None  # a checkout may lie in a folder called "data"
+        if folder.parent.name in PLUGIN_KINDS.values() and not folder.name.startswith((".", "_")):
+            return folder if (folder / "__init__.py").is_file() else None
+    return None
+
+
+def is_discoverable(root: Path) -> bool:
+    """Whether plugins are looked for in a folder that holds ``models/`` and so on."""
+    from brainscore_vision import plugin_index
+
+    return any(known.folder.resolve() == root.resolve() for known in plugin_index.roots)
+
+
+def make_discoverable(folder: Path) -> None:
+    """Let a plugin be found in this process and those that it starts, wherever its folder lies.
+
+    Parameters
+    ----------
+    folder : Path
+        The plugin's own folder, such as ``lab/models/mine``.
+
+    Raises
+    ------
+    UserError
+        If it is no plugin's folder.
+    """
+    if folder.absolute().parent.name not in PLUGIN_KINDS.values():
+        raise UserError(
+            f"{folder} does not lie in a folder called {', '.join(PLUGIN_KINDS.values())}",
+            remedy="lay it out as PLUGINS/models/my_model, so that its kind is known",
+        )
+    if not (folder / "__init__.py").is_file():
+        raise UserError(f"{folder} has no __init__.py", remedy="a plugin's __init__.py registers what it offers")
+    root = folder.absolute().parent.parent
+    if not is_discoverable(root):
+        os.environ[PLUGINS_VARIABLE] = os.pathsep.join([*filter(None, [os.environ.get(PLUGINS_VARIABLE)]), str(root)])
+
+
+def registrations_in(folder: Path) -> Iterator[tuple[Registry[Any], str]]:
+    """What a plugin registers: registries and keys.
+
+    Parameters
+    ----------
+    folder : Path
+        The plugin's folder, among those where plugins are looked for.
+    """
+    import brainscore_vision
+
+    wanted = folder.resolve()
+    for name in brainscore_vision.plugin_index.registries:
+        registry: Registry[Any] = getattr(brainscore_vision, name)
+        for key in registry:
+            if any(place.folder is not None and place.folder.resolve() == wanted for place in registry.locations(key)):
+                yield registry, key
+
+
+def source_checkout(start: Path | None = None) -> Path | None:
+    """Root of the source checkout that a folder (by default the working directory) lies in; None outside of one."""
+    start = (start or Path.cwd()).absolute()
+    for folder in (start, *start.parents):
+        if (folder / "pyproject.toml").is_file() and (folder / "brainscore_vision" / "__init__.py").is_file():
+            return folder
+    return None

@@ -1,0 +1,48 @@
+"""Submissions: plugins read from a ZIP file, folder or repository, and examined without running them.
+
+>>> from pathlib import Path
+>>> import brainscore_vision
+>>> package = read_folder(Path(brainscore_vision.__file__).parent / "models" / "pixels")
+>>> [plugin.path for plugin in package.plugins]
+['models/pixels']
+>>> [finding.check for finding in examine(package) if finding.severity == "error"]  # it is registered already
+['identifier']
+"""
+
+from brainscore_vision.submission.examination import examine, registered_elsewhere, registered_here
+from brainscore_vision.submission.layout import KIND_FOLDERS as KINDS
+from brainscore_vision.submission.package import (
+    Finding,
+    Limits,
+    Package,
+    Registered,
+    SubmittedPlugin,
+    errors_among,
+    sort_findings,
+    unpack,
+)
+from brainscore_vision.submission.plugin_source import DeclaredFile, declared_files
+from brainscore_vision.submission.readers import read_folder, read_zip
+from brainscore_vision.submission.repositories import is_pull, read_git, read_pull
+
+__all__ = [
+    "KINDS",
+    "DeclaredFile",
+    "Finding",
+    "Limits",
+    "Package",
+    "Registered",
+    "SubmittedPlugin",
+    "declared_files",
+    "errors_among",
+    "examine",
+    "is_pull",
+    "read_folder",
+    "read_git",
+    "read_pull",
+    "read_zip",
+    "registered_elsewhere",
+    "registered_here",
+    "sort_findings",
+    "unpack",
+]

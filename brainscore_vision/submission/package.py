@@ -1,0 +1,291 @@
+"""A submission's files, its plugins, the limits on their size, and the findings about them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, Self
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins._static import Scan, scan_file
+
+__all__ = [
+    "REGISTRIES",
+    "Finding",
+    "Limits",
+    "Package",
+    "Registered",
+    "Severity",
+    "SubmittedPlugin",
+    "errors_among",
+    "sort_findings",
+    "unpack",
+    "write_files",
+]
+
+Severity = Literal["error", "warning", "note"]
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about a submission that its submitter should know.
+
+    Attributes
+    ----------
+    severity : {'error', 'warning', 'note'}
+        With an error nothing is run; a warning is for whoever reads it; a note says what was done.
+    check : str
+        What was looked at, in a word or two.
+    file : str
+        Path in the submission; empty where it is about all of it.
+    line : int or None
+        From 1.
+    message, remedy : str
+        What there is, and what to do about it.
+    """
+
+    severity: Severity
+    check: str
+    file: str
+    line: int | None
+    message: str
+    remedy: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain types, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Make one of what `as_dict` gave."""
+        return cls(**{name: values[name] for name in cls.__dataclass_fields__})
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
+        return f"{place}{self.severity}: {self.message}"
+
+
+def errors_among(findings: Iterable[Finding]) -> list[Finding]:
+    """Those that must be mended."""
+    return [finding for finding in findings if finding.severity == "error"]
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each once, by file and line; in one place the worst first."""
+    unique = dict.fromkeys(findings)
+    return tuple(sorted(unique, key=lambda one: (one.file, one.line or 0, _ORDER[one.severity], one.message)))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may hold: code, not data.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of all its files together.
+    file : int
+        Bytes of one file.
+    source : int
+        Bytes of one file of Python.
+    nodes, all_nodes : int
+        Parts of one such file once it is parsed, and of all together.
+    depth : int
+        How deep expressions may be nested in it.
+    members : int
+        Files in an archive, counting those that are left out.
+    ratio : int
+        How many times larger than in the archive a file may be, once it is large.
+    plugins : int
+        Plugins.
+    repository : int
+        Bytes of what is fetched of a Git repository.
+    seconds : float
+        How long fetching it may take.
+    """
+
+    size: int = 20_000_000
+    file: int = 5_000_000
+    source: int = 1_000_000
+    nodes: int = 60_000
+    all_nodes: int = 250_000
+    depth: int = 100
+    members: int = 5_000
+    ratio: int = 100
+    plugins: int = 50
+    repository: int = 300_000_000
+    seconds: float = 120
+
+    @property
+    def archive(self) -> int:
+        """Bytes of an archive: its files need not be packed, and each has a head."""
+        return self.size + 2_000_000
+
+
+REGISTRIES: Mapping[str, str] = {
+    "benchmark_registry": "benchmarks",
+    "data_registry": "data",
+    "metric_registry": "metrics",
+    "model_registry": "models",
+    "stimulus_set_registry": "data",
+}
+"""Registry → folder of the plugins that register there."""
+
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same content is the same archive, whenever it is made
+
+
+@dataclass(frozen=True)
+class Registered:
+    """``registry[key] = …`` in line `line` of a plugin's ``__init__.py``."""
+
+    registry: str
+    key: str
+    line: int
+
+
+@dataclass(frozen=True)
+class SubmittedPlugin:
+    """A plugin of a submission: kind (``'models'``, …), name of its folder, what it registers."""
+
+    kind: str
+    name: str
+    registrations: tuple[Registered, ...]
+
+    @property
+    def path(self) -> str:
+        """Its folder: ``models/mine``."""
+        return f"{self.kind}/{self.name}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain types, for JSON."""
+        listed = [{"registry": one.registry, "key": one.key, "line": one.line} for one in self.registrations]
+        return {"kind": self.kind, "name": self.name, "registrations": listed}
+
+
+@dataclass(frozen=True, eq=False)
+class Package:
+    """A submission.
+
+    Attributes
+    ----------
+    files : mapping
+        Path, such as ``models/mine/__init__.py``, → content; sorted.
+    findings : tuple of Finding
+        What was left out or moved in reading.
+    address, commit : str
+        Of the repository, where it comes from one.
+    folders : mapping
+        Path of a plugin, such as ``models/mine`` → where it stood in what was read.
+    """
+
+    files: Mapping[str, bytes]
+    findings: tuple[Finding, ...] = ()
+    address: str = ""
+    commit: str = ""
+    folders: Mapping[str, str] = field(default_factory=dict)
+
+    @functools.cached_property
+    def scans(self) -> Mapping[str, Scan]:
+        """What the static index reads of each plugin, by its folder; paths in it are those of `files`."""
+        with tempfile.TemporaryDirectory(prefix="brainscore-read-") as name:
+            folder = Path(name)
+            write_files({path: content for path, content in self.files.items() if path.endswith(".py")}, folder)
+            found = {}
+            for path in dict.fromkeys("/".join(file.split("/")[:2]) for file in self.files):
+                file = folder / path / "__init__.py"
+                if file.is_file():
+                    scan = scan_file(file, tuple(REGISTRIES))
+                    error = None if scan.error is None else scan.error.replace(f"{folder}{os.sep}", "")
+                    found[path] = scan._replace(error=error, depends=())
+                else:
+                    found[path] = Scan()
+            return found
+
+    @functools.cached_property
+    def plugins(self) -> tuple[SubmittedPlugin, ...]:
+        """Its plugins, by path."""
+        return tuple(
+            SubmittedPlugin(kind, name, tuple(Registered(*one) for one in scan.registrations))
+            for (kind, name), scan in sorted((path.split("/"), scan) for path, scan in self.scans.items())
+        )
+
+    def of(self, plugin: SubmittedPlugin) -> dict[str, bytes]:
+        """The files of one plugin."""
+        return {path: content for path, content in self.files.items() if path.startswith(f"{plugin.path}/")}
+
+    def to_zip(self) -> bytes:
+        """As an archive: the same files are the same bytes, on every machine."""
+        return self._archive
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of that archive."""
+        return hashlib.sha256(self._archive).hexdigest()
+
+    @functools.cached_property
+    def _archive(self) -> bytes:
+        return canonical_zip(self.files)
+
+
+def canonical_zip(files: Mapping[str, bytes]) -> bytes:
+    """Pack files: sorted, without times, not compressed, as what compression makes differs between libraries."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for path in sorted(files):
+            member = zipfile.ZipInfo(path, _DATE)
+            member.create_system = 3
+            member.external_attr = (stat.S_IFREG | 0o644) << 16
+            archive.writestr(member, files[path])
+    return stream.getvalue()
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """Write what `Package.to_zip` gave into an empty folder.
+
+    Parameters
+    ----------
+    archive : bytes
+        The archive.
+    folder : Path
+        Is made if it is not there.
+
+    Raises
+    ------
+    UserError
+        If it is no such archive, or the folder is not empty.
+    """
+    folder = Path(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty", remedy="name an empty folder")
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as store:
+            files = {member.filename: store.read(member) for member in store.infolist()}
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise UserError(f"this is no archive of a submission: {error}", remedy="read it with read_zip first") from error
+    for path in files:
+        parts = path.split("/")
+        if len(parts) < 3 or parts[0] not in REGISTRIES.values() or not all(map(_is_plain, parts)):
+            raise UserError(f"this is no archive of a submission: it holds {path!r}", remedy="read it with read_zip")
+    write_files(files, folder)
+
+
+def _is_plain(part: str) -> bool:
+    return part not in ("", ".", "..") and "\\" not in part and "\0" not in part
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files below a folder; their paths were checked before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        target = folder / PurePosixPath(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)

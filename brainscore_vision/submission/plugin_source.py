@@ -1,0 +1,319 @@
+"""The Python source of submitted plugins: parsed, and the files that it declares to fetch."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins._literals import UNKNOWN, Literals, parse
+from brainscore_vision.submission.package import Finding, Package, Severity, SubmittedPlugin, write_files
+
+__all__ = [
+    "DeclaredFile",
+    "Source",
+    "called_name",
+    "declared_files",
+    "expression_text",
+    "is_test",
+    "read_declared",
+    "sources_of",
+    "syntax_problem",
+    "syntax_size",
+]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: its path in the submission, and what stands in it."""
+
+    path: str
+    tree: ast.Module
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it holds tests."""
+        return is_test(self.path)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is one of tests, by its name."""
+    name = path.rpartition("/")[2]
+    return name == "conftest.py" or name == "test.py" or (name.startswith("test_") and name.endswith(".py"))
+
+
+def sources_of(package: Package, plugin: SubmittedPlugin) -> Iterator[Source]:
+    """Those that can be parsed."""
+    for path, content in package.of(plugin).items():
+        if path.endswith(".py") and (tree := _parsed(content)) is not None:
+            yield Source(path, tree)
+
+
+def _parsed(content: bytes) -> ast.Module | None:
+    try:
+        return parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def syntax_problem(content: bytes) -> tuple[int | None, str] | None:
+    """Line and reason for which a file is no Python; None where it is."""
+    try:
+        parse(content)
+    except SyntaxError as error:
+        return error.lineno, error.msg
+    except (ValueError, RecursionError, MemoryError) as error:
+        return None, str(error) or "it is nested too deeply"
+    return None
+
+
+def syntax_size(content: bytes) -> tuple[int, int]:
+    """How many parts a file of Python has, and how deep its expressions are nested; 0 where it cannot be parsed."""
+    tree = _parsed(content)
+    waiting: list[tuple[ast.AST, int]] = [] if tree is None else [(tree, 0)]
+    count = deepest = 0
+    while waiting:
+        node, depth = waiting.pop()
+        count += 1
+        deepest = max(deepest, depth)
+        waiting += [(one, depth + isinstance(one, ast.expr)) for one in ast.iter_child_nodes(node)]
+    return count, deepest
+
+
+def expression_text(node: ast.AST) -> str:
+    """An expression as source; empty where it cannot be written."""
+    try:
+        return ast.unparse(node)
+    except (ValueError, RecursionError):  # numbers of thousands of digits; what is nested too deeply
+        return ""
+
+
+def called_name(node: ast.AST) -> str:
+    """Last part of the name of what a call calls; empty where there is none."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+_SHA1, _SHA256 = re.compile(r"[0-9a-fA-F]{40}"), re.compile(r"[0-9a-fA-F]{64}")
+_FORMS: Mapping[str, tuple[str, ...]] = {
+    "load_stimulus_set_from_s3": (
+        *("identifier", "bucket", "csv_sha1", "zip_sha1", "csv_version_id", "zip_version_id", "filename_prefix"),
+    ),
+    "load_assembly_from_s3": (
+        *("identifier", "version_id", "sha1", "bucket", "cls", "stimulus_set_loader", "merge_stimulus_set_meta"),
+        "filename_prefix",
+    ),
+    "load_file_from_s3": ("bucket", "path", "local_filepath", "sha1", "version_id"),
+    "load_folder_from_s3": ("bucket", "folder_path", "filename_version_sha", "save_directory"),
+    "load_file": ("bucket", "relative_path", "version_id", "folder_name", "sha1"),
+    "load_weight_file": ("bucket", "relative_path", "version_id", "sha1", "folder_name"),
+    "load_stimulus_set_from_url": ("identifier", "csv_url", "csv_sha256", "zip_url", "zip_sha256", "files"),
+    "load_assembly_from_url": ("identifier", "url", "sha256", "cls", "stimulus_set_loader", "merge_stimulus_set_meta"),
+    "load_file_from_url": ("url", "local_filepath", "sha1", "sha256"),
+    "fetch": ("url", "sha256", "sha1", "version_id"),
+    "download_weight_file": ("url", "folder", "sha256"),
+}
+"""Loaders, and their arguments in order."""
+_NEEDED = frozenset(
+    {"identifier", "bucket", "path", "relative_path", "folder_path", "url", "csv_url", "filename_version_sha"}
+)
+_COULD_BE_OTHERS = frozenset({"fetch", "load_file"})  # names that plugins give to functions of their own
+_Report = Callable[[Severity, str, str], None]
+_UPLOAD = "register what the upload printed, as it stands"
+
+
+@dataclass(frozen=True)
+class DeclaredFile:
+    """A file that a plugin fetches.
+
+    Attributes
+    ----------
+    url : str
+        Where it is.
+    sha1, sha256, version_id : str or None
+        What it must be.
+    bucket : str
+        Of its object, as the plugin names it; empty where it is on the web.
+    file, line : str, int
+        Where the plugin says so.
+    """
+
+    url: str
+    sha1: str | None
+    sha256: str | None
+    version_id: str | None
+    bucket: str
+    file: str
+    line: int
+
+
+class _FileArguments(NamedTuple):
+    """A file of a call, before its address is known."""
+
+    bucket: str
+    key: str
+    sha1: object = None
+    sha256: object = None
+    version_id: object = None
+    names: tuple[str, str] = ("sha1", "version_id")
+    """What its arguments are called."""
+
+
+def declared_files(package: Package) -> tuple[DeclaredFile, ...]:
+    """Files that the plugins fetch, as far as their source says so outright: each once.
+
+    Parameters
+    ----------
+    package : Package
+        The submission.
+
+    Returns
+    -------
+    tuple of DeclaredFile
+        Those whose address can be read; where a hash cannot be, it is None. `examine` says what is wrong with them.
+    """
+    return read_declared(package)[0]
+
+
+def read_declared(package: Package) -> tuple[tuple[DeclaredFile, ...], list[Finding]]:
+    """The files, and what is wrong with how they are declared."""
+    files: dict[tuple[str, object, object, object], DeclaredFile] = {}
+    findings: list[Finding] = []
+    with tempfile.TemporaryDirectory(prefix="brainscore-read-") as name:
+        folder = Path(name)
+        write_files({path: content for path, content in package.files.items() if path.endswith(".py")}, folder)
+        for plugin in package.plugins:
+            for source in sources_of(package, plugin):
+                if source.is_test:
+                    continue
+                literals = Literals(source.tree, (folder / source.path).parent)
+                own = {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
+                for call in _calls(source.tree, own):
+                    for one in _read(call, literals, source.path, findings):
+                        files.setdefault((one.url, one.sha1, one.sha256, one.version_id), one)
+    return tuple(files.values()), findings
+
+
+def _calls(tree: ast.Module, own: set[str]) -> Iterator[ast.Call]:
+    imported = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                for alias in node.names}  # fmt: skip
+    for node in ast.walk(tree):
+        name = called_name(node)
+        if not isinstance(node, ast.Call) or name not in _FORMS or name in own:
+            continue
+        if name not in _COULD_BE_OTHERS or (isinstance(node.func, ast.Name) and name in imported):
+            yield node
+
+
+def _read(call: ast.Call, literals: Literals, path: str, findings: list[Finding]) -> Iterator[DeclaredFile]:
+    form = _FORMS[called_name(call)]
+    given = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
+    given |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
+    unclear = any(word.arg is None for word in call.keywords) or any(isinstance(one, ast.Starred) for one in call.args)
+    unclear = unclear or any(
+        given.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix")
+    )
+    missing = [name for name in form if name in _NEEDED and not isinstance(given.get(name), str | list)]
+    if unclear or missing:
+        what = f"what {called_name(call)} fetches is only known when it runs, so that nothing is fetched beforehand"
+        remedy = "write its arguments out: buckets, paths, versions and hashes as texts"
+        findings.append(Finding("warning", "declared files", path, call.lineno, what, remedy))
+        return
+    try:
+        for wanted in _file_arguments(called_name(call), given):
+            yield _declared(wanted, path, call, findings)
+    except (UserError, ValueError, TypeError) as error:
+        message = error.message if isinstance(error, UserError) else f"{called_name(call)}: {error}"
+        findings.append(Finding("error", "declared files", path, call.lineno, message, _UPLOAD))
+
+
+def _file_arguments(name: str, given: Mapping[str, object]) -> Iterator[_FileArguments]:
+    get = given.get
+    bucket, identifier = str(get("bucket") or ""), str(get("identifier") or "").replace(".", "_")
+    if name == "load_stimulus_set_from_s3":
+        stem = _prefix(get("filename_prefix"), "stimulus_") + identifier
+        for kind in ("csv", "zip"):
+            sha1, words = get(f"{kind}_sha1"), (f"{kind}_sha1", f"{kind}_version_id")
+            if kind == "csv" or "zip_sha1" not in given or sha1 is not None:
+                yield _FileArguments(bucket, f"{stem}.{kind}", sha1, None, get(f"{kind}_version_id"), words)
+    elif name == "load_assembly_from_s3":
+        stem = _prefix(get("filename_prefix"), "assy_") + identifier
+        yield _FileArguments(bucket, f"{stem}.nc", get("sha1"), None, get("version_id"))
+    elif name == "load_file_from_s3":
+        yield _FileArguments(bucket, str(get("path")), get("sha1"), None, get("version_id"))
+    elif name in ("load_file", "load_weight_file"):
+        folder = get("folder_name")
+        folder = "models" if folder is None else str(folder).strip("/")
+        yield _FileArguments(bucket, f"{folder}/{get('relative_path')}", get("sha1"), None, get("version_id"))
+    elif name == "load_folder_from_s3":
+        rows = get("filename_version_sha")
+        for file, version, sha1 in rows if isinstance(rows, list) else ():
+            yield _FileArguments(bucket, f"{get('folder_path')}/{file}", sha1, None, version)
+    elif name == "load_stimulus_set_from_url":
+        yield _FileArguments("", str(get("csv_url")), None, get("csv_sha256"), None, ("csv_sha256", ""))
+        if get("zip_url") is not None:
+            yield _FileArguments("", str(get("zip_url")), None, get("zip_sha256"), None, ("zip_sha256", ""))
+        for one in _listed(get("files")):
+            yield _FileArguments("", str(one.get("url")), one.get("sha1"), one.get("sha256"), None, ("sha256", ""))
+    else:
+        yield _FileArguments("", str(get("url")), get("sha1"), get("sha256"), get("version_id"), ("sha256", ""))
+
+
+def _listed(files: object) -> list[Mapping[str, object]]:
+    """Files by themselves, in place of an archive."""
+    if files is None:
+        return []
+    if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
+        raise UserError("which files belong to the stimuli is only known when it runs")
+    return files
+
+
+def _prefix(given: object, default: str) -> str:
+    return default if given is None else str(given)
+
+
+def _declared(wanted: _FileArguments, path: str, call: ast.Call, findings: list[Finding]) -> DeclaredFile:
+    def found(severity: Severity, message: str, remedy: str) -> None:
+        findings.append(Finding(severity, "declared files", path, call.lineno, message, remedy))
+
+    url = wanted.key
+    if wanted.bucket:
+        from brainscore_core.supported_data_standards.brainio.remote_files import object_request
+
+        url = object_request(wanted.bucket, wanted.key, sha1=None, version_id=None).url
+    elif not url.startswith(("https://", "http://")):
+        raise UserError(f"{url!r} is no address on the web")
+    word, version_word = wanted.names
+    shown = wanted.key.rpartition("/")[2]
+    sha1 = _hash(wanted.sha1, _SHA1, "sha1, which has 40 hexadecimal digits", shown, found)
+    sha256 = _hash(wanted.sha256, _SHA256, "sha256, which has 64 hexadecimal digits", shown, found)
+    if wanted.sha1 is None and wanted.sha256 is None:
+        found("error", f"{shown} is fetched without a hash", f"pass {word}: what is fetched is held to it")
+    version = wanted.version_id
+    if version is UNKNOWN:
+        found("warning", f"{version_word} of {shown} is only known when it runs", "write it out as a text")
+    elif wanted.bucket and version_word and not version:
+        what = f"{shown} has no {version_word}: a later upload of the same name replaces it"
+        found("warning", what, "pass the version that the upload printed")
+    text = str(version) if isinstance(version, str) and version else None
+    return DeclaredFile(url, sha1, sha256, text, wanted.bucket, path, call.lineno)
+
+
+def _hash(value: object, form: re.Pattern[str], what: str, shown: str, found: _Report) -> str | None:
+    if value is None:
+        return None
+    if value is UNKNOWN:
+        found("warning", f"the hash of {shown} is only known when it runs", "write it out as a text")
+        return None
+    if not isinstance(value, str) or not form.fullmatch(value):
+        found("error", f"the hash of {shown} is {value!r}, which is no {what}", "pass the hash that packaging printed")
+        return None
+    return value.lower()

@@ -1,0 +1,463 @@
+"""Readers of submissions from folders and ZIP files."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from brainscore_core.errors import UserError
+from brainscore_vision.submission.layout import (
+    JUNK_FOLDERS,
+    KIND_FOLDERS,
+    Layout,
+    escapes_folder,
+    file_category,
+    is_unsafe_name,
+    plan_layout,
+)
+from brainscore_vision.submission.package import Finding, Limits, Package, sort_findings
+from brainscore_vision.submission.plugin_source import syntax_size
+
+__all__ = ["Budget", "read_folder", "read_tree", "read_zip"]
+
+
+class Tree(Protocol):
+    """Files of an archive, a folder or a commit."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Paths of the plain files, with ``/``."""
+
+    @property
+    def links(self) -> Sequence[str]:
+        """Paths of links, and of other repositories."""
+
+    def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
+        """Contents; of a file that is too large, no more than shows that it is."""
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        """Those of the paths whose content is not that of the file beside it."""
+
+
+class Budget:
+    """Counts what is read, whatever was announced."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._left = limits.size
+
+    def take(self, size: int) -> None:
+        """Count bytes.
+
+        Raises
+        ------
+        UserError
+            If there are too many.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise UserError(
+                f"the submission holds more than {self.limits.size / 1e6:,.0f} MB",
+                remedy="send code alone: upload data and weights to the site, and load them from there",
+            )
+
+
+_PACKAGE = "brainscore_vision"
+_SHOWN = 8
+_UPLOAD = "upload it on the site, and load it from there by its hash; see the page on uploads"
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def read_tree(
+    tree: Tree,
+    *,
+    limits: Limits,
+    name: str = "",
+    address: str = "",
+    commit: str = "",
+    only: Iterable[str] | None = None,
+) -> Package:
+    """Read a package.
+
+    Parameters
+    ----------
+    tree : Tree
+        What there is.
+    limits : Limits
+        How much may be read.
+    name : str
+        What a plugin without a folder of its own is called.
+    address, commit : str
+        Of the repository.
+    only : iterable of str, optional
+        Only these plugins' folders, such as ``brainscore_vision/models/mine``.
+    """
+    names = [path for path in tree.names if file_category(path) != "junk"]
+    findings: list[Finding] = []
+    if junk := len(tree.names) - len(names):
+        findings.append(Finding("note", "left out", "", None, f"{junk} files that programs leave behind", ""))
+    top = _platform_folder(names)
+    if only is not None:
+        folders = tuple(f"{folder}/" for folder in only)
+        names = [path for path in names if path.startswith(folders)]
+    elif top is not None:
+        names = _changed_plugins(tree, names, top)
+    starts = tree.read([path for path in names if path.rpartition("/")[2] == "__init__.py"], Budget(limits))
+    # what is too large is left out below; looking at it would take long
+    starts = {path: content if len(content) <= limits.source else b"" for path, content in starts.items()}
+    planned = plan_layout(names, starts, name=name)
+    if len(planned.plugins) > limits.plugins:
+        raise UserError(
+            f"it holds {len(planned.plugins)} plugins; {limits.plugins} are allowed",
+            remedy="send those that are yours and new; of a fork of the platform, send a pull request",
+        )
+    _refuse_names(planned.files)
+    findings += planned.findings
+    if top is not None or only is not None:  # everybody knows where plugins stand in the platform
+        findings = [one for one in findings if one.check != "layout" or one.severity == "error"]
+    else:
+        findings += _outside(planned.outside)
+    findings += _links(tree, planned)
+    files, left = _contents(tree, planned, Budget(limits))
+    folders_of = {plugin: "/".join(folder) for plugin, folder in planned.plugins.items()}
+    return Package(dict(sorted(files.items())), sort_findings([*findings, *left]), address, commit, folders_of)
+
+
+def _platform_folder(names: Iterable[str]) -> str | None:
+    """Where the platform's package stands in a checkout of it, with ``/``; None where it is none."""
+    for path in names:
+        if path.endswith(f"{_PACKAGE}/model_interface.py"):
+            return path.removesuffix("model_interface.py")
+    return None
+
+
+def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
+    """In a checkout of the platform: the plugins that differ from the platform's own."""
+    own = Path(__file__).resolve().parent.parent
+    plugins: dict[str, list[str]] = defaultdict(list)
+    for path in names:
+        parts = path.removeprefix(top).split("/")
+        if path.startswith(top) and len(parts) > 2 and parts[0] in KIND_FOLDERS and parts[1][0] not in "_.":
+            plugins[f"{parts[0]}/{parts[1]}"].append(path)
+    known = {path: own / path.removeprefix(top) for paths in plugins.values() for path in paths}
+    unlike = tree.unlike(known)
+    changed = [path for paths in plugins.values() if unlike.intersection(paths) for path in paths]
+    if not changed:
+        raise UserError(
+            "it is a checkout of the platform, and all plugins in it are the platform's own",
+            remedy=f"name the plugin's folder, such as {_PACKAGE}/models/mine; or commit what is new",
+        )
+    return changed
+
+
+def _refuse_names(files: Mapping[str, str]) -> None:
+    seen: dict[str, str] = {}
+    for path in files:
+        if is_unsafe_name(path):
+            raise UserError(
+                f"{path!a} has characters that some systems refuse, or that nobody sees",
+                remedy="rename it: letters, digits, '_', '-' and '.'",
+            )
+        other = seen.setdefault(path.casefold(), path)
+        if other != path:
+            raise UserError(
+                f"{other!r} and {path!r} differ in case alone, which some systems cannot tell apart",
+                remedy="rename one of them",
+            )
+
+
+def _outside(paths: list[str]) -> list[Finding]:
+    """What belongs to no plugin, but for files that only mark folders."""
+    told = [path for path in paths if path.rpartition("/")[2] != "__init__.py"]
+    if not told:
+        return []
+    shown = ", ".join(told[:_SHOWN]) + (f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else "")
+    remedy = "nothing, unless a plugin needs them: then put them into its folder"
+    return [Finding("note", "left out", "", None, f"not in a plugin's folder, and left out: {shown}", remedy)]
+
+
+def _links(tree: Tree, planned: Layout) -> list[Finding]:
+    what = "a link, or another repository, is not followed"
+    places = [place for path in tree.links if (place := planned.place(path)) is not None]
+    return [Finding("error", "link", place, None, what, "put the file itself there") for place in places]
+
+
+def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, bytes], list[Finding]]:
+    wanted = {place: path for place, path in planned.files.items() if file_category(place) == "file"}
+    read = tree.read(wanted.values(), budget)
+    files, left, parts = {}, [], 0
+    for place, path in wanted.items():
+        content = read[path]
+        count, why = _too_much_python(content, budget.limits) if place.endswith(".py") else (0, "")
+        parts += count
+        if parts > budget.limits.all_nodes:
+            raise UserError("there is too much Python in it to be looked at", remedy="send what the plugins need alone")
+        if len(content) > budget.limits.file:
+            size = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
+            left.append(Finding("error", "size", place, None, size, _UPLOAD))
+        elif why:
+            remedy = "keep data in files of their own, such as CSV or JSON, and split the code"
+            left.append(Finding("error", "size", place, None, f"{why}; it is left out", remedy))
+        elif content.startswith(_POINTER):
+            what = "it is a pointer of Git LFS in place of the file, and left out"
+            left.append(Finding("error", "data in code", place, None, what, _UPLOAD))
+        else:
+            files[place] = content
+    for place in planned.files:
+        if file_category(place) == "data":
+            left.append(_data(place, files))
+        elif file_category(place) == "program":
+            what = "compiled programs are not taken, and left out"
+            left.append(
+                Finding("error", "program", place, None, what, "name a package with wheels in requirements.txt")
+            )
+    return files, left
+
+
+def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
+    """Parts of a file of Python, and why it is not looked at: everything that looks takes time for each of them."""
+    if len(content) > limits.source:
+        return 0, f"it is larger than {limits.source / 1e6:g} MB of Python"
+    count, depth = syntax_size(content)
+    if count > limits.nodes:
+        return count, "it is too long for a file of Python"
+    return count, "its expressions are nested too deeply" if depth > limits.depth else ""
+
+
+def _data(place: str, files: Mapping[str, bytes]) -> Finding:
+    folder, name = "/".join(place.split("/")[:2]) + "/", place.rpartition("/")[2].encode()
+    if any(path.startswith(folder) and name in content for path, content in files.items()):
+        what = "data and weights are not taken with the code; it is left out, and the plugin names it"
+        return Finding("error", "data in code", place, None, what, _UPLOAD)
+    what = "data and weights are not taken with the code; it is left out"
+    return Finding("warning", "data in code", place, None, what, _UPLOAD)
+
+
+_MAX_ENTRIES = 100_000
+
+
+def read_folder(path: Path, *, limits: Limits | None = None) -> Package:
+    """Read a submission from a folder.
+
+    Parameters
+    ----------
+    path : Path
+        A plugin's folder, a folder that holds ``models/``, ``benchmarks/`` and so on, or a checkout of the platform,
+        of which the plugins are taken that are not the platform's own.
+    limits : Limits, optional
+        How much it may hold.
+
+    Returns
+    -------
+    Package
+        Its plugins; what was left out or moved is among its findings.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, is too large, or holds no plugin.
+    """
+    folder = Path(path).expanduser().absolute()
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {path}", remedy="name a plugin's folder, or one with models/ in it")
+    folder = folder.resolve()
+    limits = limits or Limits()
+    if folder.parent.name in KIND_FOLDERS:
+        prefix = f"{folder.parent.name}/{folder.name}/"
+    else:
+        prefix = f"{folder.name}/" if folder.name in KIND_FOLDERS else ""
+    tree = _FolderTree(folder, prefix)
+    wrapper = folder.parent.name if folder.name in KIND_FOLDERS else folder.name
+    return read_tree(tree, limits=limits, name=wrapper)
+
+
+class _FolderTree:
+    """Files below a folder; links are not followed."""
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        self._paths: dict[str, Path] = {}
+        self._links: list[str] = []
+        for current, folders, files in os.walk(folder):
+            here = Path(current)
+            folders[:] = sorted(name for name in folders if name not in JUNK_FOLDERS)
+            for name in [*folders, *files]:
+                path = here / name
+                place = prefix + path.relative_to(folder).as_posix()
+                if path.is_symlink():
+                    self._links.append(place)
+                elif path.is_file():
+                    self._paths[place] = path
+            if len(self._paths) > _MAX_ENTRIES:
+                raise UserError(f"{folder} holds more than {_MAX_ENTRIES:,} files", remedy="name the plugin's folder")
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._paths)
+
+    @property
+    def links(self) -> Sequence[str]:
+        return self._links
+
+    def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
+        return {path: self._read(self._paths[path], budget) for path in paths}
+
+    def _read(self, path: Path, budget: Budget) -> bytes:
+        try:
+            with path.open("rb") as stream:
+                content = stream.read(budget.limits.file + 1)
+        except OSError as error:
+            raise UserError(f"{path} cannot be read: {error.strerror}", remedy="check its permissions") from error
+        budget.take(len(content))
+        return content
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        return {
+            path
+            for path, other in others.items()
+            if not other.is_file() or other.read_bytes() != self._paths[path].read_bytes()
+        }
+
+
+_PACK_AGAIN = "pack it again, with plain files and relative paths"
+_RECORD = struct.Struct("<4s4H2LH")  # end of central directory
+_MIN_BOMB_SIZE = 1_000_000
+_PIECE = 1 << 16
+
+
+def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, name: str = "") -> Package:
+    """Read a submission from a ZIP file.
+
+    Parameters
+    ----------
+    source : bytes, Path or binary file
+        The archive.
+    limits : Limits, optional
+        How much it may hold.
+    name : str
+        Of the file: what a plugin without a folder of its own is called; by default the path's.
+
+    Returns
+    -------
+    Package
+        Its plugins; what was left out or moved is among its findings.
+
+    Raises
+    ------
+    UserError
+        If it is no ZIP file, or not one to unpack: encrypted, too large, with links or paths that lead out; or if
+        there is no plugin in it.
+
+    Examples
+    --------
+    >>> import io, zipfile
+    >>> stream = io.BytesIO()
+    >>> with zipfile.ZipFile(stream, "w") as archive:
+    ...     archive.writestr("mine/models/m/__init__.py", "model_registry['m'] = print")
+    >>> [(plugin.path, plugin.registrations[0].key) for plugin in read_zip(stream.getvalue()).plugins]
+    [('models/m', 'm')]
+    """
+    limits = limits or Limits()
+    if isinstance(source, Path):
+        name = name or source.name
+        try:
+            with source.open("rb") as stream:
+                content = stream.read(limits.archive + 1)
+        except OSError as error:
+            raise UserError(f"{source} cannot be read: {error.strerror}", remedy="check the path") from error
+    else:
+        content = source if isinstance(source, bytes) else source.read(limits.archive + 1)
+    if len(content) > limits.archive:
+        raise UserError(
+            f"the ZIP file is larger than {limits.archive / 1e6:,.0f} MB",
+            remedy="send code alone: upload data and weights to the site, and load them from there",
+        )
+    if not content.startswith(b"PK"):
+        raise UserError("this is no ZIP file", remedy="pack the plugin's folder as ZIP, not as tar, gz or 7z")
+    _refuse_many(_announced_members(content), limits)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return read_tree(_ZipTree(archive, limits), limits=limits, name=name.removesuffix(".zip"))
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error, struct.error, ValueError) as error:
+        raise UserError(f"the ZIP file cannot be read: {error}", remedy="it is damaged: pack it again") from error
+
+
+class _ZipTree:
+    """Members of an archive, each looked at before any is unpacked."""
+
+    links: Sequence[str] = ()  # refused
+
+    def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
+        self._archive = archive
+        members = archive.infolist()
+        _refuse_many(len(members), limits)
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        for member in members:
+            path = getattr(member, "orig_filename", member.filename).replace("\\", "/")
+            _refuse_member(member, path)
+            if path.endswith("/"):
+                continue
+            path = "/".join(part for part in path.split("/") if part not in ("", "."))
+            if path in self._members:
+                raise UserError(f"the ZIP file holds {path!r} twice", remedy=_PACK_AGAIN)
+            self._members[path] = member
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._members)
+
+    def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
+        return {path: self._read(self._members[path], budget) for path in paths}
+
+    def _read(self, member: zipfile.ZipInfo, budget: Budget) -> bytes:
+        content = bytearray()
+        limits = budget.limits
+        with self._archive.open(member) as stream:
+            while len(content) <= limits.file and (piece := stream.read(_PIECE)):
+                content += piece
+                budget.take(len(piece))
+                if len(content) > _MIN_BOMB_SIZE and len(content) > limits.ratio * max(member.compress_size, 1):
+                    raise UserError(
+                        f"{member.filename!r} unpacks to more than {limits.ratio} times its size",
+                        remedy="send code alone, without generated files",
+                    )
+        return bytes(content)
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        own = self.read(others, Budget(Limits(size=1 << 30)))
+        return {path for path, other in others.items() if not other.is_file() or other.read_bytes() != own[path]}
+
+
+def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:
+    if escapes_folder(path) or "\0" in path:
+        raise UserError(f"the ZIP file holds {path!a}, which leads out of its folder", remedy=_PACK_AGAIN)
+    mode = stat.S_IFMT(member.external_attr >> 16) if member.create_system == 3 else 0
+    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise UserError(f"{path!r} is a link or a device in place of a file", remedy=_PACK_AGAIN)
+    if member.flag_bits & 0x41:
+        raise UserError(f"{path!r} needs a password", remedy="pack it again without a password")
+
+
+def _refuse_many(count: int | None, limits: Limits) -> None:
+    if count is not None and count > limits.members:
+        raise UserError(
+            f"the ZIP file holds {count:,} files; {limits.members:,} are allowed",
+            remedy="send the plugins' folders alone",
+        )
+
+
+def _announced_members(content: bytes) -> int | None:
+    """How many members the end of the archive announces, before their list is read into memory."""
+    place = content.rfind(b"PK\x05\x06", max(0, len(content) - (1 << 16) - _RECORD.size))
+    if place < 0 or place + _RECORD.size > len(content):
+        return None
+    _, _, _, _, total, directory, _, _ = _RECORD.unpack_from(content, place)
+    # each needs at least 46 bytes of the directory, whatever number is announced
+    return max(int(total), int(directory) // 200) if total != 0xFFFF else int(directory) // 46

@@ -1,0 +1,543 @@
+"""Readers of submissions from public Git repositories: commits and pull requests.
+
+Repositories are fetched as bare copies and read as objects. Nothing of them is run or unpacked: no hooks, filters,
+submodules, links or attributes come into play, as no working tree is ever made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, Self
+from urllib.parse import unquote, urlsplit
+
+from brainscore_core.errors import UserError
+from brainscore_vision.submission.layout import KIND_FOLDERS
+from brainscore_vision.submission.package import Limits, Package
+from brainscore_vision.submission.readers import Budget, read_tree
+
+__all__ = ["is_pull", "parse_address", "read_git", "read_pull", "resolve_host"]
+
+LOCAL_VARIABLE = "BRAINSCORE_GIT_LOCAL"
+"""Environment variable that allows repositories in folders of this machine, for tests."""
+
+_ADDRESS_REMEDY = "write it as https://github.com/name/repository"
+
+
+class RepositoryAddress(NamedTuple):
+    """Where a repository is: as git is told, and the host with its port (empty: a folder)."""
+
+    url: str
+    host: str
+    port: int
+
+
+def local_allowed() -> bool:
+    """Whether repositories in folders, and on this network, are read."""
+    return os.environ.get(LOCAL_VARIABLE) == "1"
+
+
+def parse_address(url: str) -> RepositoryAddress:
+    """Check an address.
+
+    Raises
+    ------
+    UserError
+        Unless it is a plain ``https://`` address of another machine.
+    """
+    url = url.strip()
+    if len(url) > 500 or not url.isascii() or not url.isprintable() or re.search(r"[\s\\'\"<>]", url):
+        raise UserError(f"{url[:100]!a} is no address of a repository", remedy=_ADDRESS_REMEDY)
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 443
+    except ValueError as error:
+        raise UserError(f"{url!r} is no address of a repository: {error}", remedy=_ADDRESS_REMEDY) from error
+    if parts.scheme == "file" and local_allowed() and not parts.netloc:
+        return RepositoryAddress(f"file://{unquote(parts.path)}", "", 0)
+    if parts.scheme != "https" or not parts.hostname:
+        raise UserError(f"{url!r} is no address that begins with https://", remedy=_ADDRESS_REMEDY)
+    if parts.username is not None or parts.password is not None:
+        raise UserError("the address holds a user or a password", remedy="send a public repository, or a ZIP file")
+    if parts.query or parts.fragment or not parts.path.strip("/"):
+        raise UserError(f"{url!r} names no repository", remedy=_ADDRESS_REMEDY)
+    if parts.hostname == "github.com" and len(parts.path.strip("/").split("/")) != 2:
+        raise UserError(f"{url!r} is a page of a repository, not the repository", remedy=_ADDRESS_REMEDY)
+    return RepositoryAddress(f"https://{parts.netloc}{parts.path.rstrip('/')}", parts.hostname, port)
+
+
+def resolve_host(place: RepositoryAddress) -> str | None:
+    """Address of the host, for git to go to this one and no other; None where a proxy looks it up.
+
+    Raises
+    ------
+    UserError
+        If the host is not known, or is on this machine or its network.
+    """
+    if not place.host or local_allowed():
+        return None
+    proxy = any(os.environ.get(name) for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
+    try:
+        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        if proxy:
+            return None
+        raise UserError(f"there is no host {place.host!r}", remedy="check the address") from error
+    addresses = [str(one[4][0]) for one in found]
+    for address in addresses:
+        if not _is_public(address):
+            raise UserError(f"{place.host} is an address of a private network", remedy="name a public repository")
+    return None if proxy else addresses[0]
+
+
+def _is_public(address: str) -> bool:
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
+        if inner is not None:
+            return _is_public(str(inner))
+        if parsed in ipaddress.ip_network("64:ff9b::/96"):
+            return _is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)))
+    return parsed.is_global and not parsed.is_multicast
+
+
+_SETTINGS = (
+    *("protocol.allow=never", "http.followRedirects=false", "core.hooksPath=/dev/null", "credential.helper="),
+    *(
+        "submodule.recurse=false",
+        "core.fsmonitor=false",
+        "gc.auto=0",
+        "maintenance.auto=false",
+        "http.lowSpeedLimit=1000",
+    ),
+    *("http.lowSpeedTime=20", "transfer.bundleURI=false", "fetch.writeCommitGraph=false", "advice.detachedHead=false"),
+)
+_KEPT_VARIABLES = (
+    *("PATH", "TMPDIR", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE"),
+)
+_POLL_SECONDS = 0.05
+_MAX_OUTPUT = 64_000_000
+_MAX_FILES = 100_000
+
+
+class GitFailed(Exception):
+    """Git said no; the text is what it said."""
+
+
+class Repository:
+    """A repository, as far as it was asked for; use it as a context."""
+
+    def __init__(self, place: RepositoryAddress, limits: Limits) -> None:
+        self._place, self._limits = place, limits
+        self._deadline = time.monotonic() + limits.seconds
+        self._home = Path(tempfile.mkdtemp(prefix="brainscore-git-"))
+        self.folder = self._home / "repository.git"
+        self._address: str | None = None
+
+    def __enter__(self) -> Self:
+        if shutil.which("git") is None:
+            raise UserError("git is not installed", remedy="install git, or send a ZIP file")
+        self._address = resolve_host(self._place)
+        self.run("init", "--quiet", "--bare", str(self.folder), inside=False)
+        self.run("config", "remote.origin.url", self._place.url)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def heads(self, *patterns: str) -> dict[str, str]:
+        """Names of branches and tags, and their commits; those that match, or all."""
+        lines = self._said("ls-remote", "--", "origin", *patterns).splitlines()
+        pairs = [line.split("\t", 1) for line in lines if "\t" in line]
+        found = {name: commit for commit, name in pairs}
+        return {name: found.get(f"{name}^{{}}", commit) for name, commit in found.items() if not name.endswith("^{}")}
+
+    def fetch(self, *what: str, depth: int | None = None) -> None:
+        """Fetch commits and folders, not yet what is in the files."""
+        shallow = [] if depth is None else [f"--depth={depth}"]
+        self._said(
+            "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--filter=blob:none",
+            *shallow, "origin", *what,
+        )  # fmt: skip
+
+    def tree(self, commit: str) -> CommitTree:
+        """Files of a commit that was fetched."""
+        return CommitTree(self, commit)
+
+    def fetch_objects(self, objects: Sequence[str]) -> None:
+        """Fetch what is in files, where it did not come already."""
+        there = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", data="\n".join(objects).encode())
+        missing = [line.split()[0] for line in there.decode().splitlines() if line.endswith("missing")]
+        if missing:
+            self._said(
+                "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
+                "--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin", data="\n".join(missing).encode(),
+            )  # fmt: skip
+
+    def _said(self, *arguments: str, data: bytes = b"") -> str:
+        return self.run(*arguments, data=data).decode(errors="replace")
+
+    def run(self, *arguments: str, data: bytes = b"", inside: bool = True) -> bytes:
+        """Run git, watching time and size.
+
+        Raises
+        ------
+        GitFailed
+            If git fails.
+        UserError
+            If it takes too long, or becomes too large.
+        """
+        command = ["git", *self._settings(), *(["--git-dir", str(self.folder)] if inside else []), *arguments]
+        with (
+            tempfile.TemporaryFile(dir=self._home) as given,
+            tempfile.TemporaryFile(dir=self._home) as out,
+            tempfile.TemporaryFile(dir=self._home) as err,
+        ):
+            given.write(data)
+            given.seek(0)
+            process = subprocess.Popen(  # noqa: S603 - no shell; every argument is ours or checked
+                command, stdin=given, stdout=out, stderr=err, env=self._environment(), cwd=self._home,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                self._watch(process)
+            finally:
+                if process.poll() is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            err.seek(0)
+            if process.returncode:
+                raise GitFailed(err.read(10_000).decode(errors="replace").strip())
+            out.seek(0)
+            said = out.read(_MAX_OUTPUT + 1)
+        if len(said) > _MAX_OUTPUT:
+            raise UserError("the repository is too large", remedy="send the plugins' folders as a ZIP file")
+        return said
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_SECONDS)
+            if time.monotonic() > self._deadline:
+                raise UserError(
+                    f"the repository did not come within {self._limits.seconds:g} s",
+                    remedy="try again later, or send the plugins' folders as a ZIP file",
+                )
+            if _size(self._home) > self._limits.repository:
+                raise UserError(
+                    f"the repository is larger than {self._limits.repository / 1e6:,.0f} MB",
+                    remedy="send the plugins' folders as a ZIP file",
+                )
+            if process.poll() is not None:
+                return
+
+    def _settings(self) -> Iterator[str]:
+        scheme = "https" if self._place.host else "file"
+        for setting in (*_SETTINGS, f"protocol.{scheme}.allow=always"):
+            yield from ("-c", setting)
+        if self._address is not None:  # what was looked up and checked, whatever the name server says next
+            address = f"[{self._address}]" if ":" in self._address else self._address
+            yield from ("-c", f"http.curloptResolve={self._place.host}:{self._place.port}:{address}")
+
+    def _environment(self) -> Mapping[str, str]:
+        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        return {
+            **kept,
+            "HOME": str(self._home),
+            "XDG_CONFIG_HOME": str(self._home),
+            "LC_ALL": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "false",
+            "SSH_ASKPASS": "false",
+            "GIT_SSH_COMMAND": "false",
+            "GIT_ALLOW_PROTOCOL": "https" if self._place.host else "file",
+            "GIT_PROTOCOL_FROM_USER": "0",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_LFS_SKIP_SMUDGE": "1",
+        }
+
+
+class CommitTree:
+    """Files of a commit."""
+
+    def __init__(self, repository: Repository, commit: str) -> None:
+        self._repository = repository
+        self.commit = commit
+        self._objects: dict[str, str] = {}
+        self._links: list[str] = []
+        listed = repository.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        for entry in listed.split(b"\0"):
+            if not entry:
+                continue
+            head, _, path = entry.partition(b"\t")
+            mode, kind, name = head.decode().split()
+            place = path.decode(errors="backslashreplace")
+            if kind == "blob" and mode.startswith("100"):
+                self._objects[place] = name
+            else:
+                self._links.append(place)
+        if len(self._objects) > _MAX_FILES:
+            raise UserError(f"the repository holds more than {_MAX_FILES:,} files", remedy="send a ZIP file")
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._objects)
+
+    @property
+    def links(self) -> Sequence[str]:
+        return self._links
+
+    def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
+        names = {path: self._objects[path] for path in paths}
+        if not names:
+            return {}
+        objects = list(dict.fromkeys(names.values()))
+        self._repository.fetch_objects(objects)
+        asked = "\n".join(objects).encode()
+        sizes = self._repository.run("cat-file", "--batch-check=%(objectname) %(objectsize)", data=asked)
+        size_of = dict(line.split() for line in sizes.decode().splitlines())
+        small = [name for name in objects if int(size_of[name]) <= budget.limits.file]
+        for name in small:
+            budget.take(int(size_of[name]))
+        contents = dict(self._contents(small))
+        too_large = bytes(budget.limits.file + 1)  # it is only looked at for its size
+        return {path: contents.get(name, too_large) for path, name in names.items()}
+
+    def _contents(self, objects: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        said = self._repository.run("cat-file", "--batch", data="\n".join(objects).encode()) if objects else b""
+        at = 0
+        for name in objects:
+            end = said.index(b"\n", at)
+            size = int(said[at:end].split()[2])
+            yield name, said[end + 1 : end + 1 + size]
+            at = end + 1 + size + 1
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        return {path for path, other in others.items() if _object_name(other) != self._objects[path]}
+
+
+def _object_name(file: Path) -> str | None:
+    """What git calls a file's content."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for current, _, files in os.walk(folder):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(current, name)).st_size
+    return total
+
+
+@contextmanager
+def open_repository(place: RepositoryAddress, limits: Limits) -> Iterator[Repository]:
+    """Open a repository; what git says is told in words."""
+    repository = Repository(place, limits)
+    try:
+        with repository:
+            yield repository
+    except GitFailed as error:
+        raise _fetch_error(place, str(error)) from error
+    finally:
+        repository.__exit__()
+
+
+def _fetch_error(place: RepositoryAddress, said: str) -> UserError:
+    low = said.lower()
+    if "terminal prompts disabled" in low or "authentication failed" in low or "could not read username" in low:
+        return UserError(
+            f"{place.url} is not there, or not public", remedy="check the address; of a private one, send a ZIP file"
+        )
+    if "not found" in low or "does not exist" in low or "does not appear to be a git repository" in low:
+        return UserError(f"there is no repository at {place.url}", remedy="check the address; it must be public")
+    if "not our ref" in low or "couldn't find remote ref" in low or "unadvertised object" in low:
+        return UserError(f"{place.url} has no such commit", remedy="push it, or name another branch, tag or commit")
+    if "redirect" in low or " 301" in low or " 302" in low:
+        return UserError(f"{place.url} sends to another address", remedy="name the address that it sends to")
+    last = said.splitlines()[-1] if said else "git failed"
+    return UserError(f"{place.url} cannot be fetched: {last[:300]}", remedy="try again later, or send a ZIP file")
+
+
+_FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,63}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+@=-]*")
+_COMMIT_REMEDY = "name a branch, a tag, or at least 7 digits of a commit"
+
+
+def read_git(url: str, commit: str, *, limits: Limits | None = None) -> Package:
+    """Read a submission from a commit.
+
+    Parameters
+    ----------
+    url : str
+        Of a public repository: ``https://github.com/name/repository``. What is taken is what `read_folder` would take
+        of a checkout.
+    commit : str
+        Its hash, whole or at least 7 digits; or a branch or tag, of which the commit is kept. Empty: what is checked
+        out by default.
+    limits : Limits, optional
+        How much is fetched, and for how long.
+
+    Returns
+    -------
+    Package
+        Its plugins; `Package.commit` has the whole hash.
+
+    Raises
+    ------
+    UserError
+        If there is no such repository or commit, it is not public, too large, or holds no plugin.
+
+    Notes
+    -----
+    Git runs without the machine's and the user's settings, speaks https alone, follows no redirects, and fetches no
+    submodules. Nothing is checked out: files are read as git's objects. Addresses of private networks are refused.
+    """
+    limits = limits or Limits()
+    place = parse_address(url)
+    commit = commit.strip()
+    if commit and (not _NAME.fullmatch(commit) or ".." in commit or len(commit) > 250):
+        raise UserError(f"{commit[:80]!a} is no commit", remedy=_COMMIT_REMEDY)
+    with open_repository(place, limits) as repository:
+        whole = _resolve_commit(repository, commit, place.url)
+        try:
+            repository.fetch(whole, depth=1)
+        except GitFailed as error:
+            if not re.search("unadvertised object|not our ref|not allow", str(error)):
+                raise
+            repository.fetch("+refs/heads/*:refs/heads/*")  # a server that gives no commit by its hash
+            if whole not in repository.run("rev-list", "--all").decode().split():
+                raise
+        name = place.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+        return read_tree(repository.tree(whole), limits=limits, name=name, address=place.url, commit=whole)
+
+
+def _resolve_commit(repository: Repository, commit: str, url: str) -> str:
+    """The whole hash of a commit."""
+    if _FULL_COMMIT.fullmatch(commit.lower()):
+        return commit.lower()
+    if not commit:
+        heads = repository.heads("HEAD")
+        if "HEAD" not in heads:
+            raise UserError(f"{url} is empty", remedy="push a commit, or name a branch")
+        return heads["HEAD"]
+    heads = repository.heads()
+    for name in (commit, f"refs/heads/{commit}", f"refs/tags/{commit}"):
+        if name in heads:
+            return heads[name]
+    if not _SHORT_COMMIT.fullmatch(commit.lower()):
+        raise UserError(f"{url} has no branch or tag {commit!r}", remedy=_COMMIT_REMEDY)
+    found = {one for one in heads.values() if one.startswith(commit.lower())}
+    if not found:
+        repository.fetch("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+        listed = repository.run("rev-list", "--all", "--max-count=200000").decode().split()
+        found = {one for one in listed if one.startswith(commit.lower())}
+    if len(found) != 1:
+        what = "several commits that begin" if found else "no commit that begins"
+        raise UserError(f"{url} has {what} with {commit}", remedy="push it, or write the whole hash")
+    return found.pop()
+
+
+_PULL = re.compile(
+    r"(?P<repository>https://github\.com/[A-Za-z0-9-]+/[A-Za-z0-9._-]+|file:///[^?#]+?)/pull/(?P<number>[1-9][0-9]{0,8})"
+    r"(?:/(?:files|commits|checks|changes))?/?"
+)
+_HEAD, _BASE = "refs/brainscore/head", "refs/brainscore/base"
+
+
+def is_pull(url: str) -> bool:
+    """Whether an address is one of a pull request."""
+    match = _PULL.fullmatch(url.strip())
+    return match is not None and (match["repository"].startswith("https://") or local_allowed())
+
+
+def read_pull(url: str, *, limits: Limits | None = None) -> Package:
+    """Read a submission from a pull request: each plugin in which it changes something.
+
+    Parameters
+    ----------
+    url : str
+        ``https://github.com/owner/repository/pull/123``.
+    limits : Limits, optional
+        How much is fetched, and for how long.
+
+    Returns
+    -------
+    Package
+        The plugins, whole; `Package.commit` has the commit that the pull request was at.
+
+    Raises
+    ------
+    UserError
+        If there is no such pull request, it touches no plugin, or is too large.
+
+    Notes
+    -----
+    Compared is with the commit at which the pull request's branch left the repository's default branch. As of
+    `read_git`, nothing is checked out.
+    """
+    limits = limits or Limits()
+    match = _PULL.fullmatch(url.strip())
+    if match is None or not is_pull(url):
+        raise UserError(
+            f"{url[:200]!a} is no address of a pull request",
+            remedy="write https://github.com/owner/repository/pull/123",
+        )
+    place, number = parse_address(match["repository"]), match["number"]
+    with open_repository(place, limits) as repository:
+        try:
+            repository.fetch(f"+refs/pull/{number}/head:{_HEAD}", f"+HEAD:{_BASE}")
+        except GitFailed as error:
+            if "couldn't find remote ref" not in str(error).lower():
+                raise
+            raise UserError(f"{place.url} has no pull request {number}", remedy="check its number") from error
+        head = repository.run("rev-parse", "--verify", _HEAD).decode().strip()
+        only = _plugins_of_pull(repository, head)
+        tree = repository.tree(head)
+        there = {folder for folder in only if any(path.startswith(f"{folder}/") for path in tree.names)}
+        if not there:
+            raise UserError(
+                "the pull request changes no plugin: nothing in models/, benchmarks/, data/ or metrics/",
+                remedy="add brainscore_vision/models/my_model/__init__.py, or its like, and push",
+            )
+        return read_tree(tree, limits=limits, address=url.strip().rstrip("/"), commit=head, only=sorted(there))
+
+
+def _plugins_of_pull(repository: Repository, head: str) -> set[str]:
+    """Folders of the plugins in which files differ from the commit at which the branch left."""
+    try:
+        base = repository.run("merge-base", _BASE, head).decode().strip()
+    except GitFailed as error:
+        raise UserError(
+            "the pull request has no history in common with its repository", remedy="start from a fork of it"
+        ) from error
+    listed = repository.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head)
+    found = set()
+    for path in listed.decode(errors="backslashreplace").split("\0"):
+        parts = path.split("/")
+        for place, part in enumerate(parts[:-2]):
+            if part in KIND_FOLDERS and parts[:1] != ["tests"] and parts[place + 1][:1] not in ("_", "."):
+                found.add("/".join(parts[: place + 2]))
+                break
+    return found
