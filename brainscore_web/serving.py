@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
-from brainscore_web._environment import site_folder, unusable_folder
+from brainscore_web.environment import site_folder, unusable_folder
 
 if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
 
 __all__ = [
-    "end_with",
+    "end_with_parent",
     "has_database",
     "listen",
     "make_worker",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Say = Callable[[str], None]
-_TOLD_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+_PR_SET_PDEATHSIG = 1  # PR_SET_PDEATHSIG of Linux
 _log = logging.getLogger(__name__)
 
 
@@ -71,7 +71,7 @@ def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> in
         If the site's folder cannot be written, the database cannot be reached, or what the environment says is wrong.
     """
     set_up()
-    with _alone(say):
+    with _exclusive(say):
         return _prepare(results, demonstration=demonstration, say=say)
 
 
@@ -132,8 +132,14 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
     from django.db import connections
     from gunicorn.app.base import BaseApplication
 
-    from brainscore_web.operations.server import counted_together, server_settings, told_to_end_at_once
-    from brainscore_web.operations.slow_clients import CONNECTIONS, ConnectionWorker, whole_requests
+    from brainscore_web.operations.server import (
+        CONNECTIONS,
+        ConnectionWorker,
+        buffered_requests,
+        exit_at_once_on_signals,
+        server_settings,
+        shared_request_counts,
+    )
 
     class Server(BaseApplication):
         """gunicorn with this site."""
@@ -159,20 +165,20 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
 
         def load(self) -> Any:
             """Make the application."""
-            with told_to_end_at_once():
+            with exit_at_once_on_signals():
                 from brainscore_web.wsgi import application
 
-                _warm()
-            return whole_requests(application)
+                _warm_caches()
+            return buffered_requests(application)
 
     connections.close_all()  # processes that answer must not share one
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
-    with counted_together(), _worker_beside() if worker else nullcontext():
+    with shared_request_counts(), _worker_process() if worker else nullcontext():
         Server().run()
 
 
 @contextmanager
-def _worker_beside() -> Iterator[None]:
+def _worker_process() -> Iterator[None]:
     """Run a worker for as long as this lasts."""
     mine = os.getpid()
     command = [sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)]
@@ -189,11 +195,11 @@ def _worker_beside() -> Iterator[None]:
                 beside.kill()
 
 
-def end_with(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Let this process, which `parent` has started, be told to end when that one does, however it ends."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_TOLD_WITH_PARENT, signal.SIGTERM)
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         raise SystemExit(0)
 
@@ -227,7 +233,7 @@ def make_worker(**how: Any) -> Worker:
     return Worker(**how)
 
 
-def _warm() -> None:
+def _warm_caches() -> None:
     """Read what everybody may see, so that the first reader does not wait for it; without a database, answer anyway."""
     from django.contrib.auth.models import AnonymousUser
     from django.db import Error, connections
@@ -257,7 +263,7 @@ def set_up() -> None:
 
 
 @contextmanager
-def _alone(say: Say) -> Iterator[None]:
+def _exclusive(say: Say) -> Iterator[None]:
     """Wait until nobody else makes this site ready; the lock ends with the process, however that ends."""
     import fcntl
 
@@ -274,7 +280,7 @@ def _alone(say: Say) -> Iterator[None]:
         yield
 
 
-_REASONS = (
+_CONNECTION_ERRORS = (
     *("Connection refused", "authentication failed", "no password supplied", "does not exist", "timeout expired"),
     *("Name or service not known", "invalid connection option", "unable to open database file", "is not a database"),
     *("database is locked", "readonly database"),
@@ -294,7 +300,7 @@ def require_database() -> None:
     try:
         connection.ensure_connection()
     except Error as error:
-        why = next((f" ({reason})" for reason in _REASONS if reason in str(error)), "")
+        why = next((f" ({reason})" for reason in _CONNECTION_ERRORS if reason in str(error)), "")
         if not os.environ.get("DATABASE_URL"):
             raise UserError(
                 f"the database in the site's folder cannot be opened{why}",

@@ -7,15 +7,23 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from brainscore_web._environment import database, flag, listed, mail, number, secret_key, site_folder
+from brainscore_web.environment import (
+    comma_separated,
+    database_settings,
+    email_settings,
+    flag,
+    positive_integer,
+    secret_key,
+    site_folder,
+)
 from brainscore_web.operations.logs import configuration
 
 SITE_HOME = site_folder()
 SECRET_KEY = secret_key()
 DEBUG = flag("BRAINSCORE_SITE_DEBUG")
 PUBLIC = flag("BRAINSCORE_SITE_PUBLIC")  # served to others through HTTPS
-ALLOWED_HOSTS = listed("BRAINSCORE_SITE_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
-CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in listed("BRAINSCORE_SITE_HOSTS")] if PUBLIC else []
+ALLOWED_HOSTS = comma_separated("BRAINSCORE_SITE_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in comma_separated("BRAINSCORE_SITE_HOSTS")] if PUBLIC else []
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -24,7 +32,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "brainscore_web.static_apps.GatheredFiles",
+    "brainscore_web.static_files.StaticFilesApp",
     "csp",
     "brainscore_web.accounts",
     "brainscore_web.leaderboard",
@@ -56,7 +64,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "brainscore_web.accounts.middleware.NotStored",
+    "brainscore_web.accounts.middleware.NoStore",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -78,7 +86,7 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-DATABASES = {"default": database()}
+DATABASES = {"default": database_settings()}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",  # a writer waits at its start, not in its midst, where SQLite cannot wait
@@ -93,7 +101,7 @@ CACHES = {
     "default": {  # what all processes count together: attempts to log in, codes that were used
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
-        "KEY_FUNCTION": "brainscore_web.accounts.cache.hidden_key",
+        "KEY_FUNCTION": "brainscore_web.accounts.cache.hashed_key",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "rates": {  # requests of each caller in this minute
@@ -109,8 +117,8 @@ CACHES = {
     },
 }
 API_RATES = {  # requests a minute, in each process of the server
-    "anonymous": number("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),
-    "known": number("BRAINSCORE_SITE_RATE_KNOWN", 600),
+    "anonymous": positive_integer("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),
+    "known": positive_integer("BRAINSCORE_SITE_RATE_KNOWN", 600),
 }
 
 AUTH_USER_MODEL = "accounts.User"
@@ -161,7 +169,7 @@ MFA_FORMS = {
     "generate_recovery_codes": "brainscore_web.accounts.forms.GenerateRecoveryCodesForm",
 }
 
-globals().update(mail(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
+globals().update(email_settings(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
 DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score <noreply@localhost>"
 ADDRESS = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")  # of this site, in mails: no request says it there
 
@@ -174,26 +182,26 @@ STATIC_URL = "static/"
 STATIC_ROOT = SITE_HOME / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "brainscore_web.static_files.PackedStaticFiles"},
+    "staticfiles": {"BACKEND": "brainscore_web.static_files.CompressedStaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = SITE_HOME / "media"  # never served as such: views hand files out to who may see them
 
 UPLOADS = {  # where data go, and how many bytes of them; docs/uploads.md
     "address": os.environ.get("BRAINSCORE_SITE_UPLOADS") or str(SITE_HOME / "uploads"),
-    "file": number("BRAINSCORE_SITE_UPLOAD_MB", 5_000) * 10**6,
-    "person": number("BRAINSCORE_SITE_QUOTA_MB", 50_000) * 10**6,
-    "memory": number("BRAINSCORE_SITE_CHECK_MEMORY_MB", 8_000) * 10**6,
+    "file": positive_integer("BRAINSCORE_SITE_UPLOAD_MB", 5_000) * 10**6,
+    "person": positive_integer("BRAINSCORE_SITE_QUOTA_MB", 50_000) * 10**6,
+    "memory": positive_integer("BRAINSCORE_SITE_CHECK_MEMORY_MB", 8_000) * 10**6,
 }
 
 SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
     "folder": os.environ.get("BRAINSCORE_SITE_PLUGINS") or str(SITE_HOME / "plugins"),
-    "size": number("BRAINSCORE_SITE_SUBMISSION_MB", 20) * 10**6,
-    "person": number("BRAINSCORE_SITE_SUBMISSIONS_MB", 500) * 10**6,
-    "open": number("BRAINSCORE_SITE_OPEN_SUBMISSIONS", 20),
-    "day": number("BRAINSCORE_SITE_SUBMISSIONS_A_DAY", 50),
-    "models": listed("BRAINSCORE_SITE_SCORED_MODELS") or ["*"],
-    "benchmarks": listed("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
+    "size": positive_integer("BRAINSCORE_SITE_SUBMISSION_MB", 20) * 10**6,
+    "person": positive_integer("BRAINSCORE_SITE_SUBMISSIONS_MB", 500) * 10**6,
+    "open": positive_integer("BRAINSCORE_SITE_OPEN_SUBMISSIONS", 20),
+    "day": positive_integer("BRAINSCORE_SITE_SUBMISSIONS_A_DAY", 50),
+    "models": comma_separated("BRAINSCORE_SITE_SCORED_MODELS") or ["*"],
+    "benchmarks": comma_separated("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
     "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
     "without_control_group": flag("BRAINSCORE_SITE_WITHOUT_CONTROL_GROUP"),
 }
@@ -201,12 +209,12 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["d
 
 OPERATIONS = {  # what is watched, and what is kept for how many days; docs/operations.md
     "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),
-    "free": number("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
-    "logs": number("BRAINSCORE_SITE_KEEP_LOGS", 180),
-    "letters": number("BRAINSCORE_SITE_KEEP_LETTERS", 90),
-    "tasks": number("BRAINSCORE_SITE_KEEP_TASKS", 14),
-    "folders": number("BRAINSCORE_SITE_KEEP_FOLDERS", 7),
-    "unconfirmed": number("BRAINSCORE_SITE_KEEP_UNCONFIRMED", 30),
+    "free": positive_integer("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
+    "logs": positive_integer("BRAINSCORE_SITE_KEEP_LOGS", 180),
+    "letters": positive_integer("BRAINSCORE_SITE_KEEP_LETTERS", 90),
+    "tasks": positive_integer("BRAINSCORE_SITE_KEEP_TASKS", 14),
+    "folders": positive_integer("BRAINSCORE_SITE_KEEP_FOLDERS", 7),
+    "unconfirmed": positive_integer("BRAINSCORE_SITE_KEEP_UNCONFIRMED", 30),
 }
 
 CONTENT_SECURITY_POLICY = {

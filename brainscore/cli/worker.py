@@ -48,10 +48,10 @@ def command(
     if once and until_idle:
         raise UserError("--once and --until-idle were both asked for", remedy="leave one out")
     from brainscore_core.memory import memory_limit, parse_size
-    from brainscore_web.serving import end_with, make_worker
+    from brainscore_web.serving import end_with_parent, make_worker
 
     if beside is not None:
-        end_with(beside)
+        end_with_parent(beside)
     limit = parse_size(max_memory) if max_memory else memory_limit()
     worker = make_worker(
         say=_say, once=once, until_idle=until_idle, jobs_only=jobs_only, limit=limit, timeout=timeout,

@@ -27,13 +27,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from brainscore_web.accounts.models import User
 
-__all__ = ["AccountAdapter", "MailFailed", "SecondFactorAdapter", "clean_name"]
+__all__ = ["AccountAdapter", "EmailNotSent", "SecondFactorAdapter", "clean_name"]
 
 _log = logging.getLogger(__name__)
 _LONGEST_ADDRESS = 254
 
 
-class MailFailed(ImmediateHttpResponse):
+class EmailNotSent(ImmediateHttpResponse):
     """A mail could not be sent; where nothing catches it, the visitor is told so."""
 
 
@@ -103,11 +103,11 @@ class AccountAdapter(DefaultAccountAdapter):
             ratelimit.clear(request, action="confirm_email", key=email.lower())
             signing_up = template_prefix in _AT_SIGN_UP
             response = render(request, "accounts/mail_failed.html", {"signing_up": signing_up}, status=503)
-            raise MailFailed(response) from error
+            raise EmailNotSent(response) from error
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
         """Tell what happened to the account; where mail fails, it has happened all the same."""
-        with suppress(MailFailed):  # it is logged
+        with suppress(EmailNotSent):  # it is logged
             super().send_notification_mail(*args, **kwargs)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -123,8 +123,8 @@ class AccountAdapter(DefaultAccountAdapter):
         """
         super().pre_authenticate(request, **credentials)
         self._elsewhere = None
-        if cache.get(_entered_from(request, credentials)) is None:
-            account = _account(credentials)
+        if cache.get(_login_key(request, credentials)) is None:
+            account = _account_key(credentials)
             self._elsewhere = consume(request, app="allauth.account", action="login_failed_elsewhere", key=account)
             if self._elsewhere is None:
                 raise self.validation_error("too_many_login_attempts")
@@ -135,23 +135,23 @@ class AccountAdapter(DefaultAccountAdapter):
         if user is not None:
             if self._elsewhere is not None:
                 self._elsewhere.rollback()
-            cache.set(_entered_from(request, credentials), True, _REMEMBERED)
+            cache.set(_login_key(request, credentials), True, _REMEMBERED_SECONDS)
         return user
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Key of wrong passwords; the host's name and port, which are the visitor's to choose, are no part of it."""
-        return f"login:{_account(credentials)}:{get_ip(request)}"
+        return f"login:{_account_key(credentials)}:{get_ip(request)}"
 
 
-def _account(credentials: dict[str, Any]) -> str:
+def _account_key(credentials: dict[str, Any]) -> str:
     return str(credentials.get("email", credentials.get("username", ""))).lower()
 
 
-def _entered_from(request: HttpRequest, credentials: dict[str, Any]) -> str:
-    return f"entered:{_account(credentials)}:{get_ip(request)}"
+def _login_key(request: HttpRequest, credentials: dict[str, Any]) -> str:
+    return f"entered:{_account_key(credentials)}:{get_ip(request)}"
 
 
-_REMEMBERED = 365 * 24 * 3600  # seconds
+_REMEMBERED_SECONDS = 365 * 24 * 3600  # seconds
 _AT_SIGN_UP = ("account/email/email_confirmation_signup", "account/email/account_already_exists")
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-__all__ = ["mail_leaves"]
+__all__ = ["email_configured"]
 
 
 @checks.register(checks.Tags.security, deploy=True)
-def mail_leaves(**_: Any) -> list[checks.Warning]:
+def email_configured(**_: Any) -> list[checks.Warning]:
     """Without a mail server nobody can confirm an address."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.console.EmailBackend":
         return []

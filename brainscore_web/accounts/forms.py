@@ -15,8 +15,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from brainscore_web.accounts.adapter import clean_name
-from brainscore_web.accounts.leaving import Leftover
 from brainscore_web.accounts.models import SCOPES, ApiToken, User
+from brainscore_web.accounts.personal_data import PrivateModels
 
 __all__ = ["DeleteForm", "NameForm", "TokenForm"]
 
@@ -176,8 +176,8 @@ class DeleteForm(ReauthenticateForm):
 
     leftover = forms.ChoiceField(
         label="Your private models",
-        choices=Leftover.choices,
-        initial=Leftover.KEEP,
+        choices=PrivateModels.choices,
+        initial=PrivateModels.KEEP,
         widget=forms.RadioSelect,
     )
     field_order = ("leftover", "password")
@@ -188,6 +188,6 @@ class DeleteForm(ReauthenticateForm):
             del self.fields["leftover"]
 
     @property
-    def chosen(self) -> Leftover:
+    def chosen(self) -> PrivateModels:
         """What becomes of private models."""
-        return Leftover(self.cleaned_data.get("leftover", Leftover.KEEP))
+        return PrivateModels(self.cleaned_data.get("leftover", PrivateModels.KEEP))

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-__all__ = ["NotStored"]
+__all__ = ["NoStore"]
 
 
-class NotStored:
+class NoStore:
     """Pages of accounts are kept by no browser and no proxy: whoever comes next at the same machine sees none."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,16 +1,23 @@
-"""A person's own pages. Logging in, addresses, passwords and second factors are django-allauth's views."""
+"""Pages of a user's own account.
+
+Logging in, addresses, passwords and second factors are views of django-allauth.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from allauth.account.adapter import get_adapter
+from allauth.account.models import EmailAddress
+from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.db.models import Model, QuerySet
+from django.core.paginator import Page, Paginator
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -18,14 +25,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.forms import DeleteForm, NameForm, TokenForm
-from brainscore_web.accounts.leaving import leave
 from brainscore_web.accounts.models import ApiToken, User
-from brainscore_web.accounts.own_data import everything_about
-from brainscore_web.accounts.profile import profile_of
+from brainscore_web.accounts.personal_data import delete_account, personal_data_of
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.writing import writing_alone
 
 __all__ = [
+    "Profile",
     "benchmark_access",
     "delete",
     "home",
@@ -34,13 +40,59 @@ __all__ = [
     "new_token",
     "own_data",
     "profile",
+    "profile_of",
     "revoke_token",
 ]
+
+_PAGE_SIZE = 50
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A person's own page.
+
+    Attributes
+    ----------
+    user : User
+        Whose it is.
+    models, benchmarks : Page
+        Of those they own.
+    tokens : tuple of ApiToken
+        Those that still work.
+    second_factor : bool
+        Whether logging in needs one.
+    pending : str
+        The address that waits to be confirmed; empty if there is none.
+    """
+
+    user: User
+    models: Page
+    benchmarks: Page
+    tokens: tuple[ApiToken, ...]
+    second_factor: bool
+    pending: str
+
+
+def profile_of(user: User, *, models_page: str = "1", benchmarks_page: str = "1") -> Profile:
+    """Read a person's profile; a page that does not exist is the first or the last one."""
+    works = Q(expires=None) | Q(expires__gt=timezone.now())
+    pending = EmailAddress.objects.get_new(user)
+    models = VisionModel.objects.filter(owner=user).order_by("identifier")
+    benchmarks = Benchmark.objects.filter(owner=user, is_mean=False).order_by("identifier")
+    return Profile(
+        user=user,
+        models=Paginator(models, _PAGE_SIZE).get_page(models_page),
+        benchmarks=Paginator(benchmarks, _PAGE_SIZE).get_page(benchmarks_page),
+        tokens=tuple(user.tokens.filter(works, revoked=False)),
+        second_factor=is_mfa_enabled(user, ["totp"]),
+        pending=pending.email if pending and pending.email != user.email else "",
+    )
+
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
-def _changes(view: View) -> View:
+def _post_only(view: View) -> View:
     """Let a view change something for who is logged in; who only looks there is led to the profile."""
 
     @functools.wraps(view)
@@ -50,7 +102,7 @@ def _changes(view: View) -> View:
     return cast(View, login_required(wrapped))
 
 
-def _me(request: HttpRequest) -> User:
+def _current_user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)  # these views are for who is logged in
     return request.user
 
@@ -65,30 +117,32 @@ def home(request: HttpRequest) -> HttpResponse:
 def profile(request: HttpRequest) -> HttpResponse:
     """Own models, benchmarks, tokens, and what belongs to the account."""
     asked = request.GET
-    shown = profile_of(_me(request), models_page=asked.get("models", "1"), benchmarks_page=asked.get("benchmarks", "1"))
+    shown = profile_of(
+        _current_user(request), models_page=asked.get("models", "1"), benchmarks_page=asked.get("benchmarks", "1")
+    )
     return render(request, "accounts/profile.html", {"profile": shown})
 
 
 @login_required
 def name(request: HttpRequest) -> HttpResponse:
     """Change the display name."""
-    form = NameForm(request.POST or None, instance=User.objects.get(pk=_me(request).pk), label_suffix="")
+    form = NameForm(request.POST or None, instance=User.objects.get(pk=_current_user(request).pk), label_suffix="")
     if request.method == "POST" and form.is_valid():
         form.instance.save(update_fields=["display_name"])
         return redirect("accounts:profile")
     return render(request, "accounts/name.html", {"form": form})
 
 
-@_changes
+@_post_only
 def model_visibility(request: HttpRequest) -> HttpResponse:
     """Make an own model public or private."""
-    return _switch(request, VisionModel.objects.filter(owner=_me(request)), "visibility")
+    return _switch(request, VisionModel.objects.filter(owner=_current_user(request)), "visibility")
 
 
-@_changes
+@_post_only
 def benchmark_access(request: HttpRequest) -> HttpResponse:
     """Make stimuli and measurements of an own benchmark public or private; its scores always are public."""
-    return _switch(request, Benchmark.objects.filter(owner=_me(request), is_mean=False), "access")
+    return _switch(request, Benchmark.objects.filter(owner=_current_user(request), is_mean=False), "access")
 
 
 def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpResponse:
@@ -110,7 +164,7 @@ def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpRespons
 @login_required
 def new_token(request: HttpRequest) -> HttpResponse:
     """Make a token and show it, once."""
-    form = TokenForm(request.POST or None, user=_me(request))
+    form = TokenForm(request.POST or None, user=_current_user(request))
     if request.method == "POST" and form.is_valid():
         token, text = form.issue()
         get_adapter().send_notification_mail("accounts/email/token_made", token.user, {"token": token})
@@ -118,10 +172,10 @@ def new_token(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/token.html", {"form": form})
 
 
-@_changes
+@_post_only
 def revoke_token(request: HttpRequest, key: int) -> HttpResponse:
     """End an own token."""
-    token = get_object_or_404(ApiToken, pk=key, user=_me(request))
+    token = get_object_or_404(ApiToken, pk=key, user=_current_user(request))
     token.revoked = True
     token.save(update_fields=["revoked"])
     messages.success(request, f"The token {token.name} is revoked.")
@@ -131,7 +185,9 @@ def revoke_token(request: HttpRequest, key: int) -> HttpResponse:
 @login_required
 def own_data(request: HttpRequest) -> HttpResponse:
     """Everything that the site holds on who asks."""
-    answer = JsonResponse(everything_about(_me(request)), json_dumps_params={"indent": 1, "ensure_ascii": False})
+    answer = JsonResponse(
+        personal_data_of(_current_user(request)), json_dumps_params={"indent": 1, "ensure_ascii": False}
+    )
     answer["Content-Disposition"] = f'attachment; filename="brain-score-{timezone.now():%Y-%m-%d}.json"'
     return answer
 
@@ -140,12 +196,12 @@ def own_data(request: HttpRequest) -> HttpResponse:
 @login_required
 def delete(request: HttpRequest) -> HttpResponse:
     """Leave the site."""
-    user = _me(request)
+    user = _current_user(request)
     form = DeleteForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         address = user.email
         try:
-            leave(user, form.chosen)
+            delete_account(user, form.chosen)
         except UserError as error:
             form.add_error(None, f"{error.message}: {error.remedy}")
         else:

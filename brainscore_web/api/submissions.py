@@ -22,14 +22,14 @@ from brainscore_web.api._schemas import Page
 from brainscore_web.api._site_api import problems
 from brainscore_web.api._submission_schemas import SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.scoring.api import progress
+from brainscore_web.scoring.services import progress
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.entrance import is_confirmed
 from brainscore_web.submissions.models import Revision, Step, Submission
+from brainscore_web.submissions.permissions import has_confirmed_email
 from brainscore_web.submissions.quota import Refused
-from brainscore_web.submissions.receiving import Source, Zip, longest, receive, source_at, too_large
+from brainscore_web.submissions.receiving import Source, Zip, max_form_size, receive, source_at, too_large_error
+from brainscore_web.submissions.status import status_of
 from brainscore_web.submissions.views import file_name
-from brainscore_web.submissions.words import standing_of
 
 __all__ = ["router"]
 
@@ -195,7 +195,7 @@ def submission_archive(request: HttpRequest, submission: uuid.UUID, asked: Query
 
 def _submitter(request: HttpRequest) -> User:
     user = caller_of(request).user
-    if user is None or not is_confirmed(user):
+    if user is None or not has_confirmed_email(user):
         raise Problem(403, "the address of the token's owner is not confirmed", "confirm it at /accounts/email/")
     return user
 
@@ -239,8 +239,8 @@ def _sent(request: HttpRequest, *more: str) -> tuple[Source, str]:
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length.isdecimal():
         raise Problem(400, "the length of the body is not known", "send Content-Length")
-    if int(length) > longest():
-        error = too_large()
+    if int(length) > max_form_size():
+        error = too_large_error()
         raise Problem(413, error.message, error.remedy)
     known = sorted({*_FIELDS, *more})
     for name in (*request.POST, *request.FILES):
@@ -272,7 +272,7 @@ def _newest(rows: list[Submission]) -> dict[Any, tuple[Revision, list[Step]]]:
 
 
 def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[Step]) -> dict[str, Any]:
-    standing = standing_of(row, latest, steps)
+    standing = status_of(row, latest, steps)
     return {
         "id": str(row.pk),
         "title": row.title,

@@ -17,21 +17,21 @@ class CompetitionsConfig(AppConfig):
 
     def ready(self) -> None:
         """Put past competitions into a new database; let people export their entries."""
-        from brainscore_web.accounts.own_data import SECTIONS
+        from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.competitions.models import Entry, Snapshot
-        from brainscore_web.competitions.records import entries_of, snapshots_of
+        from brainscore_web.competitions.personal_data import entries_of, snapshots_of
 
         SECTIONS["competition_entries"] = (Entry, entries_of)
         SECTIONS["competition_snapshots"] = (Snapshot, snapshots_of)
-        post_migrate.connect(_put_past_ones, sender=self, dispatch_uid="competitions-past")
+        post_migrate.connect(_create_past_competitions, sender=self, dispatch_uid="competitions-past")
 
 
-def _put_past_ones(*, using: str, apps: Any = None, **_: Any) -> None:
+def _create_past_competitions(*, using: str, apps: Any = None, **_: Any) -> None:
     if apps is not None:
         try:
             apps.get_model("competitions", "Award")
         except LookupError:  # migrated back to where there was none
             return
-    from brainscore_web.competitions.past import put_past_competitions
+    from brainscore_web.competitions.past import create_past_competitions
 
-    put_past_competitions(using=using)
+    create_past_competitions(using=using)

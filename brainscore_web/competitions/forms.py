@@ -11,6 +11,7 @@ from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions._lists import parts_of
+from brainscore_web.competitions.entries import Candidate, candidates, team_of
 from brainscore_web.competitions.models import (
     Award,
     Competition,
@@ -21,7 +22,6 @@ from brainscore_web.competitions.models import (
     Question,
     Track,
 )
-from brainscore_web.competitions.participation import Candidate, candidates, team_of
 from brainscore_web.competitions.rules import REGIONS, TASKS
 
 __all__ = [

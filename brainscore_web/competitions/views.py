@@ -1,27 +1,60 @@
-"""Pages of competitions that everybody sees, and those on which members take part."""
+"""Pages of competitions: public pages, pages for members who enter, and pages of organisers."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions._shown import competition_with_all, page_of
-from brainscore_web.competitions.computing import document_of
-from brainscore_web.competitions.exports import csv_of
-from brainscore_web.competitions.forms import EnterForm, WithdrawForm
+from brainscore_web.competitions import lifecycle
+from brainscore_web.competitions.entries import create_entry as enter_it
+from brainscore_web.competitions.entries import withdraw_entry
+from brainscore_web.competitions.forms import (
+    SECTIONS,
+    AddEntryForm,
+    CompetitionForm,
+    EnterForm,
+    TrackForm,
+    WithdrawForm,
+    awards_formset,
+    section_formset,
+)
 from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track, manages_competitions
-from brainscore_web.competitions.participation import enter as enter_it
-from brainscore_web.competitions.participation import take_back
+from brainscore_web.competitions.presentation import competition_for_page, competition_page
+from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_as_csv, standings_document
 
-__all__ = ["enter", "frozen", "of_year", "overview", "show", "standings_csv", "standings_json", "withdraw"]
+__all__ = [
+    "add_entry",
+    "announce",
+    "awards",
+    "enter",
+    "freeze",
+    "frozen",
+    "manage",
+    "new",
+    "new_track",
+    "of_year",
+    "overview",
+    "publish",
+    "section",
+    "show",
+    "standings_csv",
+    "standings_json",
+    "take_winners",
+    "texts",
+    "track",
+    "withdraw",
+]
 
 
 @require_safe
@@ -35,7 +68,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_safe
 def of_year(request: HttpRequest, year: int) -> HttpResponse:
     """The competition that is called like its year."""
-    return _page(request, str(year))
+    return _competition_page(request, str(year))
 
 
 @require_safe
@@ -43,31 +76,33 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     """A competition; one that is called like a year has another address."""
     competition = get_object_or_404(Competition.objects.visible_to(request.user), slug=slug)
     address = competition.get_absolute_url()
-    return _page(request, slug) if address == request.path else redirect(address)
+    return _competition_page(request, slug) if address == request.path else redirect(address)
 
 
-def _page(request: HttpRequest, slug: str) -> HttpResponse:
+def _competition_page(request: HttpRequest, slug: str) -> HttpResponse:
     now = request.GET.get("standings") == "now"
-    return render(request, "competitions/show.html", page_of(_found(request, slug), request.user, now=now))
+    return render(
+        request, "competitions/show.html", competition_page(_visible_competition(request, slug), request.user, now=now)
+    )
 
 
-def _found(request: HttpRequest, slug: str) -> Competition:
-    competition = competition_with_all(slug, request.user)
+def _visible_competition(request: HttpRequest, slug: str) -> Competition:
+    competition = competition_for_page(slug, request.user)
     if competition is None:
         raise Http404("there is no such competition")
     return competition
 
 
 def _document(request: HttpRequest, slug: str) -> dict[str, Any]:
-    competition = _found(request, slug)
+    competition = _visible_competition(request, slug)
     snapshot = None if request.GET.get("standings") == "now" else competition.frozen
-    return document_of(competition) if snapshot is None else snapshot.document
+    return standings_document(competition) if snapshot is None else snapshot.document
 
 
 @require_safe
 def standings_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings that the page shows, as CSV."""
-    answer = HttpResponse(csv_of(_document(request, slug)), content_type="text/csv; charset=utf-8")
+    answer = HttpResponse(standings_as_csv(_document(request, slug)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-standings.csv"'
     return answer
 
@@ -75,7 +110,7 @@ def standings_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def standings_json(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings that the page shows, with every score and its receipt."""
-    return _as_file(_document(request, slug), f"{slug}-standings.json")
+    return _json_download(_document(request, slug), f"{slug}-standings.json")
 
 
 @require_safe
@@ -84,10 +119,10 @@ def frozen(request: HttpRequest, slug: str, key: int) -> HttpResponse:
     rows = Snapshot.objects.filter(competition__in=Competition.objects.visible_to(request.user), competition__slug=slug)
     snapshot = get_object_or_404(rows, pk=key)
     told = {"sha256": snapshot.digest, "frozen": snapshot.created, "standings": snapshot.document}
-    return _as_file(told, f"{slug}-frozen-{key}.json")
+    return _json_download(told, f"{slug}-frozen-{key}.json")
 
 
-def _as_file(told: dict[str, Any], name: str) -> HttpResponse:
+def _json_download(told: dict[str, Any], name: str) -> HttpResponse:
     answer = JsonResponse(told, json_dumps_params={"indent": 1, "ensure_ascii": False})
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
@@ -140,7 +175,7 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         competition = row.track.competition
         try:
-            take_back(row, because=form.cleaned_data["because"] or ("" if own else "by the organisers"))
+            withdraw_entry(row, because=form.cleaned_data["because"] or ("" if own else "by the organisers"))
         except UserError as error:
             form.add_error(None, f"{error.message}: {error.remedy}.")
         else:
@@ -148,3 +183,240 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
             return redirect(competition.get_absolute_url())
     context = {"form": form, "entry": row, "competition": row.track.competition}
     return render(request, "competitions/withdraw.html", context, status=200 if request.method != "POST" else 400)
+
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+_FORMS = require_http_methods(["GET", "HEAD", "POST"])
+
+
+def _organisers_only(view: View) -> View:
+    """Let in who organises competitions; for others there is nothing."""
+
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not manages_competitions(request.user):
+            raise Http404("for organisers only")
+        return view(request, *args, **kwargs)
+
+    return cast(View, never_cache(login_required(wrapped)))
+
+
+def _competition_or_404(slug: str) -> Competition:
+    return get_object_or_404(Competition, slug=slug)
+
+
+def _track_or_404(slug: str, key: int) -> Track:
+    return get_object_or_404(Track.objects.select_related("competition"), competition__slug=slug, pk=key)
+
+
+def _form(request: HttpRequest, form: Any, title: str, competition: Competition | None, **more: Any) -> HttpResponse:
+    context = {"form": form, "title": title, "competition": competition, "button": "Save", **more}
+    return render(request, "competitions/form.html", context, status=200 if request.method != "POST" else 400)
+
+
+def _redirect_to_management(competition: Competition) -> HttpResponse:
+    return redirect("competitions:manage", competition.slug)
+
+
+@_organisers_only
+@_FORMS
+def new(request: HttpRequest) -> HttpResponse:
+    """Begin a competition: a draft that others do not see."""
+    form = CompetitionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        competition = form.save()
+        messages.success(request, f"{competition} is a draft: only organisers see it.")
+        return _redirect_to_management(competition)
+    return _form(request, form, "New competition", None)
+
+
+@_organisers_only
+@require_safe
+def manage(request: HttpRequest, slug: str) -> HttpResponse:
+    """What there is to do."""
+    competition = competition_for_page(slug, request.user)
+    if competition is None:
+        raise Http404("there is no such competition")
+    tracks = list(competition.tracks.all())
+    public = public_identifiers([entry.identifier for one in tracks for entry in one.entries.all()])
+    rows = [
+        {
+            "track": one,
+            # what is private stays so, for organisers too
+            "entries": [
+                {"entry": entry, "shown": is_shown(entry, one.competes, public)} for entry in one.entries.all()
+            ],
+            "n_awards": len(one.awards.all()),
+        }
+        for one in tracks
+    ]
+    context = {
+        "competition": competition,
+        "phase": competition.phase,
+        "lacks": lifecycle.missing_parts(competition),
+        "rows": rows,
+        "sections": [(name, title) for name, (title, _, _) in SECTIONS.items()],
+        "snapshots": list(competition.snapshots.all()),
+        "settled": competition.is_settled,
+    }
+    return render(request, "competitions/manage.html", context)
+
+
+@_organisers_only
+@_FORMS
+def texts(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name and texts."""
+    competition = _competition_or_404(slug)
+    form = CompetitionForm(
+        request.POST or None, instance=_competition_or_404(slug)
+    )  # it changes its own, also where it is wrong
+    if competition.published:  # others know the address
+        form.fields["slug"].disabled = True
+    if request.method == "POST" and form.is_valid():
+        return _redirect_to_management(form.save())
+    return _form(request, form, "Texts", competition)
+
+
+@_organisers_only
+@_FORMS
+def section(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """A list: dates, people, the programme, questions."""
+    if name not in SECTIONS:
+        raise Http404("there is no such list")
+    competition = _competition_or_404(slug)
+    rows = section_formset(name)(request.POST or None, instance=competition)
+    if request.method == "POST" and rows.is_valid():
+        rows.save()
+        return _redirect_to_management(competition)
+    return _form(request, None, SECTIONS[name][0], competition, rows=rows)
+
+
+@_organisers_only
+@_FORMS
+def new_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a track."""
+    competition = _competition_or_404(slug)
+    return _edit_track(request, Track(competition=competition, order=competition.tracks.count() + 1), "New track")
+
+
+@_organisers_only
+@_FORMS
+def track(request: HttpRequest, slug: str, key: int) -> HttpResponse:
+    """Edit a track, or remove one that nothing has entered."""
+    row = _track_or_404(slug, key)
+    if request.method == "POST" and "remove" in request.POST:
+        with transaction.atomic():
+            competition = lifecycle.lock_competition(row.competition)
+            if competition.is_settled or row.entries.exists():
+                messages.error(request, f"{row} has entries, or is settled: it stays.")
+            else:
+                row.delete()
+                messages.success(request, f"{row} is removed.")
+        return _redirect_to_management(row.competition)
+    return _edit_track(request, row, str(row), removable=not row.entries.exists())
+
+
+def _edit_track(request: HttpRequest, row: Track, title: str, *, removable: bool = False) -> HttpResponse:
+    competition = row.competition
+    form = TrackForm(request.POST or None, instance=row)
+    if competition.is_settled:
+        messages.info(request, "The standings are settled: rules change no more.")
+        return _redirect_to_management(competition)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        return _redirect_to_management(competition)
+    return _form(request, form, title, competition, removable=removable)
+
+
+@_organisers_only
+@_FORMS
+def awards(request: HttpRequest, slug: str, key: int) -> HttpResponse:
+    """The winners of a track."""
+    row = _track_or_404(slug, key)
+    rows = awards_formset()(request.POST or None, instance=row)
+    if request.method == "POST" and rows.is_valid():
+        rows.save()
+        return _redirect_to_management(row.competition)
+    return _form(request, None, f"Winners: {row}", row.competition, rows=rows)
+
+
+@_organisers_only
+@_FORMS
+def add_entry(request: HttpRequest, slug: str, key: int) -> HttpResponse:
+    """Add an entry that came by another way."""
+    row = _track_or_404(slug, key)
+    form = AddEntryForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        form.instance.track, form.instance.known = row, True
+        try:
+            with transaction.atomic():
+                if lifecycle.lock_competition(row.competition).is_settled:
+                    form.add_error(None, "The standings are settled: nothing enters any more.")
+                else:
+                    form.save()
+        except IntegrityError:
+            form.add_error("identifier", "It has entered this track already.")
+        if form.is_valid():
+            return _redirect_to_management(row.competition)
+    return _form(request, form, f"Add an entry: {row}", row.competition)
+
+
+def _run_action(request: HttpRequest, slug: str, act: Callable[[Competition, User], str]) -> HttpResponse:
+    """Do something with a competition, and say what came of it."""
+    competition = _competition_or_404(slug)
+    try:
+        messages.success(request, act(competition, cast(User, request.user)))
+    except UserError as error:
+        messages.error(request, f"{error.message}: {error.remedy}.")
+    return _redirect_to_management(competition)
+
+
+@_organisers_only
+@require_POST
+def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open it."""
+
+    def act(competition: Competition, _by: User) -> str:
+        lifecycle.publish(competition)
+        return f"Everybody sees {competition} now."
+
+    return _run_action(request, slug, act)
+
+
+@_organisers_only
+@_FORMS
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask, and freeze."""
+    if request.method != "POST":
+        competition = _competition_or_404(slug)
+        return render(request, "competitions/freeze.html", {"competition": competition, "phase": competition.phase})
+
+    def act(competition: Competition, by: User) -> str:
+        made = lifecycle.freeze(competition, by)
+        return f"The standings are frozen: {made.digest[:12]}."
+
+    return _run_action(request, slug, act)
+
+
+@_organisers_only
+@require_POST
+def take_winners(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make awards of frozen standings."""
+
+    def act(competition: Competition, _by: User) -> str:
+        made = lifecycle.take_winners(competition)
+        return f"Winners taken over from the frozen standings: {made}. Others do not see them yet."
+
+    return _run_action(request, slug, act)
+
+
+@_organisers_only
+@require_POST
+def announce(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the winners."""
+
+    def act(competition: Competition, _by: User) -> str:
+        lifecycle.announce(competition)
+        return "Everybody sees the winners now."
+
+    return _run_action(request, slug, act)

@@ -18,6 +18,6 @@ class OperationsConfig(AppConfig):
         """Let log lines of a task name it, and the request that began it; warnings of libraries are lines as well."""
         if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
             logging.captureWarnings(True)
-        from brainscore_web.operations.tasks import connect
+        from brainscore_web.operations.logs import connect_task_signals
 
-        connect()
+        connect_task_signals()

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.db import Error, connection
 
 from brainscore_core.errors import UserError
-from brainscore_web.operations.beats import LATELY, last_beats
+from brainscore_web.jobs.heartbeats import MISSED_AFTER, heartbeat_ages
 from brainscore_web.uploads.storage import storage
 
-__all__ = ["Check", "checks", "folders", "forget", "free_bytes", "is_ready"]
+__all__ = ["Check", "checks", "clear_checks", "folders", "free_bytes", "is_ready"]
 
 _FRESH = 5.0  # seconds for which an answer is given again: anybody may ask
 
@@ -48,10 +48,10 @@ def checks() -> tuple[Check, ...]:
     """Look at everything; what was looked at a few seconds ago is not looked at again."""
     with _guard:
         now = time.monotonic()
-        if _kept is None or now - _kept[0] > _FRESH:
-            _keep((now, _checked()))
-        assert _kept is not None  # it was made in the line above, if it was not there
-        return _kept[1]
+        if _stored_checks is None or now - _stored_checks[0] > _FRESH:
+            _store_checks((now, _run_checks()))
+        assert _stored_checks is not None  # it was made in the line above, if it was not there
+        return _stored_checks[1]
 
 
 def is_ready(found: tuple[Check, ...]) -> bool:
@@ -59,34 +59,34 @@ def is_ready(found: tuple[Check, ...]) -> bool:
     return all(one.fine for one in found if one.needed)
 
 
-def forget() -> None:
+def clear_checks() -> None:
     """Look anew the next time."""
-    _keep(None)
+    _store_checks(None)
 
 
 _guard = threading.Lock()
-_kept: tuple[float, tuple[Check, ...]] | None = None
+_stored_checks: tuple[float, tuple[Check, ...]] | None = None
 _migrated = False
 
 
-def _keep(found: tuple[float, tuple[Check, ...]] | None) -> None:
-    global _kept  # one a process
-    _kept = found
+def _store_checks(found: tuple[float, tuple[Check, ...]] | None) -> None:
+    global _stored_checks  # one a process
+    _stored_checks = found
 
 
-def _checked() -> tuple[Check, ...]:
-    database = _checked_one("database", _database)
+def _run_checks() -> tuple[Check, ...]:
+    database = _run_check("database", _database)
     return (
         database,
-        _checked_one("migrations", _migrations) if database.fine else Check("migrations", False, told="not known"),
-        _checked_one("site folder", lambda: _writable(Path(settings.SITE_HOME))),
-        _checked_one("storage", _storage),
-        _checked_one("disk", _disk),
-        _checked_one("worker", _worker, needed=False) if database.fine else Check("worker", False, False, "not known"),
+        _run_check("migrations", _migrations) if database.fine else Check("migrations", False, told="not known"),
+        _run_check("site folder", lambda: _writable(Path(settings.SITE_HOME))),
+        _run_check("storage", _storage),
+        _run_check("disk", _disk),
+        _run_check("worker", _worker, needed=False) if database.fine else Check("worker", False, False, "not known"),
     )
 
 
-def _checked_one(name: str, look: Callable[[], str], *, needed: bool = True) -> Check:
+def _run_check(name: str, look: Callable[[], str], *, needed: bool = True) -> Check:
     try:
         told = look()
     except (Error, OSError, UserError) as error:
@@ -157,9 +157,9 @@ def _disk() -> str:
 
 
 def _worker() -> str:
-    silent = last_beats().get("worker")
+    silent = heartbeat_ages().get("worker")
     if silent is None:
         return "no worker was ever seen: brainscore worker"
-    if silent > LATELY.total_seconds():
+    if silent > MISSED_AFTER.total_seconds():
         return f"no worker was seen for {silent:,.0f} s: brainscore worker"
     return ""

@@ -1,4 +1,4 @@
-"""Lines of the log: with the request that they belong to, without secrets and addresses of people."""
+"""Logging: each line names its request or task, and contains neither secrets nor addresses of people."""
 
 from __future__ import annotations
 
@@ -6,32 +6,44 @@ import json
 import logging
 import re
 import secrets
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
 from brainscore_core.errors import UserError
 
-__all__ = ["JsonLines", "PlainLines", "WithIdentifier", "begin", "configuration", "current", "sane", "without_secrets"]
+__all__ = [
+    "JsonLines",
+    "PlainLines",
+    "WithIdentifier",
+    "configuration",
+    "connect_task_signals",
+    "current_identifier",
+    "is_valid_identifier",
+    "log_context",
+    "task_identifier",
+    "without_secrets",
+]
 
 _current: ContextVar[str] = ContextVar("brainscore_log_id", default="")
-_SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+/=-]{7,63}")
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+/=-]{7,63}")
 
 
-def sane(text: str) -> bool:
+def is_valid_identifier(text: str) -> bool:
     """Whether a name that somebody else gave to a request may stand in the log."""
-    return _SANE.fullmatch(text) is not None
+    return _IDENTIFIER.fullmatch(text) is not None
 
 
-def current() -> str:
+def current_identifier() -> str:
     """The name of the request or task that is worked on; empty where there is none."""
     return _current.get()
 
 
 @contextmanager
-def begin(name: str = "") -> Iterator[str]:
+def log_context(name: str = "") -> Iterator[str]:
     """Name all lines that are logged from here on.
 
     Parameters
@@ -87,7 +99,7 @@ class WithIdentifier(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let all lines pass."""
-        record.identifier = current()
+        record.identifier = current_identifier()
         return True
 
 
@@ -153,3 +165,48 @@ def configuration(kind: str) -> dict[str, Any]:
             "brainscore_web": {"level": "INFO" if kind == "json" else "WARNING"},
         },
     }
+
+
+_log = logging.getLogger(__name__)
+
+
+class _RunningTasks(threading.local):
+    """Tasks that this thread is in the midst of."""
+
+    def __init__(self) -> None:
+        self.named: list[AbstractContextManager[str]] = []
+
+
+_running_tasks = _RunningTasks()
+
+
+def connect_task_signals() -> None:
+    """Listen to what becomes of tasks."""
+    from django_tasks.signals import task_enqueued, task_finished, task_started
+
+    task_enqueued.connect(_log_task_enqueued, dispatch_uid="operations-enqueued")
+    task_started.connect(_log_task_started, dispatch_uid="operations-started")
+    task_finished.connect(_log_task_finished, dispatch_uid="operations-finished")
+
+
+def task_identifier(result: Any) -> str:
+    """By which lines of a task are found."""
+    return f"task-{result.id}"
+
+
+def _log_task_enqueued(*, task_result: Any, **_: Any) -> None:
+    """Logged under the name of the request that began it."""
+    _log.info("%s enqueued: %s", task_identifier(task_result), task_result.task.module_path)
+
+
+def _log_task_started(*, task_result: Any, **_: Any) -> None:
+    named = log_context(task_identifier(task_result))
+    named.__enter__()
+    _running_tasks.named.append(named)
+    _log.info("%s started: %s", task_identifier(task_result), task_result.task.module_path)
+
+
+def _log_task_finished(*, task_result: Any, **_: Any) -> None:
+    _log.info("%s finished: %s", task_identifier(task_result), task_result.status)
+    if _running_tasks.named:
+        _running_tasks.named.pop().__exit__(None, None, None)

@@ -10,12 +10,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from brainscore_web.operations import logs
-from brainscore_web.operations.counting import count
+from brainscore_web.operations.metrics import count_request
 
 __all__ = ["Requests"]
 
 _log = logging.getLogger("brainscore_web.requests")
-_OWN = ("/health/", "/metrics")
+_OWN_PATHS = ("/health/", "/metrics")
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
@@ -28,28 +28,28 @@ class Requests:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer."""
         given = request.META.get("HTTP_X_REQUEST_ID", "")
-        with logs.begin(given if logs.sane(given) else "") as name:
-            if request.path_info.startswith(_OWN):
-                _by_any_name(request)
+        with logs.log_context(given if logs.is_valid_identifier(given) else "") as name:
+            if request.path_info.startswith(_OWN_PATHS):
+                _any_host_allowed(request)
             began = time.perf_counter()
             response = self._get_response(request)
             seconds = time.perf_counter() - began
             response["X-Request-ID"] = name
-            _note(request, response.status_code, seconds)
+            _log_request(request, response.status_code, seconds)
             return response
 
 
-def _by_any_name(request: HttpRequest) -> None:
+def _any_host_allowed(request: HttpRequest) -> None:
     """Who asks whether the site is well may call it by the address of the machine; its answers have no links."""
     known = [host for host in settings.ALLOWED_HOSTS if host != "*"]
     if known:
         request.META["HTTP_HOST"] = known[0].lstrip(".")
 
 
-def _note(request: HttpRequest, status: int, seconds: float) -> None:
+def _log_request(request: HttpRequest, status: int, seconds: float) -> None:
     view = _view(request)
     method = request.method if request.method in _METHODS else "other"
-    count(view, str(method), status, seconds)
+    count_request(view, str(method), status, seconds)
     if _log.isEnabledFor(logging.INFO):
         person = getattr(request, "_cached_user", None)  # asking for the user might ask the database
         facts = {

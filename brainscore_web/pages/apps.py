@@ -13,8 +13,8 @@ class PagesConfig(AppConfig):
 
     def ready(self) -> None:
         """Let administrators export what they wrote."""
-        from brainscore_web.accounts.own_data import SECTIONS, rows_of
+        from brainscore_web.accounts.personal_data import SECTIONS, exported_rows
         from brainscore_web.pages.models import News, Page
 
-        SECTIONS["pages"] = (Page, lambda user: rows_of(Page.objects.filter(by=user)))
-        SECTIONS["news"] = (News, lambda user: rows_of(News.objects.filter(by=user)))
+        SECTIONS["pages"] = (Page, lambda user: exported_rows(Page.objects.filter(by=user)))
+        SECTIONS["news"] = (News, lambda user: exported_rows(News.objects.filter(by=user)))

@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brainscore_core.errors import UserError
-from brainscore_web.scoring.changing import cancel_job, retry_job
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import cancel_job, retry_job
 
 __all__ = ["JobAdmin"]
 

@@ -14,8 +14,8 @@ class ScoringConfig(AppConfig):
 
     def ready(self) -> None:
         """Say what is held on a person."""
-        from brainscore_web.accounts.own_data import SECTIONS
+        from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.scoring.models import Job
-        from brainscore_web.scoring.records import exported
+        from brainscore_web.scoring.personal_data import exported_jobs
 
-        SECTIONS["pairs"] = (Job, exported)
+        SECTIONS["pairs"] = (Job, exported_jobs)

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from brainscore_web.leaderboard.models import Visibility, Visitor
-from brainscore_web.scoring.claiming import shown_worker
+from brainscore_web.scoring.claims import worker_label
 from brainscore_web.scoring.models import OPEN, Job
-from brainscore_web.scoring.progress import progress
+from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Submission
 
 __all__ = ["Row", "jobs_of", "overview", "rows_of", "shows_log"]
@@ -77,7 +77,7 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
                 may_retry=bool(mine and not is_open),
                 may_cancel=bool(mine and is_open),
                 reason=job.reason_to(visitor),
-                worker=shown_worker(job.worker) if visitor.is_staff else "",
+                worker=worker_label(job.worker) if visitor.is_staff else "",
             )
         )
     return rows
@@ -146,7 +146,7 @@ def _workers() -> list[dict[str, Any]]:
     rows = Job.objects.filter(state=Job.State.RUNNING).order_by("worker", "pk")
     found: dict[str, dict[str, Any]] = {}
     for job in rows.select_related("model", "benchmark").defer(*_LIGHT)[:200]:
-        one = found.setdefault(job.worker, {"name": shown_worker(job.worker), "seen": job.claimed, "jobs": 0})
+        one = found.setdefault(job.worker, {"name": worker_label(job.worker), "seen": job.claimed, "jobs": 0})
         one["jobs"] += 1
         one["seen"] = max(filter(None, (one["seen"], job.claimed)), default=None)
     return list(found.values())

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.scoring.changing import cancel_all, cancel_job, may_change, retry_job
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, retry_job
 from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log
 from brainscore_web.submissions.models import Submission
 
@@ -62,11 +62,11 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     """Score a pair once more."""
     found = _changeable(request, pk)
     try:
-        retry_job(found, _me(request))
+        retry_job(found, _current_user(request))
         messages.success(request, f"{found} will be scored again.")
     except UserError as error:
         messages.error(request, f"{error.message}: {error.remedy}.")
-    return _back(request, found)
+    return _redirect_back(request, found)
 
 
 @login_required
@@ -74,9 +74,9 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a pair up."""
     found = _changeable(request, pk)
-    cancel_job(found, _me(request))
+    cancel_job(found, _current_user(request))
     messages.success(request, f"{found} is given up.")
-    return _back(request, found)
+    return _redirect_back(request, found)
 
 
 @login_required
@@ -84,12 +84,12 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel_of(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Give up all pairs of a submission."""
     submission = _submission(request, key)
-    me = _me(request)
+    me = _current_user(request)
     if submission.owner_id != me.pk and not me.is_staff:
         raise Http404("not theirs")
     count = cancel_all(submission, me)
     messages.success(request, f"{count} pairs are given up.")
-    return _back(request, None)
+    return _redirect_back(request, None)
 
 
 def _visible(request: HttpRequest, pk: int) -> Job:
@@ -107,12 +107,12 @@ def _submission(request: HttpRequest, key: uuid.UUID) -> Submission:
     return get_object_or_404(Submission.objects.visible_to(request.user), pk=key)
 
 
-def _me(request: HttpRequest) -> User:
+def _current_user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)  # these views are for who is logged in
     return request.user
 
 
-def _back(request: HttpRequest, found: Job | None) -> HttpResponse:
+def _redirect_back(request: HttpRequest, found: Job | None) -> HttpResponse:
     """To where the form was, on this site."""
     wanted = request.POST.get("back", "")
     if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):

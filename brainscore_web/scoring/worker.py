@@ -18,13 +18,13 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring._errors import StoreError
+from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.operations.beats import beat
-from brainscore_web.scoring.caging import what_is_missing
-from brainscore_web.scoring.claiming import Claimed, claim_job, free_stale, give_back, worker_name
+from brainscore_web.scoring.claims import ClaimedJob, claim_job, release_job, release_stale_jobs, worker_name
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.registered import caged_models
-from brainscore_web.scoring.runner_local import LocalRunner
+from brainscore_web.scoring.runners import LocalRunner
+from brainscore_web.scoring.sandbox import sandbox_problem
+from brainscore_web.scoring.services import submitted_models
 from brainscore_web.submissions.models import Step
 
 __all__ = ["Worker"]
@@ -32,8 +32,8 @@ __all__ = ["Worker"]
 Say = Callable[[str], None]
 _PAUSE = 1.0  # seconds without anything to do
 _SWEEP = 3.0
-_BEAT = 10.0
-_LOOK_FOR_CAGE = 60.0
+_HEARTBEAT_SECONDS = 10.0
+_SANDBOX_CHECK_SECONDS = 60.0
 _LONGEST_PAUSE = 30.0  # while the database is away
 _GRACE = 8.0  # that the process of steps has to end
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class Worker:
                 store, limit=limit, timeout=timeout, say=say, stopping=self._end.is_set
             )  # fmt: skip
         else:
-            from brainscore_web.scoring.runner_dask import DaskRunner
+            from brainscore_web.scoring.runners import DaskRunner
 
             self._runner = DaskRunner(store, scheduler=scheduler, timeout=timeout, say=say, stopping=self._end.is_set)
 
@@ -140,7 +140,7 @@ class Worker:
         self._run_one(one)
         return True
 
-    def _run_one(self, one: Claimed) -> None:
+    def _run_one(self, one: ClaimedJob) -> None:
         try:
             self._runner.run(one)
         except (DatabaseError, InterfaceError):
@@ -149,7 +149,7 @@ class Worker:
             _log.exception("Job %s", one.job.pk)
             self.say(f"{one.job}: the site failed: {type(error).__name__}: {error}")
             self._runner.close()
-            give_back(one, wait=60, begun=True)
+            release_job(one, wait=60, begun=True)
 
     def _may_end(self) -> bool:
         if self.once:
@@ -166,19 +166,19 @@ class Worker:
     def _look_for_cage(self) -> None:
         """See whether there can be cages; where not, say why, and leave what needs one to others."""
         now = time.monotonic()
-        if self._looked and now - self._looked < _LOOK_FOR_CAGE:
+        if self._looked and now - self._looked < _SANDBOX_CHECK_SECONDS:
             if self._missing:
-                self._caged = _keys_of_caged()
+                self._caged = _submitted_model_keys()
             return
         self._looked = now
-        missing = what_is_missing() if self.scheduler is None else None
+        missing = sandbox_problem() if self.scheduler is None else None
         said = "" if missing is None else str(missing)
         if said and said != self._missing:
             self.say(f"Submitted models wait, as they cannot be scored here: {said}")
         if self._missing and not said:
             self.say("Submitted models can be scored here now.")
         self._missing = said
-        self._caged = _keys_of_caged() if said else set()
+        self._caged = _submitted_model_keys() if said else set()
 
     def _tend_steps(self) -> None:
         """See that the process of steps runs."""
@@ -191,7 +191,7 @@ class Worker:
             if time.monotonic() - self._steps_begun < _LONGEST_PAUSE:
                 self._end.wait(_PAUSE)
         self._steps_begun = time.monotonic()
-        command = [sys.executable, "-m", "brainscore_web.scoring.steps", str(os.getpid())]
+        command = [sys.executable, "-m", "brainscore_web.jobs.task_process", str(os.getpid())]
         self._steps = subprocess.Popen(command)  # noqa: S603 # this package's own
 
     def _end_steps(self) -> None:
@@ -206,15 +206,15 @@ class Worker:
 
     def _sweep_again_and_again(self) -> None:
         """In a thread: free what others left, let letters leave, say that this worker is there."""
-        beaten, quiet_until = -_BEAT, 0.0
+        beaten, quiet_until = -_HEARTBEAT_SECONDS, 0.0
         try:
             while True:
                 try:
                     close_old_connections()
-                    if time.monotonic() - beaten >= _BEAT:
-                        beat("worker")
+                    if time.monotonic() - beaten >= _HEARTBEAT_SECONDS:
+                        record_heartbeat("worker")
                         beaten = time.monotonic()
-                    free_stale()
+                    release_stale_jobs()
                     if not self.jobs_only:
                         from brainscore_web.submissions import pipeline
 
@@ -230,8 +230,8 @@ class Worker:
             connection.close()
 
 
-def _keys_of_caged() -> set[int]:
-    wanted = caged_models()
+def _submitted_model_keys() -> set[int]:
+    wanted = submitted_models()
     rows = VisionModel.objects.order_by("pk").values_list("pk", "identifier")
     return {pk for pk, identifier in rows.iterator(chunk_size=5000) if identifier in wanted}
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
 
 
-class _Looked:
+class _ReadOnlyAdmin:
     """Nobody adds, changes or deletes rows here: states follow from each other."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -24,7 +24,7 @@ class _Looked:
         return False
 
 
-class _Revisions(_Looked, admin.TabularInline):
+class _Revisions(_ReadOnlyAdmin, admin.TabularInline):
     model = Revision
     fields = readonly_fields = ("number", "by", "created", "origin", "address", "commit", "digest", "size")
     extra = 0
@@ -34,14 +34,14 @@ class _Revisions(_Looked, admin.TabularInline):
         return super().get_queryset(request).defer("archive")
 
 
-class _Steps(_Looked, admin.TabularInline):
+class _Steps(_ReadOnlyAdmin, admin.TabularInline):
     model = Step
     fields = readonly_fields = ("kind", "state", "attempts", "claim", "claimed", "due", "reason", "internal")
     extra = 0
 
 
 @admin.register(Submission)
-class SubmissionAdmin(_Looked, admin.ModelAdmin):
+class SubmissionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
     """Submissions with their revisions."""
 
     list_display = ("title", "owner", "visibility", "state", "created", "changed")
@@ -57,7 +57,7 @@ class SubmissionAdmin(_Looked, admin.ModelAdmin):
 
 
 @admin.register(Revision)
-class RevisionAdmin(_Looked, admin.ModelAdmin):
+class RevisionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
     """Revisions with their steps, and what the site's keepers should know of these."""
 
     list_display = ("submission", "number", "created", "origin", "size")
@@ -71,7 +71,7 @@ class RevisionAdmin(_Looked, admin.ModelAdmin):
 
 
 @admin.register(Plugin)
-class PluginAdmin(_Looked, admin.ModelAdmin):
+class PluginAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
     """What is live."""
 
     list_display = ("name", "kind", "owner", "published", "code")
@@ -81,7 +81,7 @@ class PluginAdmin(_Looked, admin.ModelAdmin):
 
 
 @admin.register(Letter)
-class LetterAdmin(_Looked, admin.ModelAdmin):
+class LetterAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
     """Mails that left, and those that wait."""
 
     list_display = ("subject", "to", "created", "sent", "due", "attempts", "problem")

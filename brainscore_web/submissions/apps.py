@@ -19,19 +19,19 @@ class SubmissionsConfig(AppConfig):
         """Let people export what they submitted and said, and take along what is theirs alone when they leave."""
         from django.contrib.auth import get_user_model
 
-        from brainscore_web.accounts.own_data import SECTIONS
-        from brainscore_web.submissions import models, records
+        from brainscore_web.accounts.personal_data import SECTIONS
+        from brainscore_web.submissions import models, personal_data
 
-        SECTIONS["submissions"] = (models.Submission, records.submissions_of)
-        SECTIONS["revisions"] = (models.Revision, records.revisions_of)
-        SECTIONS["comments"] = (models.Comment, records.comments_of)
-        SECTIONS["reviews"] = (models.Review, records.reviews_of)
-        SECTIONS["plugins"] = (models.Plugin, records.plugins_of)
-        SECTIONS["letters"] = (models.Letter, records.letters_of)
-        pre_delete.connect(_leaves, sender=get_user_model(), dispatch_uid="submissions-leaving")
+        SECTIONS["submissions"] = (models.Submission, personal_data.submissions_of)
+        SECTIONS["revisions"] = (models.Revision, personal_data.revisions_of)
+        SECTIONS["comments"] = (models.Comment, personal_data.comments_of)
+        SECTIONS["reviews"] = (models.Review, personal_data.reviews_of)
+        SECTIONS["plugins"] = (models.Plugin, personal_data.plugins_of)
+        SECTIONS["letters"] = (models.Letter, personal_data.letters_of)
+        pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="submissions-leaving")
 
 
-def _leaves(*, instance: Any, **_: Any) -> None:
-    from brainscore_web.submissions.leaving import take_along
+def _account_deleted(*, instance: Any, **_: Any) -> None:
+    from brainscore_web.submissions.personal_data import delete_submissions_of
 
-    take_along(instance)
+    delete_submissions_of(instance)

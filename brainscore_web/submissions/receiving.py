@@ -1,4 +1,4 @@
-"""Receive plugins: read them apart from the database, examine them, and keep them with all that was found at once."""
+"""Receive plugins from a ZIP file, a Git repository or a pull request, and start their pipeline."""
 
 from __future__ import annotations
 
@@ -17,14 +17,24 @@ from brainscore_core.errors import UserError
 from brainscore_vision import submission as submitting
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.submissions.limits import limits
 from brainscore_web.submissions.models import Revision, Submission
 from brainscore_web.submissions.names import clashes, holders
-from brainscore_web.submissions.quota import CLOSED, Refused, require_room
+from brainscore_web.submissions.quota import CLOSED, Refused, limits, require_room
 
-__all__ = ["Git", "Pull", "Refused", "Source", "Zip", "longest", "receive", "source_at", "takes_revisions", "too_large"]
+__all__ = [
+    "Git",
+    "Pull",
+    "Refused",
+    "Source",
+    "Zip",
+    "max_form_size",
+    "receive",
+    "source_at",
+    "takes_revisions",
+    "too_large_error",
+]
 
-_TAKES = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
+_REVISABLE = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 _ENVELOPE = 65_536  # bytes that a form needs around its file, at most
 _fetching = threading.Lock()
@@ -75,7 +85,7 @@ def source_at(address: str, commit: str = "") -> Git | Pull:
 
 def takes_revisions(submission: Submission) -> bool:
     """Whether a new revision may be sent: not while it is published or scored, nor once it has ended."""
-    return submission.state in _TAKES
+    return submission.state in _REVISABLE
 
 
 def receive(
@@ -113,7 +123,7 @@ def receive(
     """
     require_room(user, new=submission is None)
     if submission is not None:
-        _require_takes(submission)
+        _require_revisable(submission)
     package = _read(source)
     archive = package.to_zip()
     findings = _in_order(
@@ -126,14 +136,14 @@ def receive(
     described: dict[str, Any] = {
         "by": user,
         "origin": _origin(source),
-        "address": _plain(source.name if isinstance(source, Zip) else package.address or source.address)[-500:],
-        "commit": _plain(package.commit or "")[:64],
-        "note": _plain(note)[:10_000],
+        "address": _storable(source.name if isinstance(source, Zip) else package.address or source.address)[-500:],
+        "commit": _storable(package.commit or "")[:64],
+        "note": _storable(note)[:10_000],
         "archive": archive,
         "digest": package.digest,
         "size": len(archive),
-        "plugins": _plain([one.as_dict() for one in package.plugins]),
-        "findings": _plain([one.as_dict() for one in findings]),
+        "plugins": _storable([one.as_dict() for one in package.plugins]),
+        "findings": _storable([one.as_dict() for one in findings]),
     }
     title = _title(package)
     with transaction.atomic():
@@ -146,7 +156,7 @@ def receive(
             row = Submission.objects.create(owner=owner, title=title, visibility=visibility)
         else:
             row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
-            _require_takes(row)
+            _require_revisable(row)
             row.title, row.changed = title, timezone.now()
             row.save(update_fields=["title", "changed"])
         last = row.revisions.aggregate(number=Max("number"))["number"] or 0
@@ -157,12 +167,12 @@ def receive(
     return revision
 
 
-def longest() -> int:
+def max_form_size() -> int:
     """Bytes that a form with a submission may have."""
     return submitting.Limits(size=limits().size).archive + _ENVELOPE
 
 
-def too_large() -> Refused:
+def too_large_error() -> Refused:
     """What is said of a file that is too large."""
     return Refused(
         f"a submission may have {limits().size / 1e6:,.0f} MB",
@@ -171,7 +181,7 @@ def too_large() -> Refused:
     )
 
 
-def _require_takes(submission: Submission) -> None:
+def _require_revisable(submission: Submission) -> None:
     if takes_revisions(submission):
         return
     closed = submission.state in CLOSED
@@ -198,18 +208,18 @@ def _read(source: Source) -> submitting.Package:
     try:
         if isinstance(source, Zip):
             return submitting.read_zip(source.content, limits=bounds, name=source.name)
-        with _one_of_few():
+        with _fetch_slot():
             if isinstance(source, Git):
                 return submitting.read_git(source.address, source.commit, limits=bounds)
             return submitting.read_pull(source.address, limits=bounds)
     except Refused:
         raise
     except UserError as error:
-        raise Refused(_plain(error.message), _plain(error.remedy or "mend it, and send it again")) from error
+        raise Refused(_storable(error.message), _storable(error.remedy or "mend it, and send it again")) from error
 
 
 @contextmanager
-def _one_of_few() -> Iterator[None]:
+def _fetch_slot() -> Iterator[None]:
     """Fetch while not too many others do: whoever waits for a repository keeps a thread of the server."""
     global _now_fetching
     with _fetching:
@@ -228,7 +238,7 @@ def _origin(source: Source) -> str:
 
 
 def _title(package: submitting.Package) -> str:
-    names = _plain(", ".join(dict.fromkeys(plugin.name for plugin in package.plugins))) or "nothing yet"
+    names = _storable(", ".join(dict.fromkeys(plugin.name for plugin in package.plugins))) or "nothing yet"
     return names if len(names) <= 300 else f"{names[:299]}…"
 
 
@@ -239,12 +249,12 @@ def _in_order(findings: Iterable[submitting.Finding]) -> list[submitting.Finding
     )
 
 
-def _plain(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     """What every database can keep: no NUL, nothing that is no Unicode."""
     if isinstance(value, str):
         return value.replace("\0", "\N{SYMBOL FOR NULL}").encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {_plain(name): _plain(item) for name, item in value.items()}
+        return {_storable(name): _storable(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_storable(item) for item in value]
     return value

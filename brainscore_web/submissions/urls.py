@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from brainscore_web.submissions import changing, views
+from brainscore_web.submissions import views
 from brainscore_web.submissions.models import Step
 
 
@@ -23,14 +23,14 @@ register_converter(StepConverter, "kind_of_step")
 app_name = "submissions"
 urlpatterns = [
     path("", views.home, name="home"),
-    path("new/", changing.new, name="new"),
+    path("new/", views.new, name="new"),
     path("<uuid:key>/", views.show, name="show"),
     path("<uuid:key>/progress/", views.progress, name="progress"),
-    path("<uuid:key>/revise/", changing.revise, name="revise"),
-    path("<uuid:key>/withdraw/", changing.withdraw, name="withdraw"),
-    path("<uuid:key>/cancel/", changing.cancel, name="cancel"),
-    path("<uuid:key>/visibility/", changing.visibility, name="visibility"),
-    path("<uuid:key>/retry/<kind_of_step:step>/", changing.retry, name="retry"),
+    path("<uuid:key>/revise/", views.revise, name="revise"),
+    path("<uuid:key>/withdraw/", views.withdraw, name="withdraw"),
+    path("<uuid:key>/cancel/", views.cancel, name="cancel"),
+    path("<uuid:key>/visibility/", views.visibility, name="visibility"),
+    path("<uuid:key>/retry/<kind_of_step:step>/", views.retry, name="retry"),
     path("<uuid:key>/<int:number>/code/", views.code, name="code"),
     path("<uuid:key>/<int:number>/changes/", views.changes, name="changes"),
     path("<uuid:key>/<int:number>/archive.zip", views.archive, name="archive"),

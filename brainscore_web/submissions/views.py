@@ -1,32 +1,60 @@
-"""Pages of submissions: own ones, one with all its steps, its code, what changed between two revisions."""
+"""Pages of submissions: lists, status, code and changes, and the actions of submitters."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
+from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from brainscore_web.submissions.differing import changes as changes_between
-from brainscore_web.submissions.entrance import confirmed, me, revision_of, visible
-from brainscore_web.submissions.highlighting import highlighted
-from brainscore_web.submissions.limits import limits
+from brainscore_core.errors import UserError
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.forms import RevisionForm, SubmissionForm
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
-from brainscore_web.submissions.quota import use_of
-from brainscore_web.submissions.receiving import takes_revisions
-from brainscore_web.submissions.review.shown import anchor_of, discussion
-from brainscore_web.submissions.texts import FileText, texts_of
-from brainscore_web.submissions.words import standing_of
+from brainscore_web.submissions.permissions import (
+    confirmed_only,
+    current_user,
+    own_submission,
+    revision_of,
+    visible_submission,
+)
+from brainscore_web.submissions.quota import limits, use_of
+from brainscore_web.submissions.receiving import Refused, max_form_size, receive, takes_revisions, too_large_error
+from brainscore_web.submissions.review.comments import anchor_of, discussion
+from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
+from brainscore_web.submissions.source_code import file_diffs as changes_between
+from brainscore_web.submissions.status import status_of
 
-__all__ = ["archive", "changes", "code", "file_name", "home", "page_of", "progress", "room", "show"]
+__all__ = [
+    "archive",
+    "cancel",
+    "changes",
+    "code",
+    "file_name",
+    "home",
+    "new",
+    "progress",
+    "quota_context",
+    "retry",
+    "revise",
+    "show",
+    "submission_page",
+    "visibility",
+    "withdraw",
+]
 
 _AT_ONCE = 50
 _FINDINGS = 300  # on one page
@@ -36,7 +64,7 @@ _STATES = Submission.State
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ShownFinding:
     """A finding, with the line that it is about."""
 
     finding: dict[str, Any]
@@ -44,65 +72,70 @@ class _Found:
     anchor: str
 
 
-@confirmed
+@confirmed_only
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Own submissions."""
-    rows = Submission.objects.filter(owner=me(request)).order_by("-created", "pk")
+    rows = Submission.objects.filter(owner=current_user(request)).order_by("-created", "pk")
     page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
-    return render(request, "submissions/home.html", {"rows": page, **room(request)})
+    return render(request, "submissions/home.html", {"rows": page, **quota_context(request)})
 
 
-@confirmed
+@confirmed_only
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """One submission, at its newest revision or at another."""
     asked = request.GET.get("revision", "")
     number = int(asked) if asked.isdecimal() and len(asked) < 10 else None
-    return page_of(request, visible(request, key), number=number)
+    return submission_page(request, visible_submission(request, key), number=number)
 
 
-@confirmed
+@confirmed_only
 @require_safe
 def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """How far it is, for a page that asks again and again; nothing where nothing has changed."""
-    submission = visible(request, key)
+    submission = visible_submission(request, key)
     context = _progress(request, submission, revision_of(submission))
     if request.GET.get("seen") == context["seen"] and context["standing"].seconds:
         return HttpResponse(status=204)
     return render(request, "submissions/_progress.html", context)
 
 
-@confirmed
+@confirmed_only
 @require_safe
 def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """The files of a revision, with findings and comments beside their lines."""
-    submission = visible(request, key)
+    submission = visible_submission(request, key)
     revision = revision_of(submission, number, files=True)
     only = request.GET.get("path")
     asked: dict[str, Any] = {"only": only, "lines": 100_000} if only else {}
-    context = discussion(revision, me(request), back=request.get_full_path(), **asked)
+    context = discussion(revision, current_user(request), back=request.get_full_path(), **asked)
     if only and not context["files"]:
         raise Http404("there is no such file")
-    more = {"submission": submission, "only": only, "whole": request.path, "own": submission.owner_id == me(request).pk}
+    more = {
+        "submission": submission,
+        "only": only,
+        "whole": request.path,
+        "own": submission.owner_id == current_user(request).pk,
+    }
     return render(request, "submissions/code.html", {**context, **more})
 
 
-@confirmed
+@confirmed_only
 @require_safe
 def archive(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """The files of a revision as a ZIP."""
-    revision = revision_of(visible(request, key), number, files=True)
+    revision = revision_of(visible_submission(request, key), number, files=True)
     answer = HttpResponse(bytes(revision.archive), content_type="application/zip")
     answer["Content-Disposition"] = f'attachment; filename="{file_name(revision)}"'
     return answer
 
 
-@confirmed
+@confirmed_only
 @require_safe
 def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """What differs between a revision and an earlier one: the one before, unless another is asked for."""
-    submission = visible(request, key)
+    submission = visible_submission(request, key)
     asked = request.GET.get("since", "")
     since = int(asked) if asked.isdecimal() and len(asked) < 10 else number - 1
     if not 0 < since < number:
@@ -119,9 +152,9 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     return render(request, "submissions/changes.html", context)
 
 
-def room(request: HttpRequest) -> dict[str, Any]:
+def quota_context(request: HttpRequest) -> dict[str, Any]:
     """What the visitor has sent, of how much."""
-    return {"use": use_of(me(request)), "limits": limits()}
+    return {"use": use_of(current_user(request)), "limits": limits()}
 
 
 def file_name(revision: Revision) -> str:
@@ -129,7 +162,7 @@ def file_name(revision: Revision) -> str:
     return f"submission-{str(revision.submission_id)[:8]}-{revision.number}.zip"
 
 
-def page_of(
+def submission_page(
     request: HttpRequest, submission: Submission, *, number: int | None = None, problem: Any = None, status: int = 200
 ) -> HttpResponse:
     """The page of a submission; `problem` is why something that was asked for was not done."""
@@ -138,7 +171,7 @@ def page_of(
     context = {
         **_progress(request, submission, revision),
         "files": [{"path": path, "size": file.size, "anchor": anchor_of(path)} for path, file in files.items()],
-        "found": _found(revision, files),
+        "found": _shown_findings(revision, files),
         "left_out": max(len(revision.findings) - _FINDINGS, 0),
         "counts": _counts(revision),
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
@@ -159,8 +192,8 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         row.shown_log = row.log[-_LONGEST_LOG:]  # type: ignore[attr-defined]
         row.left_out = len(row.log) > _LONGEST_LOG  # type: ignore[attr-defined]
     current = latest is revision
-    standing = standing_of(submission, latest, rows if current else latest.steps.order_by("order"))
-    own = submission.owner_id == me(request).pk
+    standing = status_of(submission, latest, rows if current else latest.steps.order_by("order"))
+    own = submission.owner_id == current_user(request).pk
     context: dict[str, Any] = {
         "submission": submission,
         "revision": revision,
@@ -169,7 +202,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "steps": rows,
         "standing": standing,
         "poll": standing.seconds if current else 0,
-        "seen": _seen(submission, rows),
+        "seen": _page_fingerprint(submission, rows),
         "own": own,
         "has_models": any(plugin["kind"] == PluginKind.MODELS for plugin in revision.plugins),
         "may_revise": own and takes_revisions(submission),
@@ -185,13 +218,13 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     return context
 
 
-def _seen(submission: Submission, steps: list[Step]) -> str:
+def _page_fingerprint(submission: Submission, steps: list[Step]) -> str:
     """What is on the page, in short."""
     told = [(step.state, step.attempts, step.started, step.ended, step.reason, len(step.log)) for step in steps]
     return hashlib.sha256(repr((submission.state, submission.visibility, told)).encode()).hexdigest()[:16]
 
 
-def _found(revision: Revision, files: Mapping[str, FileText]) -> list[_Found]:
+def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[_ShownFinding]:
     shown = revision.findings[:_FINDINGS]
     paths = {finding["file"] for finding in shown if finding["line"] and finding["file"] in files}
     marked = highlighted({path: files[path].lines for path in paths})
@@ -201,10 +234,143 @@ def _found(revision: Revision, files: Mapping[str, FileText]) -> list[_Found]:
         source: SafeString | str = ""
         if line and path in marked:
             source = marked[path][line - 1] if line <= len(marked[path]) else ""
-        found.append(_Found(finding, source, anchor_of(path, line) if path in files else ""))
+        found.append(_ShownFinding(finding, source, anchor_of(path, line) if path in files else ""))
     return found
 
 
 def _counts(revision: Revision) -> dict[str, int]:
     severities = [finding["severity"] for finding in revision.findings]
     return {f"{one}s": severities.count(one) for one in ("error", "warning", "note")}
+
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+
+def _limited_size(view: View) -> View:
+    """Look at a form's length and sender before it is read; then at the token against forgery, which is in it."""
+    protected = confirmed_only(csrf_protect(view))
+
+    @csrf_exempt
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if request.method == "POST" and (not length.isdecimal() or int(length) > max_form_size()):
+            # closing the connection is the server's: nothing was read, so nothing is known of the sender
+            return render(request, "submissions/too_large.html", {"problem": too_large_error()}, status=413)
+        return protected(request, *args, **kwargs)
+
+    return cast(View, wrapped)
+
+
+@_limited_size
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Send plugins."""
+    form = SubmissionForm(*_form_data(request))
+    if request.method == "POST" and form.is_valid():
+        asked = form.cleaned_data
+        try:
+            made = receive(current_user(request), form.source, visibility=asked["visibility"], note=asked["note"])
+        except Refused as error:
+            return _form_with_error(request, form, error, {})
+        return redirect("submissions:show", made.submission_id)
+    return _render_form(request, form, {}, status=400 if request.method == "POST" else 200)
+
+
+@_limited_size
+@require_http_methods(["GET", "HEAD", "POST"])
+def revise(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Send a new revision."""
+    submission = own_submission(request, key)
+    form = RevisionForm(*_form_data(request), initial=_initial_source(submission))
+    more = {"submission": submission, "takes": takes_revisions(submission)}
+    if request.method == "POST" and form.is_valid():
+        try:
+            receive(current_user(request), form.source, note=form.cleaned_data["note"], submission=submission)
+        except Refused as error:
+            return _form_with_error(request, form, error, more)
+        return redirect("submissions:show", submission.pk)
+    return _render_form(request, form, more, status=400 if request.method == "POST" else 200)
+
+
+@confirmed_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def withdraw(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Ask, and withdraw."""
+    submission = own_submission(request, key)
+    if request.method != "POST":
+        return render(request, "submissions/withdraw.html", {"submission": submission})
+    try:
+        pipeline.withdraw(submission, current_user(request))
+    except UserError as error:
+        return _refused_action(request, submission, error)
+    messages.success(request, f"{submission} is withdrawn.")
+    return redirect("submissions:home")
+
+
+@confirmed_only
+@require_POST
+def retry(request: HttpRequest, key: uuid.UUID, step: str) -> HttpResponse:
+    """Do an automatic step again."""
+    submission = own_submission(request, key)
+    row = get_object_or_404(Step, revision=revision_of(submission), kind=step)
+    try:
+        pipeline.retry(row, current_user(request))
+    except UserError as error:
+        return _refused_action(request, submission, error)
+    return redirect("submissions:show", submission.pk)
+
+
+@confirmed_only
+@require_POST
+def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Stop what is done automatically."""
+    submission = own_submission(request, key)
+    try:
+        pipeline.cancel(submission, current_user(request))
+    except UserError as error:
+        return _refused_action(request, submission, error)
+    return redirect("submissions:show", submission.pk)
+
+
+@confirmed_only
+@require_POST
+def visibility(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Choose who will see the models; once they are published, the profile is the place for that."""
+    submission = own_submission(request, key)
+    chosen = request.POST.get("visibility", "")
+    if chosen not in Visibility.values:
+        return HttpResponseBadRequest(f"visibility must be one of: {', '.join(Visibility.values)}")
+    with transaction.atomic():
+        row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
+        if takes_revisions(row):
+            row.visibility = chosen
+            row.save(update_fields=["visibility"])
+            messages.success(request, f"Models of {submission} will be {chosen}.")
+            return redirect("submissions:show", submission.pk)
+    error = UserError("its models are published, or never will be", "switch those that are in your profile")
+    return _refused_action(request, row, error)
+
+
+def _form_data(request: HttpRequest) -> tuple[Any, Any]:
+    return (request.POST, request.FILES) if request.method == "POST" else (None, None)
+
+
+def _initial_source(submission: Submission) -> dict[str, str]:
+    """What the revision before said of the place that it came from."""
+    last = revision_of(submission)
+    return {} if last.origin == Submission.Origin.ZIP else {"address": last.address}
+
+
+def _render_form(request: HttpRequest, form: RevisionForm, more: dict[str, Any], *, status: int) -> HttpResponse:
+    return render(request, "submissions/new.html", {"form": form, **more, **quota_context(request)}, status=status)
+
+
+def _form_with_error(request: HttpRequest, form: RevisionForm, error: Refused, more: dict[str, Any]) -> HttpResponse:
+    form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
+    return _render_form(request, form, more, status=error.status)
+
+
+def _refused_action(request: HttpRequest, submission: Submission, error: UserError) -> HttpResponse:
+    submission.refresh_from_db()
+    return submission_page(request, submission, problem=error, status=409)

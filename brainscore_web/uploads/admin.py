@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from brainscore_web.uploads.models import Upload, UploadedFile
 
 
-class _Looked:
+class _ReadOnlyAdmin:
     """Nobody adds, changes or deletes rows here: files and rows go together."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -23,14 +23,14 @@ class _Looked:
         return False
 
 
-class _Files(_Looked, admin.TabularInline):
+class _Files(_ReadOnlyAdmin, admin.TabularInline):
     model = UploadedFile
     fields = readonly_fields = ("kind", "size", "sent_as", "sha1", "bucket", "key", "version_id")
     extra = 0
 
 
 @admin.register(Upload)
-class UploadAdmin(_Looked, admin.ModelAdmin):
+class UploadAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
     """Uploads with their files; an upload's own page withdraws it."""
 
     list_display = ("identifier", "owner", "visibility", "state", "created", "changed", "attempts")

@@ -19,15 +19,15 @@ class UploadsConfig(AppConfig):
         """Let people export their uploads, and take along what is theirs alone when they leave."""
         from django.contrib.auth import get_user_model
 
-        from brainscore_web.accounts.own_data import SECTIONS
+        from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.uploads.models import Upload
-        from brainscore_web.uploads.records import exported
+        from brainscore_web.uploads.personal_data import exported_uploads
 
-        SECTIONS["uploads"] = (Upload, exported)
-        pre_delete.connect(_leaves, sender=get_user_model(), dispatch_uid="uploads-leaving")
+        SECTIONS["uploads"] = (Upload, exported_uploads)
+        pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="uploads-leaving")
 
 
-def _leaves(*, instance: Any, **_: Any) -> None:
-    from brainscore_web.uploads.withdrawal import withdraw_what_is_private
+def _account_deleted(*, instance: Any, **_: Any) -> None:
+    from brainscore_web.uploads.personal_data import withdraw_private_uploads
 
-    withdraw_what_is_private(instance)
+    withdraw_private_uploads(instance)

@@ -1,13 +1,21 @@
-"""Check uploads: each by one process at a time, which says regularly that it is alive; then publish or refuse.
+"""Checks of uploads, which decide whether an upload is published or refused.
 
-``check`` is all that a queue has to call. It may be called at any time, any number of times: who comes second does
-nothing, and what a killed process left is done again.
+Files are inspected in a process without secrets or database and with bounded memory and time. `check` may be called at
+any time and any number of times: one process at a time checks an upload, and interrupted checks are repeated.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 import uuid
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from datetime import timedelta
@@ -19,17 +27,90 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.submissions.tasks import wake_for_uploads
-from brainscore_web.uploads import apart
 from brainscore_web.uploads.inspection import Found, Question, Report
-from brainscore_web.uploads.limits import limits
-from brainscore_web.uploads.models import STALE, Upload, UploadedFile
-from brainscore_web.uploads.storage import AtHand, Place, StorageFailure, storage
+from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
+from brainscore_web.uploads.quota import limits
+from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
+from brainscore_web.uploads.tasks import wake_for_uploads
 
-__all__ = ["begin_checks", "check", "pending", "resume"]
+__all__ = ["begin_checks", "check", "inspect_in_process", "pending", "resume"]
+
+_HEARTBEAT = 10.0  # seconds
+_LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
+_PASSED_VARIABLES = frozenset({"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR"})  # of the environment
+_SET_VARIABLES = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
+
+
+def inspect_in_process(question: Question, *, alive: Callable[[], bool]) -> Report | None:
+    """Inspect files in a process of its own.
+
+    Parameters
+    ----------
+    question : Question
+        Which files, and what is allowed.
+    alive : callable
+        Called now and then while it lasts; where it returns False, the process is ended.
+
+    Returns
+    -------
+    Report or None
+        What was found; None where it was ended so. A process that dies is a finding, too.
+    """
+    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
+    with tempfile.TemporaryDirectory(prefix="brainscore-inspection-") as home, tempfile.TemporaryFile() as answer:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "brainscore_web.uploads.inspection"],
+            stdin=subprocess.PIPE,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            env={**kept, **_SET_VARIABLES, "HOME": home},
+            cwd=home,
+            start_new_session=True,
+        )
+        try:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError), process.stdin as stream:
+                stream.write(json.dumps(asdict(question)).encode())
+            if not _wait_for_process(process, question.limits["seconds"], alive):
+                return None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        answer.seek(0)
+        try:
+            return Report.read(json.loads(answer.read(_LONGEST_ANSWER)))
+        except (ValueError, KeyError, TypeError):
+            names = ", ".join(question.names.values())
+            what = f"looking at them ended with {_exit_description(process.returncode)}"
+            remedy = "package them again with `brainscore package`; divide what is very large into subsets"
+            return Report([Found(names, "files cannot be checked", what, remedy)], {}, {})
+
+
+def _wait_for_process(process: subprocess.Popen[bytes], seconds: float, alive: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            process.wait(timeout=max(0.0, min(_HEARTBEAT, end - time.monotonic())))
+            return True
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= end:
+                process.kill()
+                process.wait()
+                return True
+            if not alive():
+                return False
+
+
+def _exit_description(code: int | None) -> str:
+    if code is not None and code < 0:
+        with suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"status {code}"
+
 
 _log = logging.getLogger(__name__)
-_ATTEMPTS = 5
+_MAX_ATTEMPTS = 5
 _PAUSE = timedelta(seconds=20)
 _State = Upload.State
 
@@ -60,20 +141,20 @@ def begin_checks(upload: Upload) -> None:
     if sum(file.size or 0 for file in files.values()) <= limits().inline:
         check(upload.pk)
     else:
-        _beside(upload.pk)
+        _check_in_worker(upload.pk)
 
 
 def resume(upload: Upload) -> None:
     """Check an upload whose checker was killed, or could not reach the storage."""
     if pending().filter(pk=upload.pk).exists():
-        _beside(upload.pk)
+        _check_in_worker(upload.pk)
 
 
 def pending() -> Any:
     """Uploads that wait for their checks, or whose checker is silent for too long."""
     now = timezone.now()
     free = Q(claim="") & (Q(claimed=None) | Q(claimed__lt=now - _PAUSE))
-    return Upload.objects.filter(free | Q(claimed__lt=now - STALE), state=_State.CHECKING)
+    return Upload.objects.filter(free | Q(claimed__lt=now - STALE_AFTER), state=_State.CHECKING)
 
 
 def check(key: uuid.UUID) -> bool:
@@ -89,16 +170,16 @@ def check(key: uuid.UUID) -> bool:
         return False
     upload = Upload.objects.get(pk=key)
     try:
-        if upload.attempts > _ATTEMPTS:  # those before ended in the midst
-            _again(upload, claim, "the checks ended in their midst each time")
+        if upload.attempts > _MAX_ATTEMPTS:  # those before ended in the midst
+            _retry_later(upload, claim, "the checks ended in their midst each time")
         else:
             _check(upload, claim)
     except StorageFailure as error:
         _log.error("Upload %s cannot be checked: %s", key, error)
-        _again(upload, claim, f"the storage failed: {error.message}")
+        _retry_later(upload, claim, f"the storage failed: {error.message}")
     except Exception as error:  # noqa: BLE001 # it is logged, and tried again
         _log.exception("Upload %s cannot be checked", key)
-        _again(upload, claim, "the storage failed" if isinstance(error, OSError) else "the site failed")
+        _retry_later(upload, claim, "the storage failed" if isinstance(error, OSError) else "the site failed")
     return True
 
 
@@ -140,7 +221,9 @@ def _known_table(upload: Upload) -> UploadedFile | None:
     return own_first or rows.order_by("-upload__changed").first()
 
 
-def _inspected(upload: Upload, files: dict[str, UploadedFile], there: dict[str, AtHand], claim: str) -> Report | None:
+def _inspected(
+    upload: Upload, files: dict[str, UploadedFile], there: dict[str, LocalFile], claim: str
+) -> Report | None:
     """Ask a process that has nothing but the files; None where the claim was lost meanwhile."""
     allowed = asdict(limits())
     question = Question(
@@ -153,11 +236,11 @@ def _inspected(upload: Upload, files: dict[str, UploadedFile], there: dict[str, 
         sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
         reference=str(there["reference"].path) if "reference" in there else "",
     )
-    return apart.ask(question, alive=lambda: bool(_mine(upload, claim).update(claimed=timezone.now())))
+    return inspect_in_process(question, alive=lambda: bool(_claimed_rows(upload, claim).update(claimed=timezone.now())))
 
 
 def _publish(
-    upload: Upload, files: dict[str, UploadedFile], there: dict[str, AtHand], report: Report, claim: str
+    upload: Upload, files: dict[str, UploadedFile], there: dict[str, LocalFile], report: Report, claim: str
 ) -> bool:
     private = upload.visibility == Visibility.PRIVATE
     for kind, file in files.items():
@@ -165,7 +248,7 @@ def _publish(
             # known before the file moves: a crash in between leaves nothing that nobody finds
             place = storage().key_of(Place(upload.owner_folder, file.name, version, private))
             file.bucket, file.key, file.version_id = storage().bucket, place, version
-            if not _mine(upload, claim).exists():
+            if not _claimed_rows(upload, claim).exists():
                 return True
             file.save(update_fields=["bucket", "key", "version_id"])
         place_of = Place(upload.owner_folder, file.name, file.version_id, private)
@@ -175,7 +258,7 @@ def _publish(
         file.everybody, file.size = done.everybody, found["size"]
         file.sha1, file.sha256 = found["sha1"], found["sha256"]
     with transaction.atomic():
-        if not _mine(upload, claim).select_for_update().exists():
+        if not _claimed_rows(upload, claim).select_for_update().exists():
             return True
         for file in files.values():
             file.save()
@@ -186,26 +269,26 @@ def _publish(
     return True
 
 
-def _mine(upload: Upload, claim: str) -> Any:
+def _claimed_rows(upload: Upload, claim: str) -> Any:
     return Upload.objects.filter(pk=upload.pk, state=_State.CHECKING, claim=claim)
 
 
 def _end(upload: Upload, claim: str, state: str, *, findings: list[Any], facts: dict[str, Any]) -> int:
-    return _mine(upload, claim).update(
+    return _claimed_rows(upload, claim).update(
         state=state, findings=findings, facts=facts, claim="", claimed=None, changed=timezone.now()
     )
 
 
-def _again(upload: Upload, claim: str, why: str) -> None:
+def _retry_later(upload: Upload, claim: str, why: str) -> None:
     """Let somebody try later; after some attempts, refuse."""
-    if upload.attempts < _ATTEMPTS:
-        _mine(upload, claim).update(claim="", claimed=timezone.now())
+    if upload.attempts < _MAX_ATTEMPTS:
+        _claimed_rows(upload, claim).update(claim="", claimed=timezone.now())
         return
     found = asdict(Found("", "could not be checked", why, "upload it again later, or tell the administrators"))
     if _end(upload, claim, _State.REFUSED, findings=[found], facts={}):
         upload.files.update(size=None)
 
 
-def _beside(key: uuid.UUID) -> None:
+def _check_in_worker(key: uuid.UUID) -> None:
     """Let a worker check it; one that ends in the midst is followed by another, once the claim is stale."""
     transaction.on_commit(wake_for_uploads, robust=True)  # the sweep wakes, too

@@ -16,9 +16,9 @@ from brainscore_web.leaderboard.models import Visibility, Visitor
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
 
-__all__ = ["CLASSES", "STALE", "Upload", "UploadedFile", "sees_all"]
+__all__ = ["CLASSES", "STALE_AFTER", "Upload", "UploadedFile", "sees_all_uploads"]
 
-STALE = timedelta(minutes=2)
+STALE_AFTER = timedelta(minutes=2)
 """After this a request that said nothing is taken for dead; what it reserved is free again."""
 
 CLASSES = (
@@ -32,7 +32,7 @@ CLASSES = (
 """Classes of assemblies that can be chosen."""
 
 
-def sees_all(visitor: Visitor) -> bool:
+def sees_all_uploads(visitor: Visitor) -> bool:
     """Whether the visitor is an administrator, or may see all that is withheld."""
     return bool(visitor.is_active and visitor.has_perm("leaderboard.view_private"))
 
@@ -42,7 +42,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
 
     def visible_to(self, visitor: Visitor) -> UploadQuerySet:
         """The visitor's own; administrators see all."""
-        if sees_all(visitor):
+        if sees_all_uploads(visitor):
             return self
         return self.filter(owner=visitor) if visitor.is_authenticated else self.none()
 
@@ -155,7 +155,7 @@ class UploadedFile(models.Model):
     def streaming(self) -> bool:
         """Whether a request of this site writes it just now."""
         now = timezone.now()
-        return bool(self.claim and self.touched and now - STALE < self.touched < now + STALE)
+        return bool(self.claim and self.touched and now - STALE_AFTER < self.touched < now + STALE_AFTER)
 
     @property
     def folder(self) -> str:

@@ -19,12 +19,11 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.uploads.limits import limits
-from brainscore_web.uploads.models import STALE, Upload, UploadedFile
-from brainscore_web.uploads.quota import taken_by
+from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
+from brainscore_web.uploads.quota import bytes_used, limits
 from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 
-__all__ = ["Refused", "arrived", "begin", "give_up", "grant", "receive"]
+__all__ = ["Refused", "finish_direct_upload", "grant_direct_upload", "receive", "release_file", "reserve_file"]
 
 _FIELD = "file"
 _ENVELOPE = 16_384  # bytes that a form needs around its file, at most
@@ -41,7 +40,7 @@ class Refused(UserError):
         self.status = status
 
 
-def begin(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> UploadedFile:
+def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> UploadedFile:
     """Reserve room for a file, and the right to send it; what was sent before stays until this one is there.
 
     Parameters
@@ -108,7 +107,7 @@ def _drop(token: str | None) -> None:
             storage().drop(token)
 
 
-def give_up(slot: UploadedFile) -> None:
+def release_file(slot: UploadedFile) -> None:
     """Free what a request reserved, and remove what it wrote."""
     UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(claim="", reserved=0)
     _drop(slot.claim)
@@ -125,45 +124,45 @@ def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
     length = _length(request)
     if length > limits().of(kind) + _ENVELOPE:
         raise _too_large(kind)
-    slot = begin(upload, kind, min(length, limits().of(kind)))
+    slot = reserve_file(upload, kind, min(length, limits().of(kind)))
     try:
         fields, taken = _parse(request, slot, length)
         # a token may stand in the form instead of the header: it is looked at before anything is kept
-        require_no_forgery(request, fields)
+        require_csrf_token(request, fields)
         _require_kind(taken.sent_as, kind)
         sha1 = _sha1_in(fields)
         storage().take(slot.claim)
         finish(slot, taken.count, sent_as=taken.sent_as, sha1=sha1)
     except BaseException as error:
-        give_up(slot)
-        told = _told(error)
+        release_file(slot)
+        told = _as_refusal(error)
         if told is error:
             raise
         raise told from error
     return fields
 
 
-def grant(upload: Upload, kind: str, size: int, *, sent_as: str) -> tuple[UploadedFile, Grant] | None:
+def grant_direct_upload(upload: Upload, kind: str, size: int, *, sent_as: str) -> tuple[UploadedFile, Grant] | None:
     """Let a browser send a file to the storage itself; None where the site takes it."""
     if storage().origin is None:
         return None
     _require_kind(sent_as, kind)
-    slot = begin(upload, kind, size, sent_as=sent_as)
+    slot = reserve_file(upload, kind, size, sent_as=sent_as)
     try:
         made = storage().grant(slot.claim, name=slot.name, size=size)
     except StorageFailure:
-        give_up(slot)
+        release_file(slot)
         raise
     if made is None:
-        give_up(slot)
+        release_file(slot)
         return None
     # nothing is heard of it until it is there; another grant may take its place any time
-    until = timezone.now() + made.lasts + STALE
+    until = timezone.now() + made.lasts + STALE_AFTER
     UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(touched=until)
     return slot, made
 
 
-def arrived(upload: Upload, kind: str, fields: QueryDict) -> None:
+def finish_direct_upload(upload: Upload, kind: str, fields: QueryDict) -> None:
     """Count what a browser sent to the storage itself; the form may say which SHA-1 is expected.
 
     Raises
@@ -179,7 +178,7 @@ def arrived(upload: Upload, kind: str, fields: QueryDict) -> None:
     try:
         finish(slot, size, sha1=sha1)
     except Refused:
-        give_up(slot)
+        release_file(slot)
         raise
 
 
@@ -190,7 +189,7 @@ def clean_name(name: str) -> str:
     return seen[:255]
 
 
-def require_no_forgery(request: HttpRequest, fields: QueryDict) -> None:
+def require_csrf_token(request: HttpRequest, fields: QueryDict) -> None:
     """Refuse a form that another site made the browser send."""
     from django.middleware.csrf import CsrfViewMiddleware
 
@@ -249,7 +248,7 @@ class _Writer(FileUploadHandler):
             self._stream.close()
 
 
-class _Counted:
+class _CountedBody:
     """A request's body that says how much of it was read."""
 
     def __init__(self, request: HttpRequest) -> None:
@@ -262,7 +261,7 @@ class _Counted:
 
 
 def _parse(request: HttpRequest, slot: UploadedFile, length: int) -> tuple[QueryDict, _Writer]:
-    writer, body = _Writer(request, slot), _Counted(request)
+    writer, body = _Writer(request, slot), _CountedBody(request)
     try:
         fields, _files = MultiPartParser(request.META, body, [writer], request.encoding).parse()
         if writer.count > limits().of(slot.kind):
@@ -275,7 +274,7 @@ def _parse(request: HttpRequest, slot: UploadedFile, length: int) -> tuple[Query
     return fields, writer
 
 
-def _told(error: BaseException) -> BaseException:
+def _as_refusal(error: BaseException) -> BaseException:
     """What went wrong, in words for the sender where it is theirs to know."""
     if isinstance(error, MultiPartParserError):
         return Refused("the form cannot be read", "send it with a browser, as the page has it")
@@ -318,7 +317,7 @@ def _too_large(kind: str) -> Refused:
 
 
 def _require_room(owner: User, slot: UploadedFile, size: int) -> None:
-    free = limits().person - taken_by(owner, without=slot)
+    free = limits().person - bytes_used(owner, without=slot)
     if size > free:
         raise Refused(
             f"you have {max(free, 0) / 1e6:,.1f} MB left, and this needs {size / 1e6:,.1f} MB",

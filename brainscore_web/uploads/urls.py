@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from brainscore_web.uploads import files, views
+from brainscore_web.uploads import views
 
 
 class KindConverter:
@@ -23,7 +23,7 @@ app_name = "uploads"
 urlpatterns = [
     path("", views.home, name="home"),
     path("new/", views.new, name="new"),
-    path("files/<str:bucket>/<path:key>", files.file, name="file"),
+    path("files/<str:bucket>/<path:key>", views.file, name="file"),
     path("<uuid:key>/", views.show, name="show"),
     path("<uuid:key>/state/", views.state, name="state"),
     path("<uuid:key>/__init__.py", views.code, name="code"),

@@ -1,4 +1,4 @@
-"""Pages of uploads: begin one, send its files, see how its checks stand, copy its code, take it back."""
+"""Pages of uploads: list, creation, file upload, status, code, withdrawal and download."""
 
 from __future__ import annotations
 
@@ -9,68 +9,67 @@ from csp.decorators import csp_update
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    JsonResponse,
+)
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.entrance import confirmed_or
-from brainscore_web.accounts.entrance import me as _me
 from brainscore_web.accounts.models import User
+from brainscore_web.accounts.permissions import confirmed_email_required
+from brainscore_web.accounts.permissions import current_user as _me
+from brainscore_web.api._callers import Access
+from brainscore_web.api._problems import Problem
+from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.uploads import receiving
 from brainscore_web.uploads.checking import begin_checks, resume
-from brainscore_web.uploads.copy_code import copy_code
+from brainscore_web.uploads.copy_code import address_of, copy_code, registration_of
 from brainscore_web.uploads.forms import StartForm
-from brainscore_web.uploads.limits import limits
-from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import taken_by
-from brainscore_web.uploads.registration import address_of, registration_of
+from brainscore_web.uploads.models import Upload, UploadedFile, sees_all_uploads
+from brainscore_web.uploads.quota import bytes_used, limits
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.withdrawal import withdraw
 
-__all__ = [
-    "arrived",
-    "check",
-    "code",
-    "grant",
-    "home",
-    "new",
-    "receive",
-    "show",
-    "state",
-    "take_back",
-]
+__all__ = ["arrived", "check", "code", "file", "grant", "home", "new", "receive", "show", "state", "take_back"]
 
 _AT_ONCE = 50
-_WORDS = {
+_STATE_LABELS = {
     "receiving": "waits for its files",
     "checking": "is being checked",
     "accepted": "accepted",
     "refused": "refused",
     "withdrawn": "withdrawn",
 }
-_confirmed = confirmed_or("uploads/unconfirmed.html")
+_confirmed_only = confirmed_email_required("uploads/unconfirmed.html")
 
 
-@_confirmed
+@_confirmed_only
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Own uploads."""
     rows = Upload.objects.filter(owner=_me(request)).prefetch_related("files")
     page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
     for row in page:
-        row.words = _WORDS[row.state]
-    return render(request, "uploads/home.html", {"rows": page, **_room(_me(request))})
+        row.words = _STATE_LABELS[row.state]
+    return render(request, "uploads/home.html", {"rows": page, **_quota_context(_me(request))})
 
 
-@_confirmed
+@_confirmed_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Begin an upload."""
     me = _me(request)
-    form = StartForm(request.POST or None, initial=_as_before(request))
+    form = StartForm(request.POST or None, initial=_initial_values(request))
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             User.objects.select_for_update().get(pk=me.pk)
@@ -82,10 +81,10 @@ def new(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             return redirect("uploads:show", form.instance.pk)
     status = 200 if request.method != "POST" else 400
-    return render(request, "uploads/new.html", {"form": form, **_room(me)}, status=status)
+    return render(request, "uploads/new.html", {"form": form, **_quota_context(me)}, status=status)
 
 
-@_confirmed
+@_confirmed_only
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """One upload: what is missing, how it stands, what was found, its code."""
@@ -95,17 +94,17 @@ def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     return _page(request, upload)
 
 
-@_confirmed
+@_confirmed_only
 @require_safe
 def state(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """How it stands, for a page that asks again and again."""
     upload = _visible(request, key)
     if upload.state == Upload.State.CHECKING:
         resume(upload)
-    return JsonResponse({"state": upload.state, "words": _WORDS[upload.state], "changed": upload.changed})
+    return JsonResponse({"state": upload.state, "words": _STATE_LABELS[upload.state], "changed": upload.changed})
 
 
-@_confirmed
+@_confirmed_only
 @require_safe
 def code(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The plugin's module."""
@@ -119,7 +118,7 @@ def code(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 
 @csrf_exempt  # the form is looked at when it is read: its file goes to disk, where it would else be read before
-@_confirmed
+@_confirmed_only
 @require_POST
 def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     """Take a file."""
@@ -127,11 +126,11 @@ def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     try:
         receiving.receive(request, upload, kind)
     except receiving.Refused as error:
-        return _refused(request, upload, error, status=error.status)
-    return _done(request, upload)
+        return _refused_response(request, upload, error, status=error.status)
+    return _accepted_response(request, upload)
 
 
-@_confirmed
+@_confirmed_only
 @require_POST
 def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     """Say where a browser may send a file."""
@@ -140,31 +139,31 @@ def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     if not size.isdecimal() or len(size) > 15:
         return JsonResponse({"message": "size must be a number of bytes"}, status=400)
     try:
-        made = receiving.grant(upload, kind, int(size), sent_as=request.POST.get("name", ""))
+        made = receiving.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
     except receiving.Refused as error:
-        return _refused(request, upload, error, status=error.status)
+        return _refused_response(request, upload, error, status=error.status)
     except StorageFailure as error:
-        return _refused(request, upload, error, status=503)
+        return _refused_response(request, upload, error, status=503)
     if made is None:
         return JsonResponse({"url": reverse("uploads:receive", args=[upload.pk, kind]), "fields": {}, "direct": False})
     return JsonResponse({"url": made[1].url, "fields": made[1].fields, "direct": True})
 
 
-@_confirmed
+@_confirmed_only
 @require_POST
 def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     """Count what a browser sent to the storage itself."""
     upload = _own(request, key)
     try:
-        receiving.arrived(upload, kind, request.POST)
+        receiving.finish_direct_upload(upload, kind, request.POST)
     except receiving.Refused as error:
-        return _refused(request, upload, error, status=error.status)
+        return _refused_response(request, upload, error, status=error.status)
     except StorageFailure as error:
-        return _refused(request, upload, error, status=503)
-    return _done(request, upload)
+        return _refused_response(request, upload, error, status=503)
+    return _accepted_response(request, upload)
 
 
-@_confirmed
+@_confirmed_only
 @require_POST
 def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Begin the checks."""
@@ -172,11 +171,11 @@ def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     try:
         begin_checks(upload)
     except UserError as error:
-        return _refused(request, upload, error, status=409)
-    return _done(request, upload)
+        return _refused_response(request, upload, error, status=409)
+    return _accepted_response(request, upload)
 
 
-@_confirmed
+@_confirmed_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Ask, and withdraw."""
@@ -186,7 +185,7 @@ def take_back(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     try:
         withdraw(upload)
     except UserError as error:
-        return _refused(request, upload, error, status=409)
+        return _refused_response(request, upload, error, status=409)
     messages.success(request, f"{upload} is withdrawn.")
     return redirect("uploads:home")
 
@@ -199,11 +198,11 @@ def _own(request: HttpRequest, key: uuid.UUID) -> Upload:
     return get_object_or_404(Upload, pk=key, owner=_me(request))
 
 
-def _room(user: User) -> dict[str, Any]:
-    return {"taken": taken_by(user), "limits": limits()}
+def _quota_context(user: User) -> dict[str, Any]:
+    return {"taken": bytes_used(user), "limits": limits()}
 
 
-def _as_before(request: HttpRequest) -> dict[str, str]:
+def _initial_values(request: HttpRequest) -> dict[str, str]:
     """What an upload said that is tried again."""
     try:
         before = Upload.objects.get(pk=uuid.UUID(request.GET.get("as", "")), owner=_me(request))
@@ -216,14 +215,14 @@ def _wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "").startswith("application/json")
 
 
-def _done(request: HttpRequest, upload: Upload) -> HttpResponse:
+def _accepted_response(request: HttpRequest, upload: Upload) -> HttpResponse:
     address = reverse("uploads:show", args=[upload.pk])
     if _wants_json(request):
         return JsonResponse({"url": address})
     return HttpResponseRedirect(address, status=303)
 
 
-def _refused(request: HttpRequest, upload: Upload, error: UserError, *, status: int) -> HttpResponse:
+def _refused_response(request: HttpRequest, upload: Upload, error: UserError, *, status: int) -> HttpResponse:
     if _wants_json(request):
         answer: HttpResponse = JsonResponse({"message": error.message, "remedy": error.remedy or ""}, status=status)
     else:
@@ -246,13 +245,13 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         file.upload = upload
     context: dict[str, Any] = {
         "upload": upload,
-        "words": _WORDS[upload.state],
+        "words": _STATE_LABELS[upload.state],
         "slots": slots,
         "ready": any(one.size is not None for one in files.values()),
         "problem": problem,
         "own": upload.owner_id == _me(request).pk,
         "direct": storage().origin is not None,
-        **_room(upload.owner or _me(request)),
+        **_quota_context(upload.owner or _me(request)),
     }
     if upload.state == Upload.State.ACCEPTED:
         rows = [files[kind] for kind in UploadedFile.Kind.values if kind in files]
@@ -267,3 +266,77 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         return render(request, "uploads/show.html", context, status=status)
 
     return cast(HttpResponse, page(request))
+
+
+_NO_SUCH_FILE = "There is no such file, or it is private: log in, or send Authorization: Bearer TOKEN (scope read).\n"
+
+
+@csrf_exempt
+@require_safe
+def file(request: HttpRequest, bucket: str, key: str) -> HttpResponseBase:
+    """A file that was accepted; without ``versionId`` its newest version that the visitor may have.
+
+    What is private, and what is not there, is denied in the same words.
+    """
+    visitor = _visitor(request)
+    if visitor is None:
+        return _refused_download(401, "The token is not valid.\n")
+    found = _find_file(bucket, key, request.GET.get("versionId", ""), visitor)
+    if found is None:
+        return _refused_download(403, _NO_SUCH_FILE)
+    try:
+        answer = _file_response(found)
+    except (OSError, StorageFailure):
+        return _refused_download(503, "The storage does not answer. Try again later.\n")
+    public = found.upload.visibility == Visibility.PUBLIC
+    # an upload may be withdrawn, and a signed address works for minutes: caches ask each time
+    kept = public and answer.status_code == 200
+    answer["Cache-Control"] = "public, no-cache" if kept else "private, no-store"
+    if not public:
+        patch_vary_headers(answer, ["Cookie", "Authorization"])
+    return answer
+
+
+def _file_response(found: UploadedFile) -> HttpResponseBase:
+    path = storage().path(found.key, found.version_id)
+    if path is None:
+        return HttpResponseRedirect(storage().signed(found.key, found.version_id))
+    answer = FileResponse(
+        path.open("rb"), as_attachment=True, filename=found.name, content_type="application/octet-stream"
+    )
+    answer["ETag"] = f'"{found.sha256}"'
+    answer["x-amz-version-id"] = found.version_id
+    answer["Content-Encoding"] = "identity"  # it is packed already
+    return answer
+
+
+def _find_file(bucket: str, key: str, version_id: str, visitor: Visitor) -> UploadedFile | None:
+    if "\0" in bucket + key + version_id:  # PostgreSQL takes no such text
+        return None
+    rows = UploadedFile.objects.select_related("upload").filter(
+        bucket=bucket, key=key, upload__state=Upload.State.ACCEPTED
+    )
+    if version_id:
+        rows = rows.filter(version_id=version_id)
+    for row in rows.order_by("-upload__changed"):
+        own = visitor.is_authenticated and row.upload.owner_id == visitor.pk
+        if row.upload.visibility == Visibility.PUBLIC or own or sees_all_uploads(visitor):
+            return row
+    return None
+
+
+def _visitor(request: HttpRequest) -> Visitor | None:
+    """Who asks; None where a token is not valid."""
+    try:
+        return Access()(request).visitor
+    except Problem:
+        return None
+
+
+def _refused_download(status: int, text: str) -> HttpResponse:
+    answer = HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+    answer["Cache-Control"] = "no-store"
+    patch_vary_headers(answer, ["Cookie", "Authorization"])  # in each refusal: none says whether a file is there
+    if status == 401:
+        answer["WWW-Authenticate"] = 'Bearer realm="Brain-Score"'
+    return answer

@@ -1,21 +1,61 @@
-"""Take uploads back, and clear what nobody needs any more."""
+"""Withdrawal of uploads that nothing uses, and removal of interrupted and abandoned uploads."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.deletion import PROTECT, RESTRICT
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
-from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.uploads.models import STALE, Upload, UploadedFile
+from brainscore_web.leaderboard.models import Score
+from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
 from brainscore_web.uploads.storage import StorageFailure, storage
-from brainscore_web.uploads.uses import uses_of
 
-__all__ = ["sweep", "withdraw", "withdraw_what_is_private"]
+__all__ = ["sweep", "uses_of", "withdraw"]
+
+_MAX_USES_SHOWN = 5
+
+
+def uses_of(upload: Upload) -> list[str]:
+    """Say what uses an upload.
+
+    Rows of other tables that point at it and forbid its deletion, and scores whose receipts name one of its files by
+    hash.
+
+    Parameters
+    ----------
+    upload : Upload
+        Which.
+
+    Returns
+    -------
+    list of str
+        A few of them; empty if nothing does. Models that the upload's owner does not see are not named.
+    """
+    found = []
+    for relation in Upload._meta.related_objects:
+        if relation.on_delete in (PROTECT, RESTRICT):
+            rows = relation.related_model._default_manager.filter(**{relation.field.name: upload})
+            found += [f"{relation.related_model._meta.verbose_name} {row}" for row in rows[:_MAX_USES_SHOWN]]
+    hashes = [one for file in upload.files.all() for one in (file.sha1, file.sha256) if one]
+    if hashes:
+        named = Q()
+        for one in hashes:
+            named |= Q(document__icontains=one)
+        scores = Score.objects.filter(named)
+        shown = scores.visible_to(upload.owner or AnonymousUser()).select_related("model", "benchmark")
+        found += [
+            f"score of {score.model.identifier} on {score.benchmark.identifier}" for score in shown[:_MAX_USES_SHOWN]
+        ]
+        if not found and scores.exists():
+            found.append("scores that others keep private")
+    return found
+
 
 _DRAFTS = timedelta(days=14)
 _LEFTOVERS = 24 * 3600.0  # seconds
@@ -51,15 +91,6 @@ def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
         transaction.on_commit(lambda: _remove(files))
 
 
-def withdraw_what_is_private(owner: User) -> None:
-    """Withdraw what nobody could see once its owner has left; what is used stays."""
-    rest = Upload.objects.filter(owner=owner).exclude(state=Upload.State.WITHDRAWN)
-    for upload in rest:
-        if upload.state != Upload.State.ACCEPTED or upload.visibility == Visibility.PRIVATE:
-            with suppress(UserError):
-                withdraw(upload, while_checked=True)
-
-
 def sweep() -> int:
     """Clear what requests left that were killed, old drafts, and files of nobody; return how many.
 
@@ -67,7 +98,7 @@ def sweep() -> int:
     """
     now = timezone.now()
     cleared = 0
-    for slot in UploadedFile.objects.exclude(claim="").filter(touched__lt=now - STALE):
+    for slot in UploadedFile.objects.exclude(claim="").filter(touched__lt=now - STALE_AFTER):
         with transaction.atomic():
             done = UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(claim="", reserved=0)
         if done:

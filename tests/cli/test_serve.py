@@ -205,11 +205,11 @@ SECRET = "hidden-word"
     ],
 )
 def test_addresses_of_databases_that_cannot_be_read(monkeypatch, value):
-    from brainscore_web import _environment
+    from brainscore_web import environment as _environment
 
     monkeypatch.setenv("DATABASE_URL", value)
     with pytest.raises(UserError, match="DATABASE_URL") as error:
-        _environment.database()
+        _environment.database_settings()
     assert SECRET not in "".join(traceback.format_exception(error.value))
 
 
@@ -248,11 +248,11 @@ def test_settings_that_are_wrong_are_named_and_not_shown(tmp_path, variable, val
 
 
 def test_without_a_driver_for_postgresql(monkeypatch):
-    from brainscore_web import _environment
+    from brainscore_web import environment as _environment
 
     monkeypatch.setenv("DATABASE_URL", f"postgres://me:{SECRET}@localhost/site")
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(UserError, match="DATABASE_URL") as error:
-        _environment.database()
+        _environment.database_settings()
     assert "brainscore[postgres]" in str(error.value)
     assert SECRET not in str(error.value)

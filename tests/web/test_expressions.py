@@ -8,8 +8,8 @@ import pytest
 from brainscore_core.scoring import _log, _privacy
 from brainscore_vision.submission import checks, examination, repositories
 from brainscore_web.operations import logs
-from brainscore_web.submissions.review import _benchmarks, _documents
-from brainscore_web.submissions.review import _code as reviewed_code
+from brainscore_web.submissions.review import checklist
+from brainscore_web.submissions.review import plugin_code as reviewed_code
 
 N = 100_000
 MANY = (
@@ -33,8 +33,8 @@ CASES = {
     "installing": (checks._installs, ("pip ", "pip install")),
     "coding": (lambda text: examination._CODING.match(text.encode()), ("#coding:utf8 ", "# ", "#coding:")),
     "pull request": (repositories._PULL.fullmatch, ("file:///", "/pull/1", "https://github.com/a/a")),
-    "fields of BibTeX": (_benchmarks._FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
-    "expected score": (_documents._SCORE.search, ("score ", "1", "score 1")),
+    "fields of BibTeX": (checklist._FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
+    "expected score": (checklist._SCORE.search, ("score ", "1", "score 1")),
     "version of a file": (reviewed_code._VERSION.findall, ("version_id", "version_id = '", " ")),
     "hash of a file": (reviewed_code._HASH.findall, ("a", "a ")),
     "log": (logs.without_secrets, MANY),
@@ -69,9 +69,9 @@ def test_long_texts(name):
 def test_what_they_find():
     assert checks._installs("import os; pip3 -q install torch")
     assert not checks._installs("install it with pip")
-    assert _benchmarks._FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
+    assert checklist._FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
     assert (
-        _documents._SCORE.search("The expected score of pixels is about 0.47.").group()
+        checklist._SCORE.search("The expected score of pixels is about 0.47.").group()
         == "expected score of pixels is about 0.47"
     )
     assert logs.without_secrets("to postgres://me:pw@host/x") == "to postgres://<secret>@host/x"

@@ -1,17 +1,37 @@
-"""The tables of competitions: what is announced, what competes, who entered, frozen standings, winners."""
+"""Tables of competitions: competitions with their texts, tracks, entries, frozen standings and awards."""
 
 from __future__ import annotations
 
-from brainscore_web.competitions.models._competition import (
-    Competition,
-    Milestone,
-    Person,
-    ProgrammeItem,
-    Question,
-    manages_competitions,
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from brainscore_core.errors import UserError
+from brainscore_web.competitions._lists import (
+    check_days,
+    check_prizes,
+    day_of,
+    lines_of,
+    parts_of,
+    prizes_in,
+    shown_day,
 )
-from brainscore_web.competitions.models._results import Award, Entry, Snapshot
-from brainscore_web.competitions.models._track import Track
+from brainscore_web.competitions.rules import Direction, NotApplicable, Phase, Rule, Terms, deadline_end, phase_of
+from brainscore_web.leaderboard.models import Visitor
+
+if TYPE_CHECKING:
+    from django.db.models.manager import RelatedManager
 
 __all__ = [
     "Award",
@@ -25,3 +45,418 @@ __all__ = [
     "Track",
     "manages_competitions",
 ]
+
+_SLUG = RegexValidator(r"^[a-z0-9][a-z0-9-]*\Z", "Small letters, digits and hyphens.")
+_TAKEN = ("new",)
+MARKDOWN = "Markdown."
+
+
+def manages_competitions(visitor: Visitor) -> bool:
+    """Whether the visitor organises competitions."""
+    return bool(visitor.is_active and visitor.has_perm("competitions.manage"))
+
+
+class CompetitionQuerySet(models.QuerySet["Competition"]):
+    """Queries of competitions."""
+
+    def visible_to(self, visitor: Visitor) -> CompetitionQuerySet:
+        """Those that are published; organisers see drafts."""
+        return self if manages_competitions(visitor) else self.filter(published=True)
+
+
+class Competition(models.Model):
+    """A competition: its texts, and how far it is."""
+
+    slug = models.CharField("name in its address", max_length=50, unique=True, validators=[_SLUG])
+    year = models.IntegerField()
+    title = models.CharField(max_length=200)
+    summary = models.TextField(help_text="One or two sentences.")
+    about = models.TextField("what it is about", blank=True, help_text=MARKDOWN)
+    place = models.CharField("where it is", max_length=300, blank=True)
+    critiques_answered = models.TextField("answer to the critiques", blank=True, help_text=MARKDOWN)
+    contact = models.TextField(blank=True, help_text=MARKDOWN)
+    unknown = models.TextField("what is not known", blank=True, help_text="Markdown; shown as a notice.")
+    currency = models.CharField(max_length=5, blank=True, default="$")
+    pool = models.DecimalField("prize pool", max_digits=12, decimal_places=2, null=True, blank=True)
+    published = models.BooleanField(default=False, editable=False)
+    awarded = models.DateTimeField(null=True, blank=True, editable=False)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = CompetitionQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        tracks: RelatedManager[Track]
+        milestones: RelatedManager[Milestone]
+        people: RelatedManager[Person]
+        programme: RelatedManager[ProgrammeItem]
+        questions: RelatedManager[Question]
+        snapshots: RelatedManager[Snapshot]
+
+    class Meta:
+        """The newest first."""
+
+        ordering = ("-year", "-created")
+        permissions = (("manage", "Can organise competitions"),)
+
+    def __str__(self) -> str:
+        return self.title
+
+    def clean(self) -> None:
+        """Refuse names that are addresses of something else."""
+        if self.slug in _TAKEN:
+            raise ValidationError({"slug": "This name is the site's own."})
+
+    def get_absolute_url(self) -> str:
+        """Its page; one that is called like a year has it where everybody looks for it."""
+        if self.slug.isdecimal() and len(self.slug) == 4:
+            return reverse("competition-of-year", args=[int(self.slug)])
+        return reverse("competitions:show", args=[self.slug])
+
+    def _day(self, kind: str) -> date | None:
+        days = [one.day for one in self.milestones.all() if one.kind == kind and one.day is not None]
+        return days[0] if days else None
+
+    @property
+    def opens(self) -> date | None:
+        """The first day of entries, if there is one."""
+        return self._day("opens")
+
+    @property
+    def deadline(self) -> date | None:
+        """The last day of entries, as announced last."""
+        return self._day("deadline")
+
+    @property
+    def deadline_end(self) -> datetime | None:
+        """When it is over everywhere."""
+        return deadline_end(self.deadline)
+
+    @property
+    def frozen(self) -> Snapshot | None:
+        """The standings that count, once they are frozen."""
+        return max(self.snapshots.all(), key=lambda one: (one.created, one.pk), default=None)
+
+    @property
+    def phase(self) -> Phase:
+        """How far it is now."""
+        return phase_of(
+            timezone.now(),
+            published=self.published,
+            opens=self.opens,
+            deadline=self.deadline,
+            frozen=self.frozen is not None,
+            awarded=self.awarded is not None,
+        )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether tracks and entries change no more."""
+        return self.frozen is not None or self.awarded is not None
+
+
+class Ordered(models.Model):
+    """Something in a list."""
+
+    order = models.IntegerField("place in the list", default=0)
+
+    class Meta:
+        """In the list's order."""
+
+        abstract = True
+        ordering = ("order", "pk")
+
+
+class Milestone(Ordered):
+    """A date, with all that was ever announced for it."""
+
+    class Kind(models.TextChoices):
+        """What depends on it."""
+
+        OPENS = "opens", "entries from"
+        DEADLINE = "deadline", "entries until"
+        OTHER = "other", "something else"
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="milestones")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.OTHER)
+    title = models.CharField(max_length=200)
+    announced = models.TextField(
+        "announced dates",
+        validators=[check_days],
+        help_text="One a line, the first announced first: 2024-06-30, or words. The last one counts.",
+    )
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.values[-1]}" if self.values else self.title
+
+    def clean(self) -> None:
+        """What entries depend on is a day."""
+        if self.kind != self.Kind.OTHER and self.announced and self.day is None:
+            raise ValidationError(
+                {"announced": "Entries depend on it: the last line must be a day such as 2024-06-30."}
+            )
+        if self.pk is None or not self.competition.published:
+            return
+        before = lines_of(Milestone.objects.values_list("announced", flat=True).get(pk=self.pk))
+        if lines_of(self.announced)[: len(before)] != before:
+            raise ValidationError(
+                {"announced": f"This was announced: {', '.join(before)}. Keep it, and write the new date below it."}
+            )
+
+    @property
+    def day(self) -> date | None:
+        """The day that counts; None where it was announced in words only."""
+        lines = lines_of(self.announced)
+        return day_of(lines[-1]) if lines else None
+
+    @property
+    def values(self) -> list[str]:
+        """All announced values, as shown."""
+        return [shown_day(line) for line in lines_of(self.announced)]
+
+
+class Person(Ordered):
+    """An organiser, or a sponsor."""
+
+    class Role(models.TextChoices):
+        """What they do."""
+
+        ORGANISER = "organiser"
+        SPONSOR = "sponsor"
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="people")
+    role = models.CharField(max_length=10, choices=Role, default=Role.ORGANISER)
+    name = models.CharField(max_length=200)
+    affiliation = models.CharField(max_length=200, blank=True)
+    url = models.URLField("address", blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProgrammeItem(Ordered):
+    """A talk, a panel, a presentation of winners."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="programme")
+    time = models.CharField("when", max_length=100)
+    title = models.CharField(max_length=300)
+    people = models.CharField("who", max_length=500, blank=True)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Question(Ordered):
+    """A question that is often asked, or a critique; and its answer."""
+
+    class Kind(models.TextChoices):
+        """Where it stands."""
+
+        FAQ = "faq", "question"
+        CRITIQUE = "critique", "critique"
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="questions")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.FAQ)
+    question = models.CharField(max_length=500)
+    answer = models.TextField(blank=True, help_text=MARKDOWN)
+
+    def __str__(self) -> str:
+        return self.question
+
+
+class Track(Ordered):
+    """What competes, and by which rules."""
+
+    class Competes(models.TextChoices):
+        """What is entered."""
+
+        MODELS = "models"
+        BENCHMARKS = "benchmarks"
+
+    class Wins(models.TextChoices):
+        """Which mean is the best."""
+
+        LOWEST = Direction.LOWEST.value, "the lowest mean"
+        HIGHEST = Direction.HIGHEST.value, "the highest mean"
+
+    class Inapplicable(models.TextChoices):
+        """What a pair counts that cannot be run."""
+
+        LEAVE_OUT = NotApplicable.LEAVE_OUT.value, "left out of the mean, if at least half can be run"
+        ZERO = NotApplicable.ZERO.value, "0 (only where the highest mean wins)"
+        EXCLUDE = NotApplicable.EXCLUDE.value, "the entry does not count"
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="tracks")
+    title = models.CharField(max_length=200)
+    text = models.TextField("what it is about", blank=True, help_text=MARKDOWN)
+    competes = models.CharField(max_length=10, choices=Competes, default=Competes.BENCHMARKS)
+    wins = models.CharField(max_length=10, choices=Wins, default=Wins.LOWEST)
+    listed = models.TextField(
+        "scored on",
+        blank=True,
+        help_text="Models where benchmarks compete, benchmarks where models do: one a line; other names that it has go "
+        "behind it, after |.",
+    )
+    inapplicable = models.CharField(
+        "a pair that cannot be run counts", max_length=10, choices=Inapplicable, default=Inapplicable.LEAVE_OUT
+    )
+    floor = models.FloatField(
+        "lowest score that counts",
+        null=True,
+        blank=True,
+        help_text="Scores below it count as this. Empty: as they are.",
+    )
+    one_a_team = models.BooleanField("only the best entry of a team has a place", default=True)
+    prizes = models.TextField(blank=True, validators=[check_prizes], help_text="One a line: of the first place, …")
+    split_ties = models.BooleanField(
+        "who shares a place shares its prizes evenly", default=True, help_text="Else the organisers decide."
+    )
+    regions = models.CharField(max_length=200, blank=True, help_text="Such as V1, V2, V4, IT. Empty: any.")
+    species = models.CharField(max_length=200, blank=True, help_text="Such as human, non-human primate. Empty: any.")
+    tasks = models.CharField(
+        max_length=200, blank=True, help_text="Of label, probabilities, odd_one_out. Empty: any, or none."
+    )
+    static_images = models.BooleanField("stimuli are static images", default=False)
+    single_time_bin = models.BooleanField("recorded in a single time bin", default=False)
+    notes = models.TextField("what is not known", blank=True, help_text="Markdown; shown as a notice.")
+
+    if TYPE_CHECKING:
+        entries: RelatedManager[Entry]
+        awards: RelatedManager[Award]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def clean(self) -> None:
+        """Refuse rules that contradict themselves."""
+        problems = self.rule().problems
+        if problems:
+            raise ValidationError([f"{one[0].upper()}{one[1:]}." for one in problems])
+
+    @property
+    def listed_names(self) -> tuple[tuple[str, ...], ...]:
+        """What entries are scored on: each with all its names, the first one shown."""
+        return tuple(tuple(name.strip() for name in line.split("|") if name.strip()) for line in lines_of(self.listed))
+
+    @property
+    def amounts(self) -> tuple[Decimal, ...]:
+        """The prizes."""
+        return prizes_in(self.prizes)
+
+    def rule(self, deadline: datetime | None = None) -> Rule:
+        """What counts."""
+        return Rule(
+            direction=Direction(self.wins),
+            listed=tuple(names[0] for names in self.listed_names),
+            deadline=deadline,
+            not_applicable=NotApplicable(self.inapplicable),
+            floor=self.floor,
+            one_a_team=self.one_a_team,
+            prizes=self.amounts,
+            split=self.split_ties,
+        )
+
+    def terms(self, *, open_now: bool, entered: Iterable[str] = ()) -> Terms:
+        """What may enter."""
+        return Terms(
+            competes=self.competes,
+            regions=frozenset(parts_of(self.regions)),
+            species=frozenset(parts_of(self.species)),
+            tasks=frozenset(parts_of(self.tasks)),
+            static_images=self.static_images,
+            single_time_bin=self.single_time_bin,
+            open=open_now,
+            entered=frozenset(entered),
+            listed=frozenset(name for names in self.listed_names for name in names),
+        )
+
+
+class Entry(models.Model):
+    """What takes part in a track, for whom."""
+
+    track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="entries")
+    team = models.CharField(max_length=200, blank=True, help_text="Shown to everybody.")
+    title = models.CharField(max_length=300, blank=True)
+    identifier = models.CharField(max_length=200, blank=True, help_text="Empty: it is not known here.")
+    model = models.ForeignKey(
+        "leaderboard.VisionModel", null=True, blank=True, on_delete=models.SET_NULL, related_name="entries"
+    )
+    benchmark = models.ForeignKey(
+        "leaderboard.Benchmark", null=True, blank=True, on_delete=models.SET_NULL, related_name="entries"
+    )
+    submission = models.ForeignKey(
+        "submissions.Submission", null=True, blank=True, on_delete=models.SET_NULL, related_name="entries"
+    )
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="competition_entries"
+    )
+    known = models.BooleanField(default=False, editable=False, help_text="Published by the organisers, by name.")
+    entered = models.DateTimeField("entered at", null=True, blank=True, default=timezone.now)
+    declared: models.JSONField[Any, Any] = models.JSONField(default=dict, editable=False)
+    findings: models.JSONField[Any, Any] = models.JSONField(default=list, editable=False)
+    withdrawn = models.DateTimeField(null=True, blank=True, editable=False)
+    withdrawn_because = models.CharField(max_length=300, blank=True, editable=False)
+
+    class Meta:
+        """First come, first; nothing twice in a track."""
+
+        ordering = ("entered", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["track", "identifier"],
+                condition=Q(withdrawn__isnull=True) & ~Q(identifier=""),
+                name="enters_a_track_once",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.identifier or self.title
+
+
+class Snapshot(models.Model):
+    """Standings as they were at a moment, with the scores that they came from. Never changed."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.PROTECT, related_name="snapshots")
+    document: models.JSONField[Any, Any] = models.JSONField(editable=False)
+    digest = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the document.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        """The newest first."""
+
+        ordering = ("-created", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.competition}, {self.created:%Y-%m-%d %H:%M}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write it once."""
+        if not self._state.adding:
+            raise UserError("frozen standings are never changed", remedy="freeze them anew")
+        self.digest = _digest_of(self.document)
+        super().save(*args, **kwargs)
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether it is what was frozen."""
+        return self.digest == _digest_of(self.document)
+
+
+class Award(Ordered):
+    """A winner, as announced by the organisers."""
+
+    track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="awards")
+    place = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: not known.")
+    title = models.CharField("what won", max_length=300)
+    people = models.CharField("who", max_length=500, blank=True)
+    prize = models.CharField(max_length=100, blank=True)
+    entries = models.ManyToManyField(Entry, blank=True, related_name="awards")
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def _digest_of(document: Any) -> str:
+    """SHA-256 of a document, however it is laid out."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,10 +1,11 @@
-"""The competitions there have been, put into every new database.
+"""The competitions of 2022 and 2024, created once in every new database.
 
-They are put there once, by name: what organisers change of them afterwards stays.
+Organisers may change them afterwards.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
@@ -19,11 +20,324 @@ from brainscore_web.competitions.models import (
     Question,
     Track,
 )
-from brainscore_web.competitions.past import _of_2022, _of_2024
 
-__all__ = ["PAST", "put_past_competitions"]
+__all__ = ["BEHAVIOR_2022", "LISTED_2022", "PAST", "V1_2022", "create_past_competitions"]
 
-PAST: dict[str, dict[str, Any]] = {"2022": _of_2022.COMPETITION, "2024": _of_2024.COMPETITION}
+_PROPERTIES_2022 = (
+    "Ringach2002-circular_variance",
+    "Ringach2002-or_bandwidth",
+    "Ringach2002-orth_pref_ratio",
+    "Ringach2002-or_selective",
+    "Ringach2002-cv_bandwidth_ratio",
+    "Ringach2002-opr_cv_diff",
+    "DeValois1982-pref_or",
+    "DeValois1982-peak_sf",
+    "Schiller1976-sf_selective",
+    "Schiller1976-sf_bandwidth",
+    "Cavanaugh2002-grating_summation_field",
+    "Cavanaugh2002-surround_diameter",
+    "Cavanaugh2002-surround_suppression_index",
+    "FreemanZiemba2013-texture_modulation_index",
+    "FreemanZiemba2013-abs_texture_modulation_index",
+    "FreemanZiemba2013-texture_selectivity",
+    "FreemanZiemba2013-texture_sparseness",
+    "FreemanZiemba2013-texture_variance_ratio",
+    "Ringach2002-max_dc",
+    "Ringach2002-modulation_ratio",
+    "FreemanZiemba2013-max_texture",
+    "FreemanZiemba2013-max_noise",
+)
+V1_2022 = ("FreemanZiemba2013.V1-pls", *(f"Marques2020_{name}" for name in _PROPERTIES_2022))
+"""Benchmarks of the V1 track."""
+
+BEHAVIOR_2022 = ("Rajalingham2018-i2n",)
+"""Benchmarks of the behavioral track."""
+
+LISTED_2022 = (
+    *V1_2022,
+    "FreemanZiemba2013.V2-pls",
+    *(
+        f"{study}.{region}-pls"
+        for region in ("V4", "IT")
+        for study in ("MajajHong2015", "Sanghavi2020", "SanghaviJozwik2020", "SanghaviMurty2020")
+    ),
+    *BEHAVIOR_2022,
+)
+"""All 33 benchmarks."""
+
+_RULES_2022 = {"competes": "models", "wins": "highest", "inapplicable": "zero"}
+_MODELS_2022 = (
+    (1, "effnetb1_cutmixpatch_augmix_robust32_avge4e7_manylayers_324x288"),
+    (None, "grcnn_robust_v1"),
+    (None, "custom_model_cv_18_dagger_408"),
+)
+
+COMPETITION_2022: dict[str, Any] = {
+    "fields": {
+        "year": 2022,
+        "title": "Brain-Score Competition 2022",
+        "summary": "Modellers were asked for models of vision that predict the benchmarks there were: "
+        "overall, of V1, of behavior.",
+        "about": "The first Brain-Score competition was one of models, which were evaluated on the existing "
+        "benchmarks. It brought "
+        "new models, better at these than those before.",
+        "unknown": "The documents at hand tell the benchmarks, and which models came out first. They tell neither "
+        "dates, "
+        "prizes, organisers, nor who the teams were and what else was entered, nor which of the other two models "
+        "was second. "
+        "Standings are computed from the scores of this site, as a plain mean in which each benchmark counts alike.",
+        "awarded": datetime(2022, 12, 31, tzinfo=UTC),
+    },
+    "tracks": [
+        {
+            "fields": {
+                "title": "Overall",
+                "text": "Highest mean over all 33 benchmarks.",
+                "listed": "\n".join(LISTED_2022),
+                "notes": "It is known that these models were the first three of the competition, not of which track.",
+                **_RULES_2022,
+            },
+            "awards": [{"fields": {"place": place, "title": name}, "entries": (name,)} for place, name in _MODELS_2022],
+        },
+        {
+            "fields": {
+                "title": "V1",
+                "text": "Highest mean over the benchmarks of V1.",
+                "listed": "\n".join(V1_2022),
+                "notes": "Who entered, and who won, is not known.",
+                **_RULES_2022,
+            },
+            "awards": [],
+        },
+        {
+            "fields": {
+                "title": "Behavior",
+                "text": "Highest score on behavior.",
+                "listed": "\n".join(BEHAVIOR_2022),
+                "notes": "Who entered, and who won, is not known.",
+                **_RULES_2022,
+            },
+            "awards": [],
+        },
+    ],
+}
+
+
+MODELS_2024 = (
+    "hmax",
+    "alexnet",
+    "CORnet-S",
+    "resnet-50-robust",
+    "voneresnet-50-non_stochastic",
+    "resnet18-local_aggregation",
+    "grcnn_robust_v1",
+    "custom_model_cv_18_dagger_408",
+    "ViT_L_32_imagenet1k",
+    "mobilenet_v2_1.4_224 | mobilenet_v2_1_4_224",
+    "pixels",
+)
+"""What benchmarks were scored on; other names that a model has behind it."""
+
+_ABOUT_2024 = """\
+In 2022 models competed on the benchmarks there were. In 2024 the sides changed: whoever doubts that today's models
+explain primate vision was asked to say so with a benchmark. Those won whose benchmarks the models did worst on, with
+$10,000 to share.
+
+## What could be entered
+
+Benchmarks of core object recognition, behavioral or neural, with data of one's own or data and metrics that are there,
+put together anew. A benchmark treats a model as it would another subject, and asks it only for what it can do:
+
+- one of three tasks: labels of ImageNet, probabilities of labels, the odd one out;
+- recordings (spike rates) from V1, V2, V4 or IT;
+- static images, no videos;
+- no course over time, though the one time bin may be chosen.
+
+Further behavioral tasks could be suggested until April 2024.
+
+## How
+
+With an account here, by sending a ZIP ([tutorial](/tutorials/submissions/)). New data were hosted by their authors, or
+uploaded.
+
+## Workshop
+
+Authors of chosen entries presented their benchmarks at a workshop of the CCN conference.
+"""
+
+_CRITIQUES_2024 = (
+    (
+        "Testing on the same data over and over again can help modelers game the system.",
+        "*On this site:* measurements can stay private – models are scored on them, their authors do not see them – "
+        "and new "
+        "benchmarks keep coming in; scores on each are shown for themselves.",
+    ),
+    (
+        "Why should we trust the Brain-Score rankings on these hand-picked benchmarks?",
+        "*On this site:* the [leaderboard](/vision/leaderboard/) ranks by any choice of benchmarks, and shows how far "
+        "apart models are with their uncertainty.",
+    ),
+    (
+        "We need to test models on specific hypotheses, not observational data.",
+        "*On this site:* a benchmark is an experiment: its stimuli and its metric can test one hypothesis, as "
+        "benchmarks "
+        "of neuronal properties and of illusions do.",
+    ),
+    (
+        "Why should models only hit specific benchmarks? I don't care about these benchmarks!",
+        "*On this site:* everybody can [submit a benchmark](/tutorials/authoring/); all models are scored on it.",
+    ),
+)
+_ANSWER_2024 = """\
+The competition of 2024 was itself an answer: critics were invited to turn what they object to into benchmarks, in the
+spirit of an adversarial collaboration, so that it shows where models and brains differ.
+"""
+
+_RULES_2024 = {
+    "competes": "benchmarks",
+    "wins": "lowest",
+    "listed": "\n".join(MODELS_2024),
+    "inapplicable": "leave out",
+    "floor": 0.0,
+    "prizes": "3000\n2000",
+    "species": "human, non-human primate",
+    "static_images": True,
+    "single_time_bin": True,
+}
+
+COMPETITION_2024: dict[str, Any] = {
+    "fields": {
+        "year": 2024,
+        "title": "Brain-Score Competition 2024",
+        "summary": "Experimentalists were asked for benchmarks that show where current models of vision fail. In each "
+        "track those with the lowest score won, averaged over eleven models.",
+        "about": _ABOUT_2024,
+        "critiques_answered": _ANSWER_2024,
+        "place": "Conference on Cognitive Computational Neuroscience (CCN), MIT, Cambridge, MA",
+        "contact": "Slack workspace and Twitter account of Brain-Score.",
+        "unknown": "Not in the documents at hand: what else was entered, when, the scores and means of then, "
+        "sponsors, and "
+        "the questions that were often asked. Standings are computed from the scores of this site. Of a team with "
+        "several "
+        "benchmarks the best counts here; “as close as possible to 0” is read so that a score below 0 counts as 0.",
+        "pool": 10000,
+        "awarded": datetime(2024, 8, 6, tzinfo=UTC),
+    },
+    "milestones": [
+        {"kind": "other", "title": "Suggestions of other behavioral tasks", "announced": "until April"},
+        {"kind": "deadline", "title": "Submissions until", "announced": "2024-06-30\n2024-07-08"},
+        {"kind": "other", "title": "Workshop", "announced": "early August 2024\n2024-08-06"},
+    ],
+    "people": [
+        {"role": "organiser", "name": "Martin Schrimpf", "affiliation": "EPFL"},
+        {"role": "organiser", "name": "Kohitij Kar", "affiliation": "York University"},
+    ],
+    "programme": [
+        {"time": "August 6, 2:00 pm", "title": "Competition findings", "people": "Martin Schrimpf"},
+        {"time": "2:15 pm", "title": "Behavioral benchmark winners"},
+        {
+            "time": "2:15 pm (1)",
+            "title": "Do Neural Networks Care How Parts are Arranged?",
+            "people": "Nick Baker, James Elder",
+        },
+        {
+            "time": "2:15 pm (2)",
+            "title": "Brain-Score on Dotted Line Drawings and Textured Silhouettes",
+            "people": "Marin Dujmović, Gaurav Malhotra, Jeff Bowers",
+        },
+        {"time": "2:30 pm", "title": "Neural benchmark winners"},
+        {
+            "time": "2:30 pm (1)",
+            "title": "Strong amodal completion of occluded objects across early and high-level visual cortices",
+            "people": "David Coggan",
+        },
+        {
+            "time": "2:30 pm (2)",
+            "title": "The Animate Space of Inanimate Perception",
+            "people": "Andrea Ivan Costantino",
+        },
+        {"time": "3:00 pm", "title": "Pros and cons of model benchmarking", "people": "Kohitij Kar"},
+        {
+            "time": "3:10 pm",
+            "title": "Panel discussion",
+            "people": "Jenelle Feather, Dan Yamins, Kohitij Kar, Ev Fedorenko, Jeff Bowers, Eero Simoncelli; "
+            "moderated by "
+            "Jim DiCarlo",
+        },
+    ],
+    "questions": [{"kind": "critique", "question": what, "answer": answer} for what, answer in _CRITIQUES_2024],
+    "tracks": [
+        {
+            "fields": {
+                "title": "Behavioral track",
+                "text": "Benchmarks of the behavior of humans or other primates, in any task that models engage on "
+                "(labels, probabilities, odd one out). The lowest mean score over all models wins: as near to 0 as "
+                "can be.",
+                "tasks": "label, probabilities, odd_one_out",
+                **_RULES_2024,
+            },
+            "awards": [
+                {
+                    "fields": {
+                        "place": 1,
+                        "title": "Do Neural Networks Care How Parts are Arranged?",
+                        "people": "Nick Baker, James Elder",
+                        "prize": "$3,000",
+                    },
+                    "entries": tuple(
+                        f"Baker2022{kind}-accuracy_delta" for kind in ("fragmented", "frankenstein", "inverted")
+                    ),
+                },
+                {
+                    "fields": {
+                        "place": 2,
+                        "title": "Brain-Score on Dotted Line Drawings and Textured Silhouettes",
+                        "people": "Marin Dujmović, Gaurav Malhotra, Jeff Bowers",
+                        "prize": "$2,000",
+                    },
+                    "entries": tuple(
+                        f"BMD2024.{kind}Behavioral-accuracy_distance"
+                        for kind in ("dotted_1", "dotted_2", "texture_1", "texture_2")
+                    ),
+                },
+            ],
+        },
+        {
+            "fields": {
+                "title": "Neural track",
+                "text": "Benchmarks of neural activity along the ventral visual stream of humans or other primates: "
+                "V1, V2, V4, IT. The lowest mean score over all models wins: as near to 0 as can be.",
+                "regions": "V1, V2, V4, IT",
+                "notes": "Which benchmark “The Animate Space of Inanimate Perception” is, is not known here.",
+                **_RULES_2024,
+            },
+            "awards": [
+                {
+                    "fields": {
+                        "place": 1,
+                        "title": "Strong amodal completion of occluded objects across early and high-level visual "
+                        "cortices",
+                        "people": "David Coggan",
+                        "prize": "$3,000",
+                    },
+                    "entries": tuple(f"tong.Coggan2024_fMRI.{region}-rdm" for region in ("V1", "V2", "V4", "IT")),
+                },
+                {
+                    "fields": {
+                        "place": 2,
+                        "title": "The Animate Space of Inanimate Perception",
+                        "people": "Andrea Ivan Costantino",
+                        "prize": "$2,000",
+                    },
+                    "entries": (),
+                },
+            ],
+        },
+    ],
+}
+
+
+PAST: dict[str, dict[str, Any]] = {"2022": COMPETITION_2022, "2024": COMPETITION_2024}
 """By their names in addresses."""
 
 _LISTS: tuple[tuple[str, Any], ...] = (
@@ -34,17 +348,17 @@ _LISTS: tuple[tuple[str, Any], ...] = (
 )
 
 
-def put_past_competitions(*, using: str = "default") -> list[str]:
+def create_past_competitions(*, using: str = "default") -> list[str]:
     """Put those that are not there into the database; their names."""
     there = set(Competition.objects.using(using).filter(slug__in=PAST).values_list("slug", flat=True))
     made = [slug for slug in PAST if slug not in there]
     for slug in made:
         with transaction.atomic(using=using):
-            _put(slug, PAST[slug], using)
+            _create_competition(slug, PAST[slug], using)
     return made
 
 
-def _put(slug: str, told: dict[str, Any], using: str) -> None:
+def _create_competition(slug: str, told: dict[str, Any], using: str) -> None:
     competition = Competition.objects.using(using).create(slug=slug, published=True, **told["fields"])
     for name, table in _LISTS:
         table.objects.using(using).bulk_create(
@@ -53,10 +367,10 @@ def _put(slug: str, told: dict[str, Any], using: str) -> None:
     for place, one in enumerate(told["tracks"], 1):
         track = Track.objects.using(using).create(competition=competition, order=place, **one["fields"])
         for order, award in enumerate(one["awards"], 1):
-            _award(track, order, award, using)
+            _create_award(track, order, award, using)
 
 
-def _award(track: Track, order: int, told: dict[str, Any], using: str) -> None:
+def _create_award(track: Track, order: int, told: dict[str, Any], using: str) -> None:
     won = Award.objects.using(using).create(track=track, order=order, **told["fields"])
     for identifier in told["entries"] or ("",):
         entry = Entry.objects.using(using).create(

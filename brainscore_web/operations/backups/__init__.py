@@ -1,7 +1,641 @@
-"""The whole site in a folder, and back."""
+"""Backups of the whole site: making, verifying and restoring them."""
 
-from brainscore_web.operations.backups._making import back_up
-from brainscore_web.operations.backups._manifest import Manifest, read_manifest
-from brainscore_web.operations.backups._restoring import restore
+from __future__ import annotations
 
-__all__ = ["Manifest", "back_up", "read_manifest", "restore"]
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, Protocol
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import PART_SUFFIX
+
+__all__ = ["back_up", "engine", "hash_of", "read_manifest", "restore", "snapshot"]
+
+_FILES_OF_UPLOADS = """
+    SELECT f.bucket, f.key, f.version_id, f.token, f.size, f.sha256, u.state
+    FROM uploads_uploadedfile f JOIN uploads_upload u ON u.id = f.upload_id ORDER BY f.id
+"""
+_PICTURES = "SELECT image FROM leaderboard_stimulussample ORDER BY id"
+_MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY id"
+
+
+class ReferencedFiles(NamedTuple):
+    """What the database says is outside of it."""
+
+    published: list[dict[str, Any]]
+    """Uploaded files in their place: bucket, key, version_id, size, sha256."""
+    arrived: list[str]
+    """Tokens of uploaded files that were not published yet."""
+    pictures: list[str]
+    """Names below the folder of media."""
+
+
+class Query(Protocol):
+    """Answers a query with its rows."""
+
+    def __call__(self, query: str) -> list[tuple[Any, ...]]: ...
+
+
+class Snapshot(NamedTuple):
+    """The database as of one moment."""
+
+    ask: Query
+    tables: dict[str, int]
+    columns: dict[str, list[str]]
+    sequences: dict[str, int | None]
+
+    @property
+    def migrations(self) -> list[list[str]]:
+        """Those that were applied: app and name."""
+        return [list(row) for row in self.ask(_MIGRATIONS)]
+
+    @property
+    def files(self) -> ReferencedFiles:
+        """What it says is outside of it."""
+        published, arrived = [], []
+        for bucket, key, version_id, token, size, sha256, state in self.ask(_FILES_OF_UPLOADS):
+            if state == "accepted" and version_id:
+                published.append(
+                    {"bucket": bucket, "key": key, "version_id": version_id, "size": size, "sha256": sha256}
+                )
+            elif state in ("receiving", "checking") and token and size is not None:
+                arrived.append(token)
+        return ReferencedFiles(published, arrived, [row[0] for row in self.ask(_PICTURES) if row[0]])
+
+
+def engine() -> str:
+    """``'sqlite'`` or ``'postgresql'``."""
+    return str(connection.vendor)
+
+
+@contextmanager
+def snapshot(folder: Path) -> Iterator[Snapshot]:
+    """Write the database into a folder, while others go on writing to it.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        There is nothing in it yet.
+    """
+    folder.mkdir(parents=True)
+    with _sqlite_snapshot(folder) if engine() == "sqlite" else _postgresql_snapshot(folder) as made:
+        yield made
+
+
+@contextmanager
+def _sqlite_snapshot(folder: Path) -> Iterator[Snapshot]:
+    path = folder / "site.sqlite3"
+    connection.ensure_connection()
+    with closing(sqlite3.connect(path)) as copy:
+        connection.connection.backup(copy)
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, which is whole
+        (state,) = copy.execute("PRAGMA integrity_check").fetchone()
+        if state != "ok":
+            raise UserError(f"the database is damaged: {state}", remedy="restore the last backup that is whole")
+
+        def ask(query: str) -> list[tuple[Any, ...]]:
+            return list(copy.execute(query).fetchall())
+
+        names = [
+            row[0]
+            for row in ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+            if row[0][:7] != "sqlite_"
+        ]
+        tables = {name: ask(f'SELECT count(*) FROM "{name}"')[0][0] for name in names}  # noqa: S608 # its own names
+        yield Snapshot(ask, tables, {}, {})
+
+
+@contextmanager
+def _postgresql_snapshot(folder: Path) -> Iterator[Snapshot]:
+    quote = connection.ops.quote_name
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+        def ask(query: str) -> list[tuple[Any, ...]]:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
+        tables, columns = {}, {}
+        for name in sorted(connection.introspection.table_names(cursor)):
+            columns[name] = [one.name for one in connection.introspection.get_table_description(cursor, name)]
+            listed = ", ".join(quote(column) for column in columns[name])
+            with (
+                (folder / f"{name}.copy").open("wb") as file,
+                cursor.cursor.copy(f"COPY {quote(name)} ({listed}) TO STDOUT") as rows,
+            ):
+                for piece in rows:
+                    file.write(piece)
+            tables[name] = ask(f"SELECT count(*) FROM {quote(name)}")[0][0]  # noqa: S608 # its own names
+        found = ask("SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1")
+        yield Snapshot(ask, tables, columns, dict(found))
+
+
+MANIFEST_NAME = "manifest.json"
+_MANIFEST_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class BackupFile:
+    """One file of a backup, by its path in it."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is in a backup.
+
+    Attributes
+    ----------
+    made : str
+        When, in UTC.
+    version : str
+        Of the site.
+    engine : str
+        ``'sqlite'`` or ``'postgresql'``.
+    migrations : list of [app, name]
+        Those that were applied.
+    tables : dict
+        Rows of each table.
+    columns : dict
+        Columns of each table, in the order of its file; PostgreSQL only.
+    sequences : dict
+        The last number that each sequence gave; PostgreSQL only.
+    uploads : str
+        Where uploaded files lay: ``'folder'`` (they are in the backup) or ``'bucket'`` (they are not).
+    objects : list of dict
+        Those of a bucket that the database names: bucket, key, version_id, size, sha256.
+    elsewhere : dict
+        What a site has besides, and where.
+    missing : list of str
+        Files that the database names and that were not there, where such a backup was asked for.
+    files : list of Kept
+        All of them, but this one.
+    """
+
+    made: str
+    version: str
+    engine: str
+    migrations: list[list[str]]
+    tables: dict[str, int]
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    sequences: dict[str, int | None] = field(default_factory=dict)
+    uploads: str = "folder"
+    objects: list[dict[str, Any]] = field(default_factory=list)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    files: list[BackupFile] = field(default_factory=list)
+    format: int = _MANIFEST_FORMAT
+
+    def write(self, folder: Path) -> None:
+        """Write it into a backup."""
+        (folder / MANIFEST_NAME).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read that of a backup.
+
+    Raises
+    ------
+    UserError
+        If the folder holds no whole backup, or one of a later format.
+    """
+    try:
+        read = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
+        if read.get("format") != _MANIFEST_FORMAT:
+            raise UserError(
+                f"{folder} is a backup of another format", remedy="restore it with the version that made it"
+            )
+        files = [BackupFile(**one) for one in read.pop("files")]
+        made = Manifest(**read, files=files)
+    except OSError:
+        raise UserError(f"{folder} holds no whole backup", remedy=f"name a folder with a {MANIFEST_NAME}") from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise UserError(f"the {MANIFEST_NAME} of {folder} cannot be read", remedy="take another backup") from None
+    for one in files:
+        parts = PurePosixPath(one.path).parts
+        if not parts or ".." in parts or one.path.startswith("/"):
+            raise UserError(f"the {MANIFEST_NAME} of {folder} names a file outside of it", remedy="take another backup")
+    return made
+
+
+def verify(folder: Path, manifest: Manifest) -> None:
+    """Compare all files with what the manifest says.
+
+    Raises
+    ------
+    UserError
+        If one is missing, was changed, or is too many.
+    """
+    for problem in _problems(folder, manifest):
+        raise UserError(f"the backup {folder} is damaged: {problem}", remedy="take another backup")
+
+
+def _problems(folder: Path, manifest: Manifest) -> Iterator[str]:
+    named = {one.path for one in manifest.files} | {MANIFEST_NAME}
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    for missing in sorted(named - there):
+        yield f"{missing} is missing"
+    for more in sorted(there - named):
+        yield f"{more} does not belong to it"
+    for one in manifest.files:
+        path = folder / one.path
+        if path.is_symlink() or path.stat().st_size != one.size or hash_of(path) != one.sha256:
+            yield f"{one.path} was changed"
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync_to_disk(path: Path) -> None:
+    """Let a file, or the names in a folder, survive a crash of the machine."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_BACKUP_ATTEMPTS = 4
+
+
+def back_up(folder: Path, *, incomplete: bool = False, say: Callable[[str], None] = lambda _: None) -> Manifest:
+    """Write the whole site into a folder.
+
+    Files are copied before the database and, as far as it names more, after it: what the copy of the database names is
+    there, and what was withdrawn meanwhile is in neither. Until all of it is there, the folder has another name.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        There is nothing of this name yet.
+    incomplete : bool
+        Whether files may be missing that the database names.
+    say : callable
+        Told what happens.
+
+    Returns
+    -------
+    Manifest
+        What is in it.
+
+    Raises
+    ------
+    UserError
+        If there is something already, or it cannot be written.
+    """
+    folder = folder.expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} is there already", remedy="name a folder that is not there yet")
+    part = folder.with_name(f".{folder.name}{PART_SUFFIX}-{secrets.token_hex(4)}")
+    try:
+        part.mkdir(parents=True, mode=0o700)
+        manifest = _written(part, incomplete, say)
+        _sync_tree_to_disk(part)
+        os.replace(part, folder)
+        sync_to_disk(folder.parent)
+    except OSError as error:
+        raise UserError(
+            f"the backup cannot be written: {error.strerror or error}", remedy="make room, or name another folder"
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return manifest
+
+
+def _written(part: Path, incomplete: bool, say: Callable[[str], None]) -> Manifest:
+    uploads = _local_uploads()
+    for attempt in range(_BACKUP_ATTEMPTS):
+        _copy_new(uploads, part / "uploads")
+        _copy_new(Path(settings.MEDIA_ROOT), part / "media")
+        shutil.rmtree(part / "database", ignore_errors=True)
+        with snapshot(part / "database") as taken:
+            files, migrations = taken.files, taken.migrations
+            tables, columns, sequences = taken.tables, taken.columns, taken.sequences
+        _copy_new(uploads, part / "uploads")
+        _copy_new(Path(settings.MEDIA_ROOT), part / "media")
+        wanted = _wanted(files, uploads)
+        missing = sorted(path for path in wanted if not (part / path).exists())
+        if not missing:
+            break
+        if attempt < _BACKUP_ATTEMPTS - 1:
+            say(
+                f"Once more: {len(missing)} files are gone; if they were withdrawn meanwhile, the database says so now."
+            )
+        elif not incomplete:
+            raise UserError(
+                f"{len(missing)} files that the database names are not there, the first is {missing[0]}",
+                remedy="look after the storage, or make a backup without them: --incomplete",
+            )
+    _remove_others(part, wanted)
+    secret = Path(settings.SITE_HOME) / "secret"
+    if secret.is_file() and not os.environ.get("BRAINSCORE_SITE_SECRET"):
+        shutil.copyfile(secret, part / "secret")
+        (part / "secret").chmod(0o600)
+    manifest = Manifest(
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=metadata.version("brainscore"),
+        engine=engine(),
+        migrations=migrations,
+        tables=tables,
+        columns=columns,
+        sequences=sequences,
+        uploads="bucket" if uploads is None else "folder",
+        objects=files.published if uploads is None else [],
+        elsewhere=_paths_outside_backup(uploads),
+        missing=missing,
+        files=[
+            BackupFile(path.relative_to(part).as_posix(), path.stat().st_size, hash_of(path))
+            for path in sorted(part.rglob("*"))
+            if path.is_file()
+        ],
+    )
+    manifest.write(part)
+    return manifest
+
+
+def _local_uploads() -> Path | None:
+    """The folder of uploads; None where they are in a bucket."""
+    address = str(settings.UPLOADS["address"])
+    return None if "://" in address else Path(address).expanduser().absolute()
+
+
+def _wanted(files: ReferencedFiles, uploads: Path | None) -> set[str]:
+    """Paths in the backup of what the database names."""
+    pictures = {f"media/{name}" for name in files.pictures}
+    if uploads is None:
+        return pictures
+    published = {f"uploads/{one['bucket']}/{one['key']}/{one['version_id']}" for one in files.published}
+    return pictures | published | {f"uploads/incoming/{token}" for token in files.arrived}
+
+
+def _paths_outside_backup(uploads: Path | None) -> dict[str, str]:
+    found = {
+        "receipts": str(settings.SUBMISSIONS["results"]),
+        "plugins": "made anew from the database",
+        "settings": "the environment of the site",
+    }
+    if uploads is None:
+        found["uploads"] = "the bucket, which keeps versions; its objects are listed here"
+    if os.environ.get("BRAINSCORE_SITE_SECRET"):
+        found["secret"] = "the environment: BRAINSCORE_SITE_SECRET"  # noqa: S105 # says where it is
+    return found
+
+
+def _copy_new(source: Path | None, target: Path) -> None:
+    """Copy what is not there yet: no file changes once it has its name."""
+    if source is None or not source.is_dir():
+        return
+    for path in source.rglob("*"):
+        there = target / path.relative_to(source)
+        if path.is_symlink() or not path.is_file() or path.name.endswith(PART_SUFFIX) or there.exists():
+            continue
+        there.parent.mkdir(parents=True, exist_ok=True)
+        half = there.with_name(f"{there.name}{PART_SUFFIX}")
+        try:
+            shutil.copyfile(path, half)
+        except FileNotFoundError:  # withdrawn in this moment
+            half.unlink(missing_ok=True)
+            continue
+        os.replace(half, there)
+
+
+def _remove_others(part: Path, wanted: set[str]) -> None:
+    """Leave out what the database does not name: withdrawn meanwhile, or left behind long ago."""
+    for folder in (part / "uploads", part / "media"):
+        for path in sorted(folder.rglob("*"), reverse=True):
+            if path.is_dir():
+                if not any(path.iterdir()):
+                    path.rmdir()
+            elif path.relative_to(part).as_posix() not in wanted:
+                path.unlink()
+
+
+def _sync_tree_to_disk(folder: Path) -> None:
+    """Let it survive a crash of the machine."""
+    for path in (*folder.rglob("*"), folder):
+        sync_to_disk(path)
+
+
+_TABLES_WITH_CONTENT = (
+    "accounts_user",
+    "leaderboard_visionmodel",
+    "leaderboard_score",
+    "submissions_submission",
+    "uploads_upload",
+)
+"""Tables in which something is as soon as somebody used the site."""
+
+
+def restore(
+    folder: Path, *, replace: bool = False, check_only: bool = False, say: Callable[[str], None] = lambda _: None
+) -> Manifest:
+    """Make the site what it was when the backup was made. Nothing else may use the site meanwhile.
+
+    Everything is looked at before anything is changed. Files are brought beside their place first, then the database is
+    replaced as a whole, then the files move into their place.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The backup.
+    replace : bool
+        Whether a site that is in use may be replaced. Its files are left beside the new ones.
+    check_only : bool
+        Whether only to look at the backup.
+    say : callable
+        Told what happens.
+
+    Returns
+    -------
+    Manifest
+        Of the backup.
+
+    Raises
+    ------
+    UserError
+        If the backup is damaged or of another kind, or the site is in use.
+    """
+    folder = folder.expanduser().absolute()
+    manifest = read_manifest(folder)
+    verify(folder, manifest)
+    if check_only:
+        return manifest
+    _require_fit(manifest)
+    places = _places(manifest)
+    if not replace:
+        _require_empty(places)
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    try:
+        arriving = {name: _copy_beside(folder / name, place, stamp) for name, place in places.items()}
+        if engine() == "sqlite":
+            _restore_sqlite(folder / "database" / "site.sqlite3", stamp, say)
+        else:
+            _restore_postgresql(folder / "database", manifest)
+        for name, place in places.items():
+            if place.exists() and any(place.iterdir()):
+                before = place.with_name(f"{place.name}.before-{stamp}")
+                os.replace(place, before)
+                say(f"What was in {place} is in {before}: remove it when all is well.")
+            elif place.exists():
+                place.rmdir()
+            os.replace(arriving[name], place)
+        _restore_secret(folder, stamp, say)
+    except OSError as error:
+        raise UserError(
+            f"the backup cannot be brought back: {error.strerror or error}", remedy="make room, and do it once more"
+        ) from error
+    call_command("migrate", verbosity=0)
+    if manifest.uploads == "bucket":
+        say(f"{len(manifest.objects)} objects of uploads are in their bucket, which was not looked at.")
+    return manifest
+
+
+def _require_fit(manifest: Manifest) -> None:
+    """Refuse what this site cannot become."""
+    if manifest.engine != engine():
+        raise UserError(
+            f"the backup is of a site on {manifest.engine}, and this one is on {engine()}",
+            remedy="set DATABASE_URL to a database of that kind",
+        )
+    known = {tuple(key) for key in MigrationLoader(None).disk_migrations}
+    if unknown := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
+        raise UserError(
+            f"the backup is of a later version ({manifest.version}): {unknown[0]} is not known here",
+            remedy="install that version, or a later one",
+        )
+    local = "://" not in str(settings.UPLOADS["address"])
+    if local != (manifest.uploads == "folder"):
+        there, here = (manifest.uploads, "folder" if local else "bucket")
+        raise UserError(
+            f"the uploads of the backup are in a {there}, and those of this site in a {here}",
+            remedy="set BRAINSCORE_SITE_UPLOADS as it was",
+        )
+
+
+def _places(manifest: Manifest) -> dict[str, Path]:
+    found = {"media": Path(settings.MEDIA_ROOT)}
+    if manifest.uploads == "folder":
+        found["uploads"] = Path(str(settings.UPLOADS["address"])).expanduser().absolute()
+    return found
+
+
+def _require_empty(places: dict[str, Path]) -> None:
+    with connection.cursor() as cursor:
+        there = set(connection.introspection.table_names(cursor))
+        for table in there.intersection(_TABLES_WITH_CONTENT):
+            cursor.execute(f"SELECT 1 FROM {connection.ops.quote_name(table)} LIMIT 1")  # noqa: S608 # our own names
+            if cursor.fetchone():
+                raise UserError("this site is in use", remedy="replace it with --replace")
+    for place in places.values():
+        if place.exists() and any(path.is_file() for path in place.rglob("*")):
+            raise UserError(f"there are files in {place}", remedy="replace them with --replace")
+
+
+def _copy_beside(source: Path, place: Path, stamp: str) -> Path:
+    """Copy files next to where they belong, to be moved there at once."""
+    beside = place.with_name(f"{place.name}.restored-{stamp}")
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, beside)
+    else:
+        beside.mkdir()
+    return beside
+
+
+def _restore_sqlite(source: Path, stamp: str, say: Callable[[str], None]) -> None:
+    """Write the copy over the database, in one transaction of SQLite's; the one before is kept as a file."""
+    connection.ensure_connection()
+    name = str(connection.settings_dict["NAME"])
+    if Path(name).is_file() and not _is_empty():
+        before = Path(f"{name}.before-{stamp}")
+        with closing(sqlite3.connect(before)) as kept:
+            connection.connection.backup(kept)
+            kept.execute("PRAGMA journal_mode=DELETE")
+        say(f"The database that was there is in {before}: remove it when all is well.")
+    with closing(sqlite3.connect(source.as_uri() + "?mode=ro&immutable=1", uri=True)) as copy:
+        copy.backup(connection.connection)
+
+
+def _is_empty() -> bool:
+    with connection.cursor() as cursor:
+        return not connection.introspection.table_names(cursor)
+
+
+def _restore_postgresql(folder: Path, manifest: Manifest) -> None:
+    """Bring tables to what they were then, and fill them: in one transaction."""
+    quote = connection.ops.quote_name
+    wanted = {(app, name) for app, name in manifest.migrations}
+    with transaction.atomic(durable=True):
+        if set(MigrationLoader(connection).applied_migrations) != wanted:
+            _tables_as_of(wanted)
+        with connection.cursor() as cursor:
+            there = sorted(connection.introspection.table_names(cursor))
+            cursor.execute(f"TRUNCATE {', '.join(map(quote, there))}")
+            for name, columns in manifest.columns.items():
+                listed = ", ".join(map(quote, columns))
+                with (
+                    (folder / f"{name}.copy").open("rb") as file,
+                    cursor.cursor.copy(f"COPY {quote(name)} ({listed}) FROM STDIN") as rows,
+                ):
+                    while piece := file.read(1 << 20):
+                        rows.write(piece)
+            for sequence, last in manifest.sequences.items():
+                cursor.execute("SELECT setval(%s::regclass, %s, %s)", [quote(sequence), last or 1, last is not None])
+
+
+def _tables_as_of(wanted: set[tuple[str, str]]) -> None:
+    """Drop all tables and make them anew, by the migrations that were applied then."""
+    with connection.cursor() as cursor:
+        if there := connection.introspection.table_names(cursor):
+            dropped = ", ".join(map(connection.ops.quote_name, sorted(there)))
+            cursor.execute(f"DROP TABLE {dropped} CASCADE")
+    executor = MigrationExecutor(connection)
+    graph = executor.loader.graph
+    last = [
+        key
+        for key in wanted
+        if key in graph.nodes and not any(child.key in wanted for child in graph.node_map[key].children)
+    ]
+    executor.migrate(sorted(last))
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what migrations wrote is settled before rows come
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
+def _restore_secret(folder: Path, stamp: str, say: Callable[[str], None]) -> None:
+    kept, place = folder / "secret", Path(settings.SITE_HOME) / "secret"
+    if not kept.is_file():
+        return
+    if os.environ.get("BRAINSCORE_SITE_SECRET"):
+        say("The backup has a secret, and BRAINSCORE_SITE_SECRET another: second factors work with the first alone.")
+        return
+    if place.is_file() and place.read_bytes() != kept.read_bytes():
+        os.replace(place, place.with_name(f"secret.before-{stamp}"))
+    if not place.exists():
+        beside = place.with_name(f".secret-{stamp}")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside.touch(mode=0o600)
+        beside.write_bytes(kept.read_bytes())
+        os.replace(beside, place)

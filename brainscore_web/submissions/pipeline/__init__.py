@@ -3,9 +3,9 @@
 Truth is in the rows of steps; tasks only wake somebody up to look at them. docs/pipeline.md describes it.
 """
 
-from brainscore_web.submissions.pipeline._files import files_home, files_of, forget_old_files
-from brainscore_web.submissions.pipeline._sweeping import remove_leftovers, sweep
-from brainscore_web.submissions.pipeline._transitions import (
+from brainscore_web.submissions.declared_files import delete_old_files, files_home, files_of
+from brainscore_web.submissions.pipeline.runner import remove_leftovers, sweep
+from brainscore_web.submissions.pipeline.transitions import (
     approve,
     cancel,
     reject,
@@ -15,15 +15,15 @@ from brainscore_web.submissions.pipeline._transitions import (
     start,
     withdraw,
 )
-from brainscore_web.submissions.publishing import forget_old_folders, published_folder, unpacked
+from brainscore_web.submissions.plugin_folders import delete_old_folders, published_folder, unpacked
 
 __all__ = [
     "approve",
     "cancel",
+    "delete_old_files",
+    "delete_old_folders",
     "files_home",
     "files_of",
-    "forget_old_files",
-    "forget_old_folders",
     "published_folder",
     "reject",
     "remove_leftovers",

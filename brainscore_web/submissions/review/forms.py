@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from brainscore_web.submissions.models import ASPECTS, PluginKind, Review
-from brainscore_web.submissions.review.threads import LONGEST
+from brainscore_web.submissions.review.comments import MAX_COMMENT_LENGTH
 
 __all__ = ["FilterForm", "VerdictForm"]
 
@@ -51,7 +51,7 @@ class VerdictForm(forms.Form):
     text = forms.CharField(
         label="What you say",
         required=False,
-        max_length=LONGEST,
+        max_length=MAX_COMMENT_LENGTH,
         widget=forms.Textarea(attrs={"rows": 6}),
         help_text="Sent to the submitter, with all comments that are open.",
     )

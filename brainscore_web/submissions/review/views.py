@@ -1,32 +1,41 @@
-"""Pages of reviewers: the queue, a revision, one file, what changed, the archive."""
+"""Pages and actions of reviewers: the queue, revisions, files, comments and verdicts."""
 
 from __future__ import annotations
 
 import uuid
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.submissions.differing import before, live_files
-from brainscore_web.submissions.differing import changes as changes_between
-from brainscore_web.submissions.models import ASPECTS, Review, Revision, Step, Submission
-from brainscore_web.submissions.review.checklist import compute, material_of
-from brainscore_web.submissions.review.claims import reviewer_key, since
-from brainscore_web.submissions.review.entrance import me, reviewers_only, revision_of, submission_of
+from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission, reviews_submissions
+from brainscore_web.submissions.notifications import notify_comment
+from brainscore_web.submissions.permissions import (
+    current_user,
+    members_only,
+    return_address,
+    reviewed_revision,
+    reviewers_only,
+    visible_submission,
+)
+from brainscore_web.submissions.review import assignments, comments, decisions
+from brainscore_web.submissions.review.assignments import assigned_since, queued_submissions, reviewer_key
+from brainscore_web.submissions.review.checklist import compute_checklist, material_of
+from brainscore_web.submissions.review.comments import comment_anchor, discussion
+from brainscore_web.submissions.review.decisions import review_case
 from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
-from brainscore_web.submissions.review.judging import case_of
-from brainscore_web.submissions.review.queue import waiting
-from brainscore_web.submissions.review.shown import discussion
-from brainscore_web.submissions.texts import texts_of
+from brainscore_web.submissions.source_code import file_diffs as changes_between
+from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
 
-__all__ = ["changes", "file", "newest", "queue", "review_page", "show"]
+__all__ = ["changes", "claim", "comment", "file", "judge", "newest", "queue", "resolve", "review_page", "show"]
 
 _AT_ONCE = 50
 _LINES_OF_ONE_FILE = 20_000
@@ -38,7 +47,11 @@ _LOG = 40_000
 def queue(request: HttpRequest) -> HttpResponse:
     """What waits."""
     form = FilterForm(request.GET or None)
-    rows = waiting(me(request), **form.asked) if form.is_bound else waiting(me(request))
+    rows = (
+        queued_submissions(current_user(request), **form.asked)
+        if form.is_bound
+        else queued_submissions(current_user(request))
+    )
     page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
     asked = request.GET.copy()
     asked.pop("page", None)
@@ -51,7 +64,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 @require_safe
 def newest(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Lead to the newest revision."""
-    latest = submission_of(request, key).revisions.order_by("-number").values_list("number", flat=True).first()
+    latest = visible_submission(request, key).revisions.order_by("-number").values_list("number", flat=True).first()
     return redirect("review:show", key, latest or 1)
 
 
@@ -59,16 +72,18 @@ def newest(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """A revision: everything that a verdict needs."""
-    return review_page(request, revision_of(request, key, number))
+    return review_page(request, reviewed_revision(request, key, number))
 
 
 @reviewers_only
 @require_safe
 def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """One file, with more of its lines."""
-    revision = revision_of(request, key, number)
+    revision = reviewed_revision(request, key, number)
     only = request.GET.get("path", "")
-    said = discussion(revision, me(request), back=request.get_full_path(), only=only, lines=_LINES_OF_ONE_FILE)
+    said = discussion(
+        revision, current_user(request), back=request.get_full_path(), only=only, lines=_LINES_OF_ONE_FILE
+    )
     if not said["files"]:
         raise Http404("there is no such file")
     return render(request, "review/file.html", {**said, "submission": revision.submission, "file": said["files"][0]})
@@ -78,8 +93,8 @@ def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 @require_safe
 def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """What differs from the revision before, or from what is live."""
-    revision = revision_of(request, key, number)
-    earlier = before(revision)
+    revision = reviewed_revision(request, key, number)
+    earlier = previous_revision(revision)
     live = live_files(revision)
     to = request.GET.get("to", "")
     if to not in ("live", "previous"):
@@ -110,11 +125,11 @@ def review_page(
     status: int = 200,
 ) -> HttpResponse:
     """The page of a revision, perhaps with what was refused."""
-    reader, submission = me(request), revision.submission
+    reader, submission = current_user(request), revision.submission
     texts = texts_of(revision)
     material = material_of(revision, reader, texts)
-    case = case_of(submission, revision, reader)
-    items = compute(material)
+    case = review_case(submission, revision, reader)
+    items = compute_checklist(material)
     groups: dict[str, list[Any]] = {}
     for item in items:
         groups.setdefault(item.group, []).append(item)
@@ -154,7 +169,7 @@ def _steps(revision: Revision) -> list[Step]:
 def _holder(step: Step | None) -> dict[str, Any]:
     key = reviewer_key(step.result) if step is not None else None
     person = User.objects.filter(pk=key).first() if key else None
-    return {"person": person, "since": since(step.result) if step is not None and person is not None else None}
+    return {"person": person, "since": assigned_since(step.result) if step is not None and person is not None else None}
 
 
 def _reviews(submission: Submission) -> list[dict[str, Any]]:
@@ -172,3 +187,107 @@ def _reviews(submission: Submission) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+@reviewers_only
+@require_POST
+def claim(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Take a review on, take it over, or give it up."""
+    submission = visible_submission(request, key)
+    revision = reviewed_revision(request, key, submission.latest.number)
+    what = request.POST.get("what", "take")
+    try:
+        if what == "give up":
+            assignments.release_review(submission, current_user(request))
+        else:
+            assignments.take_review(submission, current_user(request), over=what == "over")
+    except UserError as error:
+        own = decisions.is_own(submission, current_user(request))
+        return review_page(request, revision, problem=error, status=403 if own else 409)
+    messages.success(request, "Somebody else can review it now." if what == "give up" else "You review it now.")
+    return redirect("review:show", key, revision.number)
+
+
+@reviewers_only
+@require_POST
+def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
+    """Give a verdict."""
+    revision = reviewed_revision(request, key, number)
+    form = VerdictForm(request.POST)
+    if not form.is_valid():
+        problem = UserError("no verdict was given", remedy="choose one; what is wrong is said beside the fields")
+        own = decisions.is_own(revision.submission, current_user(request))
+        if own:
+            problem = UserError("this is your own submission", remedy="another reviewer has to look at it")
+        return review_page(request, revision, form=form, problem=problem, status=403 if own else 400)
+    verdict = form.cleaned_data["verdict"]
+    try:
+        decisions.record_verdict(
+            revision, current_user(request), verdict, aspects=form.aspects, text=form.cleaned_data["text"]
+        )
+    except UserError as error:
+        fresh = reviewed_revision(request, key, number)
+        late = not isinstance(error, decisions.VerdictRefused) or error.late
+        status = 403 if decisions.is_own(fresh.submission, current_user(request)) else 409 if late else 400
+        return review_page(request, fresh, form=form, problem=error, status=status)
+    messages.success(request, f"{revision.submission}: {Review.Verdict(verdict).label}. Its submitter is told.")
+    return redirect("review:queue")
+
+
+@members_only
+@require_POST
+def comment(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
+    """Say something about a line, a file or all of it; for reviewers and who submitted it."""
+    own = visible_submission(request, key).owner_id == current_user(request).pk
+    revision = reviewed_revision(request, key, number, reviewed=not own)
+    reviewer = reviews_submissions(current_user(request)) and not own
+    page = reverse("review:show", args=[key, number]) if reviewer else reverse("submissions:show", args=[key])
+    back = return_address(request, page)
+    try:
+        line = _line(request.POST.get("line", ""))
+        with transaction.atomic():
+            revision.submission = (
+                Submission.objects.select_for_update(of=("self",))
+                .select_related("owner")
+                .get(pk=revision.submission_id)
+            )
+            path = request.POST.get("path", "")
+            said = comments.add_comment(
+                revision, current_user(request), request.POST.get("text", ""), path=path, line=line
+            )
+            notify_comment(said)
+    except UserError as error:
+        context = {"problem": error, "back": back, "text": request.POST.get("text", "")[: comments.MAX_COMMENT_LENGTH]}
+        return render(request, "review/refused.html", context, status=400)
+    return redirect(f"{back.partition('#')[0]}#{comment_anchor(said)}")
+
+
+@members_only
+@require_POST
+def resolve(request: HttpRequest, key: uuid.UUID, comment: int) -> HttpResponse:
+    """Resolve a thread, or open it again."""
+    submission = visible_submission(request, key)
+    found = get_object_or_404(
+        Comment.objects.select_related("revision__submission").defer("revision__archive"),
+        pk=comment,
+        revision__submission=submission,
+    )
+    own = submission.owner_id == current_user(request).pk
+    if not own and not found.revision.needs_review:
+        raise Http404("nobody reviews it")
+    if not comments.may_resolve(found, current_user(request)):
+        problem = UserError("only reviewers, and who began them, resolve comments", remedy="answer it instead")
+        context = {"problem": problem, "back": return_address(request, reverse("submissions:show", args=[key]))}
+        return render(request, "review/refused.html", context, status=403)
+    comments.resolve(found, again=bool(request.POST.get("again")))
+    page = reverse("review:show", args=[key, found.revision.number])
+    back = return_address(request, page if not own else reverse("submissions:show", args=[key]))
+    return redirect(f"{back.partition('#')[0]}#{comment_anchor(found)}")
+
+
+def _line(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal() or len(text) > 9:
+        raise UserError(f"{text[:20]!r} is no line", remedy="enter its number, from 1")
+    return int(text)

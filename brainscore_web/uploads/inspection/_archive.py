@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from brainscore_core.supported_data_standards.brainio.findings import format_values
-from brainscore_web.uploads.inspection._report import Found, error
+from brainscore_web.uploads.inspection._report import Found, error_finding
 
 __all__ = ["check_archive", "check_kinds"]
 
@@ -42,13 +42,15 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
-        return [error(name, "unreadable archive", f"{problem}", "it must be a whole ZIP file: package it again")]
+        return [
+            error_finding(name, "unreadable archive", f"{problem}", "it must be a whole ZIP file: package it again")
+        ]
     if len(members) > limits["members"]:
         return [_many(name, len(members), limits)]
     found = _check_sizes(path, name, members, limits)
     for check, is_wrong, what in _RULES:
         if wrong := [member.filename for member in members if is_wrong(member)]:
-            found.append(error(name, check, f"{format_values(wrong)} {what}", _AGAIN))
+            found.append(error_finding(name, check, f"{format_values(wrong)} {what}", _AGAIN))
     seen: dict[str, str] = {}
     for member in members:
         plain = unicodedata.normalize("NFC", member.filename)
@@ -56,7 +58,7 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
             culprit = f"{member.filename!r} is there twice" + (
                 "" if seen[plain] == member.filename else f", also spelled {seen[plain]!a}"
             )
-            found.append(error(name, "duplicate file name", culprit, _AGAIN))
+            found.append(error_finding(name, "duplicate file name", culprit, _AGAIN))
             break
         seen[plain] = member.filename
     return found
@@ -84,7 +86,7 @@ def check_kinds(path: Path, name: str) -> list[Found]:
     if not wrong:
         return []
     shown = "; ".join(wrong[:20]) + (f"; … ({len(wrong)} in all)" if len(wrong) > 20 else "")
-    return [error(name, "image of another kind", shown, "name each image by its kind, and package them again")]
+    return [error_finding(name, "image of another kind", shown, "name each image by its kind, and package them again")]
 
 
 def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limits: dict[str, int]) -> list[Found]:
@@ -94,7 +96,7 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     found = []
     if unpacked > limits["unpacked"]:
         what = f"it unpacks to {unpacked / 1e6:,.0f} MB; {limits['unpacked'] / 1e6:,.0f} MB are allowed"
-        found.append(error(name, "archive too large", what, "divide the data set into subsets"))
+        found.append(error_finding(name, "archive too large", what, "divide the data set into subsets"))
     bombs = [
         f"{member.filename} ({member.compress_size:,} → {member.file_size:,} bytes)"
         for member in members
@@ -103,9 +105,11 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     if not bombs and unpacked > max(_LEAST_BOMB, limits["ratio"] * size):
         bombs = [f"{len(members)} files ({size:,} → {unpacked:,} bytes)"]
     if bombs:
-        found.append(error(name, "archive packed too densely", "; ".join(bombs[:5]), "store the stimuli uncompressed"))
+        found.append(
+            error_finding(name, "archive packed too densely", "; ".join(bombs[:5]), "store the stimuli uncompressed")
+        )
     if packed > size or _overlap(members):
-        found.append(error(name, "overlapping files", "several members share the same bytes", _AGAIN))
+        found.append(error_finding(name, "overlapping files", "several members share the same bytes", _AGAIN))
     return found
 
 
@@ -134,7 +138,7 @@ def _announced(path: Path) -> int | None:
 
 
 def _many(name: str, count: int, limits: dict[str, int]) -> Found:
-    return error(
+    return error_finding(
         name, "too many files", f"it holds {count:,}, {limits['members']:,} are allowed", "divide the data set"
     )
 

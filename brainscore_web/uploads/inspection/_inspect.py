@@ -1,19 +1,68 @@
-"""All checks of one upload, in the order in which they are safe."""
+"""All checks of one upload, in an order in which each check is safe."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import math
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brainscore_web.uploads.inspection._archive import check_archive, check_kinds
-from brainscore_web.uploads.inspection._assembly import check_header, check_names
-from brainscore_web.uploads.inspection._report import Found, Question, Report, error, of_library
+from brainscore_web.uploads.inspection._report import Found, Question, Report, error_finding, of_library
 
 __all__ = ["inspect"]
+
+_MAGIC = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
+
+
+def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
+    """Check that it is a netCDF file and fits into memory, without reading values."""
+    with path.open("rb") as stream:
+        start = stream.read(8)
+    if not start.startswith(_MAGIC):
+        return [
+            error_finding(name, "no netCDF file", "it begins like none", "save it with `brainscore package assembly`")
+        ]
+    import netCDF4
+
+    try:
+        with netCDF4.Dataset(path) as dataset:
+            size = _unpacked(dataset)
+    except (OSError, RuntimeError, ValueError, IndexError, AttributeError) as problem:
+        return [error_finding(name, "unreadable assembly", str(problem), "package it again")]
+    allowed = min(limits["unpacked"], limits["memory"] // 3)
+    if size > allowed:
+        what = f"its values need {size / 1e6:,.0f} MB in memory; {allowed / 1e6:,.0f} MB are allowed"
+        return [error_finding(name, "assembly too large", what, "divide the data set into subsets, or store float32")]
+    return []
+
+
+def check_names(attrs: dict[str, Any], name: str, *, identifier: str, assembly_identifier: str) -> list[Found]:
+    """Check that the file is of what it is uploaded as."""
+    found = []
+    for key, wanted, what in (
+        ("identifier", assembly_identifier, "assembly"),
+        ("stimulus_set_identifier", identifier, "stimulus set"),
+    ):
+        said = attrs.get(key)
+        if said is not None and said != wanted:
+            remedy = f"give {said!r} as the name of the {what}, or package the assembly under that name"
+            found.append(
+                error_finding(name, f"another {what}", f"the file says {said!r}, the upload {wanted!r}", remedy)
+            )
+    return found
+
+
+def _unpacked(group: Any) -> int:
+    own = 0
+    for variable in group.variables.values():
+        item = 64 if variable.dtype is str else getattr(variable.dtype, "itemsize", 8)
+        own += math.prod(variable.shape) * item
+    return own + sum(_unpacked(inner) for inner in group.groups.values())
+
 
 _PIECE = 1 << 20
 _WIDEST = 2_000
@@ -38,7 +87,9 @@ def inspect(question: Question) -> Report:
     for kind, wanted in question.sha1.items():
         if wanted and kind in hashes and hashes[kind]["sha1"] != wanted:
             what = f"expected {wanted}, found {hashes[kind]['sha1']}"
-            findings.append(error(question.names[kind], "another file", what, "upload the file that packaging made"))
+            findings.append(
+                error_finding(question.names[kind], "another file", what, "upload the file that packaging made")
+            )
     with tempfile.TemporaryDirectory(prefix="brainscore-check-") as folder:
         # the library knows what belongs together by the names
         links = {kind: Path(folder) / question.names[kind] for kind in question.files}
@@ -52,7 +103,7 @@ def inspect(question: Question) -> Report:
 def _harms(kind: str, path: Path, question: Question, findings: list[Found]) -> bool:
     """Whether a file must not be read any further."""
     if not path.stat().st_size:
-        found = [error(path.name, "empty file", "it has no content", "package it again")]
+        found = [error_finding(path.name, "empty file", "it has no content", "package it again")]
     elif kind == "zip":
         found = check_archive(path, path.name, question.limits)
     elif kind == "nc":
@@ -72,18 +123,22 @@ def _check_table(path: Path) -> list[Found]:
             head = next(rows, [])
             if len(head) > _WIDEST:
                 what = f"it has {len(head):,} columns; {_WIDEST:,} are allowed"
-                return [error(path.name, "table too wide", what, "keep what describes the stimuli")]
+                return [error_finding(path.name, "table too wide", what, "keep what describes the stimuli")]
             if twice := sorted({one for one in head if head.count(one) > 1}):
-                return [error(path.name, "duplicate column", f"line 1: {twice[:5]}", "give each column its own name")]
+                return [
+                    error_finding(
+                        path.name, "duplicate column", f"line 1: {twice[:5]}", "give each column its own name"
+                    )
+                ]
             for row in rows:
                 if row and len(row) != len(head):
                     what = f"line {rows.line_num} has {len(row)} cells, line 1 has {len(head)}"
-                    return [error(path.name, "ragged table", what, "package it again")]
+                    return [error_finding(path.name, "ragged table", what, "package it again")]
     except UnicodeDecodeError as problem:
         what = f"byte {problem.start} is no text in UTF-8"
-        return [error(path.name, "unreadable table", what, "it must be a CSV file in UTF-8")]
+        return [error_finding(path.name, "unreadable table", what, "it must be a CSV file in UTF-8")]
     except csv.Error as problem:
-        return [error(path.name, "unreadable table", str(problem), "it must be a CSV file: package it again")]
+        return [error_finding(path.name, "unreadable table", str(problem), "it must be a CSV file: package it again")]
     finally:
         csv.field_size_limit(before)
     return []
@@ -120,7 +175,7 @@ def _of_table(path: Path, findings: list[Found], *, alone: bool) -> dict[str, An
         count = sum(1 for row in rows if row)
     if alone and "filename" in head:
         what = "line 1: its column 'filename' lists files, and no archive was uploaded"
-        findings.append(error(path.name, "archive not given", what, "upload the ZIP that packaging made, too"))
+        findings.append(error_finding(path.name, "archive not given", what, "upload the ZIP that packaging made, too"))
     return {"stimuli": count, "columns": head[:50]}
 
 

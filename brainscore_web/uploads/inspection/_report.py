@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from brainscore_core.supported_data_standards.brainio.findings import Finding
 
-__all__ = ["Found", "Question", "Report", "error"]
+__all__ = ["Found", "Question", "Report", "error_finding"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Report:
         return cls([Found(**one) for one in document["findings"]], document["hashes"], document["facts"])
 
 
-def error(file: str, check: str, culprit: str, remedy: str) -> Found:
+def error_finding(file: str, check: str, culprit: str, remedy: str) -> Found:
     """Make an error."""
     return Found(file, check, culprit, remedy)
 

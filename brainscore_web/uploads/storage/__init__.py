@@ -14,7 +14,7 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 
-__all__ = ["AtHand", "Grant", "Place", "Published", "Storage", "StorageFailure", "storage"]
+__all__ = ["Grant", "LocalFile", "Place", "Published", "Storage", "StorageFailure", "storage"]
 
 
 class StorageFailure(UserError):
@@ -51,7 +51,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class AtHand:
+class LocalFile:
     """A file on this machine; `seal` is the same as long as nobody sends another one under its token."""
 
     path: Path
@@ -79,7 +79,7 @@ class Storage(Protocol):
     def size(self, token: str) -> int | None:
         """How many bytes arrived under a token; None where nothing did."""
 
-    def at_hand(self, token: str, key: str, version_id: str) -> AbstractContextManager[AtHand]:
+    def at_hand(self, token: str, key: str, version_id: str) -> AbstractContextManager[LocalFile]:
         """The file of a token on this machine, also if it was published already."""
 
     def new_version(self) -> str:

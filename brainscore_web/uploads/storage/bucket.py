@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
-from brainscore_web.uploads.storage import AtHand, Grant, Place, Published, StorageFailure
+from brainscore_web.uploads.storage import Grant, LocalFile, Place, Published, StorageFailure
 
 __all__ = ["BucketStorage"]
 
@@ -58,14 +58,14 @@ class BucketStorage:
 
     def take(self, token: str) -> None:
         path = self.scratch(token)
-        with _told("keep a file in"):
+        with _storage_errors("keep a file in"):
             self._client.upload_file(str(path), self.bucket, self._arriving(token))
         path.unlink(missing_ok=True)
 
     def grant(self, token: str, *, name: str, size: int) -> Grant | None:
         if size > _LARGEST_POST:
             return None
-        with _told("sign for"):
+        with _storage_errors("sign for"):
             made = self._client.generate_presigned_post(
                 self.bucket,
                 self._arriving(token),
@@ -79,7 +79,7 @@ class BucketStorage:
         return None if found is None else int(found["ContentLength"])
 
     @contextmanager
-    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[AtHand]:
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
         source = self._arriving(token)
         found = self._head(source) if token else None
         if found is not None:
@@ -90,9 +90,9 @@ class BucketStorage:
             raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
         with tempfile.TemporaryDirectory(prefix="brainscore-upload-") as folder:
             path = Path(folder) / "file"
-            with _told("read"):
+            with _storage_errors("read"):
                 self._client.download_file(self.bucket, source, str(path), {"VersionId": version})
-            yield AtHand(path, seal=version)
+            yield LocalFile(path, seal=version)
 
     def new_version(self) -> str:
         return ""
@@ -105,7 +105,7 @@ class BucketStorage:
         found = self._head(key)
         if found is None or found["Metadata"].get("upload") != token:
             extra = {} if place.private or self._acl is None else {"ACL": self._acl}
-            with _told("publish in"):
+            with _storage_errors("publish in"):
                 self._client.copy_object(
                     Bucket=self.bucket,
                     Key=key,
@@ -134,13 +134,13 @@ class BucketStorage:
 
     def signed(self, key: str, version_id: str) -> str:
         wanted = {"Bucket": self.bucket, "Key": key, "VersionId": version_id}
-        with _told("sign for"):
+        with _storage_errors("sign for"):
             return str(self._client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=_FOR_READING))
 
     def leftovers(self, older_than: float) -> Iterator[str]:
         limit = time.time() - older_than
         prefix = self._arriving("")
-        with _told("list"):
+        with _storage_errors("list"):
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
                 for item in page.get("Contents", ()):
                     if item["LastModified"].timestamp() < limit:
@@ -159,7 +159,7 @@ class BucketStorage:
     def _head(self, key: str) -> dict[str, Any] | None:
         from botocore.exceptions import ClientError
 
-        with _told("look at"):
+        with _storage_errors("look at"):
             try:
                 found: dict[str, Any] = self._client.head_object(Bucket=self.bucket, Key=key)
             except ClientError as error:
@@ -178,7 +178,7 @@ class BucketStorage:
 
     def _remove(self, key: str, version_id: str | None) -> None:
         """Remove one version; without one, all there are."""
-        with _told("delete from"):
+        with _storage_errors("delete from"):
             versions = [version_id] if version_id is not None else self._versions(key)
             for version in versions:
                 self._client.delete_object(Bucket=self.bucket, Key=key, VersionId=version)
@@ -195,7 +195,7 @@ class BucketStorage:
 
 
 @contextmanager
-def _told(doing: str) -> Iterator[None]:
+def _storage_errors(doing: str) -> Iterator[None]:
     """Turn what S3 answers into a failure of the storage, which names no secrets."""
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from brainscore_core.files import PART_SUFFIX
-from brainscore_web.uploads.storage import AtHand, Grant, Place, Published, StorageFailure
+from brainscore_web.uploads.storage import Grant, LocalFile, Place, Published, StorageFailure
 
 __all__ = ["FolderStorage"]
 
@@ -40,7 +40,7 @@ class FolderStorage:
 
     def take(self, token: str) -> None:
         os.replace(self.scratch(token), self._incoming / token)
-        _settle(self._incoming)
+        _sync_to_disk(self._incoming)
 
     def grant(self, token: str, *, name: str, size: int) -> Grant | None:
         return None
@@ -52,13 +52,13 @@ class FolderStorage:
             return None
 
     @contextmanager
-    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[AtHand]:
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
         path = self._incoming / token
         if version_id and not (token and path.exists()):
             path = self._place(key, version_id)
         if not path.exists():
             raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
-        yield AtHand(path)
+        yield LocalFile(path)
 
     def new_version(self) -> str:
         return secrets.token_urlsafe(24)
@@ -76,7 +76,7 @@ class FolderStorage:
         if not path.exists():
             raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
         path.chmod(0o400)
-        _settle(path.parent)
+        _sync_to_disk(path.parent)
         return Published(self.bucket, key, place.version_id, everybody=False)
 
     def drop(self, token: str) -> None:
@@ -106,7 +106,7 @@ class FolderStorage:
         return self.root / self.bucket / key / version_id
 
 
-def _settle(folder: Path) -> None:
+def _sync_to_disk(folder: Path) -> None:
     """Let names survive a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -7,9 +7,8 @@ from typing import Any
 from django import template
 
 from brainscore_web.accounts.models import User
-from brainscore_web.uploads.limits import limits
 from brainscore_web.uploads.models import Upload
-from brainscore_web.uploads.quota import taken_by
+from brainscore_web.uploads.quota import bytes_used, limits
 
 __all__ = ["uploads_of"]
 
@@ -20,4 +19,4 @@ register = template.Library()
 def uploads_of(user: User) -> dict[str, Any]:
     """Say how many uploads a person has, and how much room."""
     count = Upload.objects.filter(owner=user).exclude(state=Upload.State.WITHDRAWN).count()
-    return {"count": count, "taken": taken_by(user), "limits": limits()}
+    return {"count": count, "taken": bytes_used(user), "limits": limits()}

@@ -7,7 +7,7 @@ from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 
-from brainscore_web._environment import mail
+from brainscore_web.environment import email_settings
 
 from .._browsing import LOOKS, PHONE, barriers
 
@@ -149,7 +149,7 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
 
     visitor = new_page(refused=True)
     settings.ACCOUNT_RATE_LIMITS = {"signup": "1/h/ip"}
-    for name, value in mail("smtp://127.0.0.1:1").items():
+    for name, value in email_settings("smtp://127.0.0.1:1").items():
         setattr(settings, name, value)
     for heading in ("The mail could not be sent", "Too many attempts"):
         visitor.goto("/accounts/signup/")

@@ -5,12 +5,12 @@ from django.core.mail import get_connection
 from django.test import override_settings
 
 from brainscore_core.errors import UserError
-from brainscore_web._environment import mail
-from brainscore_web.accounts.checks import mail_leaves
+from brainscore_web.accounts.checks import email_configured
+from brainscore_web.environment import email_settings
 
 
 def test_a_server_with_starttls():
-    read = mail("smtp://me%40example.org:p%2Fa%3As@mail.example.org:2525?tls=1")
+    read = email_settings("smtp://me%40example.org:p%2Fa%3As@mail.example.org:2525?tls=1")
     assert read["EMAIL_HOST"] == "mail.example.org"
     assert read["EMAIL_PORT"] == 2525
     assert (read["EMAIL_HOST_USER"], read["EMAIL_HOST_PASSWORD"]) == ("me@example.org", "p/a:s")
@@ -33,14 +33,14 @@ def test_a_server_with_starttls():
     ],
 )
 def test_ports(address, port, tls, ssl):
-    read = mail(address)
+    read = email_settings(address)
     assert (read["EMAIL_PORT"], read["EMAIL_USE_TLS"], read["EMAIL_USE_SSL"]) == (port, tls, ssl)
 
 
 def test_folders_and_printing(tmp_path):
-    read = mail(f"file://{tmp_path}")
+    read = email_settings(f"file://{tmp_path}")
     assert read["EMAIL_FILE_PATH"] == str(tmp_path)
-    assert mail("console:")["EMAIL_BACKEND"].endswith("console.EmailBackend")
+    assert email_settings("console:")["EMAIL_BACKEND"].endswith("console.EmailBackend")
 
 
 @pytest.mark.parametrize(
@@ -64,20 +64,20 @@ def test_folders_and_printing(tmp_path):
 )
 def test_what_cannot_be_meant(address, told):
     with pytest.raises(UserError, match="BRAINSCORE_SITE_MAIL") as error:
-        mail(address)
+        email_settings(address)
     assert told in error.value.message
     assert "smtp://user:password@host:587?tls=1" in error.value.remedy
 
 
 def test_errors_do_not_show_the_password():
     with pytest.raises(UserError) as error:
-        mail("smtp://me:secret-word@host:many")
+        email_settings("smtp://me:secret-word@host:many")
     assert "secret-word" not in str(error.value)
     assert error.value.__cause__ is None
 
 
 def test_the_deployment_check_wants_a_server(settings):
-    settings.EMAIL_BACKEND = mail("console:")["EMAIL_BACKEND"]
-    assert [one.id for one in mail_leaves()] == ["brainscore_web.W001"]
-    settings.EMAIL_BACKEND = mail("smtp://host")["EMAIL_BACKEND"]
-    assert mail_leaves() == []
+    settings.EMAIL_BACKEND = email_settings("console:")["EMAIL_BACKEND"]
+    assert [one.id for one in email_configured()] == ["brainscore_web.W001"]
+    settings.EMAIL_BACKEND = email_settings("smtp://host")["EMAIL_BACKEND"]
+    assert email_configured() == []

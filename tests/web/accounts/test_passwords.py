@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth import authenticate
 from django.test import Client
 
-from brainscore_web._environment import mail
 from brainscore_web.accounts.models import User
+from brainscore_web.environment import email_settings
 
 PASSWORD = "correct horse battery"
 NEW = "another horse, another battery"
@@ -121,7 +121,7 @@ def test_a_mail_server_that_is_down(client, known, settings, same):
     known()
     with socket.socket() as taken:  # and does not listen
         taken.bind(("127.0.0.1", 0))
-        for name, value in mail(f"smtp://127.0.0.1:{taken.getsockname()[1]}").items():
+        for name, value in email_settings(f"smtp://127.0.0.1:{taken.getsockname()[1]}").items():
             setattr(settings, name, value)
         answers = [ask(Client(), email) for email in ("ada@example.org", "who@example.org")]
     assert [answer.status_code for answer in answers] == [503, 503]

@@ -12,9 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from brainscore_web.accounts.leaving import Leftover
 from brainscore_web.accounts.models import ApiToken, User
-from brainscore_web.accounts.own_data import SECTIONS
+from brainscore_web.accounts.personal_data import SECTIONS, PrivateModels
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -227,7 +226,7 @@ def leave(client, **data):
     return client.post("/accounts/delete/", {"password": PASSWORD, **data})
 
 
-@pytest.mark.parametrize("leftover", list(Leftover))
+@pytest.mark.parametrize("leftover", list(PrivateModels))
 def test_leaving(client, mine, owner, mailoutbox, leftover):
     elsewhere = Client()
     elsewhere.force_login(owner)
@@ -247,10 +246,10 @@ def test_leaving(client, mine, owner, mailoutbox, leftover):
     assert mine.models[0] in public(mine)
     model = VisionModel.objects.get(identifier=private)
     assert model.owner is None
-    assert model.visibility == ("public" if leftover is Leftover.PUBLISH else "private")
-    assert (private in public(mine)) is (leftover is Leftover.PUBLISH)
-    assert model.scores.exists() is (leftover is not Leftover.ERASE)
-    assert (model.architecture == "") is (leftover is Leftover.ERASE)
+    assert model.visibility == ("public" if leftover is PrivateModels.PUBLISH else "private")
+    assert (private in public(mine)) is (leftover is PrivateModels.PUBLISH)
+    assert model.scores.exists() is (leftover is not PrivateModels.ERASE)
+    assert (model.architecture == "") is (leftover is PrivateModels.ERASE)
 
 
 def test_what_was_erased_is_not_published_by_reading_receipts_again(client, mine):

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.competitions.lifecycle import announce, freeze, missing_parts, publish, take_winners
 from brainscore_web.competitions.models import Award, Competition, Entry, Milestone, Snapshot, Track
-from brainscore_web.competitions.settling import announce, freeze, publish, take_winners, what_lacks
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Score
 
@@ -46,7 +46,7 @@ def rows(*values, initial=0, prefix):
 def test_a_competition_is_made_by_forms(as_organiser, client):
     assert client.post(at("new"), TEXTS).headers["Location"] == "/competitions/okapi/manage/"
     made = Competition.objects.get(slug="okapi")
-    assert what_lacks(made) == ["it has no track", "no date says until when entries are taken"]
+    assert missing_parts(made) == ["it has no track", "no date says until when entries are taken"]
     assert client.post(at("publish", "okapi")).status_code == 302
     assert not Competition.objects.get(slug="okapi").published
     assert client.post(at("new-track", "okapi"), TRACK).status_code == 302

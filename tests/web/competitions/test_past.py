@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from brainscore_web.competitions.models import Award, Competition, Entry
-from brainscore_web.competitions.past import PAST, put_past_competitions
+from brainscore_web.competitions.past import PAST, create_past_competitions
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 BAKER = [f"Baker2022{kind}-accuracy_delta" for kind in ("fragmented", "frankenstein", "inverted")]
@@ -55,22 +55,22 @@ def test_addresses(client, db):
 
 def test_they_are_put_there_once_and_edits_stay(db):
     Competition.objects.filter(slug="2024").update(title="Edited")
-    assert put_past_competitions() == []
+    assert create_past_competitions() == []
     call_command("migrate", verbosity=0)
     assert Competition.objects.filter(slug__in=PAST).count() == 2
     assert Competition.objects.get(slug="2024").title == "Edited"
     Entry.objects.filter(track__competition__slug="2022").delete()
     Competition.objects.filter(slug="2022").delete()
-    assert put_past_competitions() == ["2022"]
+    assert create_past_competitions() == ["2022"]
 
 
 def test_names_are_those_of_the_platform(db):
     from brainscore_vision import model_registry
     from brainscore_vision.leaderboard import leaderboard_tree
-    from brainscore_web.competitions.past._of_2022 import BEHAVIOR, LISTED, V1
+    from brainscore_web.competitions.past import BEHAVIOR_2022, LISTED_2022, V1_2022
 
     known = set(leaderboard_tree().benchmarks)
-    assert (len(LISTED), len(set(LISTED)), len(V1), len(BEHAVIOR)) == (33, 33, 23, 1)
+    assert (len(LISTED_2022), len(set(LISTED_2022)), len(V1_2022), len(BEHAVIOR_2022)) == (33, 33, 23, 1)
     entered = set(
         Entry.objects.filter(track__competition__slug="2024")
         .exclude(identifier="")
@@ -78,7 +78,7 @@ def test_names_are_those_of_the_platform(db):
     )
     assert entered == {*BAKER, *BMD, *COGGAN}
     assert entered <= known
-    assert {name for name in LISTED if name not in known} == {  # of 2022, not among the benchmarks of today's tree
+    assert {name for name in LISTED_2022 if name not in known} == {  # of 2022, not among the benchmarks of today's tree
         f"Sanghavi{who}2020.{region}-pls" for who in ("", "Jozwik", "Murty") for region in ("V4", "IT")
     }
     listed = Competition.objects.get(slug="2024").tracks.first().listed_names
@@ -145,11 +145,11 @@ def test_another_name_of_a_listed_model_counts(client, put):
 
 
 def test_standings_of_2022(client, put):
-    from brainscore_web.competitions.past._of_2022 import LISTED
+    from brainscore_web.competitions.past import LISTED_2022
 
     for model, value in (("grcnn_robust_v1", 0.4), ("custom_model_cv_18_dagger_408", 0.45)):
-        put({name: {model: value} for name in LISTED})
-    put({LISTED[0]: {"grcnn_robust_v1": "not applicable"}})  # counts as 0
+        put({name: {model: value} for name in LISTED_2022})
+    put({LISTED_2022[0]: {"grcnn_robust_v1": "not applicable"}})  # counts as 0
     told = standings(client, "2022")
     rows = {row["identifier"]: row for row in told["tracks"][0]["rows"]}
     assert rows["custom_model_cv_18_dagger_408"]["place"] == 1

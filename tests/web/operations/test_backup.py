@@ -13,7 +13,7 @@ from django.db import connection
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.operations.backups import _making as making
+from brainscore_web.operations import backups as making
 from brainscore_web.operations.backups import back_up, read_manifest, restore
 from brainscore_web.pages.models import News, Page
 from brainscore_web.uploads.models import Upload, UploadedFile
@@ -213,7 +213,7 @@ def test_nothing_is_left_of_a_backup_that_fails(site, places, monkeypatch):
 
 
 def test_a_restore_that_fails_changes_nothing(site, places, rows, files, monkeypatch):
-    from brainscore_web.operations.backups import _restoring as restoring
+    from brainscore_web.operations import backups as restoring
 
     back_up(places / "backup")
     spoil(places)
@@ -282,7 +282,7 @@ def test_objects_of_a_bucket_are_listed(site, places, settings, rows):
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's copy is of one moment by itself")
 def test_all_tables_are_of_one_moment(site, places, monkeypatch):
-    from brainscore_web.operations.backups import _database as database
+    from brainscore_web.operations import backups as database
 
     described = connection.introspection.get_table_description
     done = []

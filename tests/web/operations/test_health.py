@@ -6,8 +6,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from brainscore_web.jobs.heartbeats import heartbeat_ages, record_heartbeat
 from brainscore_web.operations import health
-from brainscore_web.operations.beats import beat, last_beats
 from brainscore_web.operations.models import Beat
 
 FAR = {"REMOTE_ADDR": "203.0.113.7"}
@@ -20,13 +20,13 @@ def _anew(settings, tmp_path):
     settings.UPLOADS = {**settings.UPLOADS, "address": str(tmp_path / "uploads")}
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "folder": str(tmp_path / "p"), "results": str(tmp_path / "r")}
     settings.OPERATIONS = {**settings.OPERATIONS, "free": 1}
-    health.forget()
+    health.clear_checks()
     yield
-    health.forget()
+    health.clear_checks()
 
 
 def told(client, name, **extra):
-    health.forget()
+    health.clear_checks()
     answer = client.get("/health/ready", **extra)
     return answer.status_code, next(one for one in answer.json()["checks"] if one["name"] == name)
 
@@ -39,7 +39,7 @@ def test_alive_without_a_database(client):
 
 
 def test_ready(client, db):
-    beat()
+    record_heartbeat()
     answer = client.get("/health/ready")
     assert answer.status_code == 200
     assert answer.json()["state"] == "ready"
@@ -103,7 +103,7 @@ def test_a_full_disk(client, db, settings):
 
 def test_a_missing_worker_is_a_warning(client, db):
     assert told(client, "worker")[1]["state"] == "warning"
-    beat("worker", "here:1")
+    record_heartbeat("worker", "here:1")
     assert told(client, "worker")[1]["state"] == "fine"
     Beat.objects.update(seen=timezone.now() - timedelta(minutes=10))
     status, check = told(client, "worker")
@@ -113,10 +113,10 @@ def test_a_missing_worker_is_a_warning(client, db):
 
 def test_beats_are_one_row_a_process(db):
     for _ in range(3):
-        beat("worker", "here:1")
-    beat("worker", "here:2")
+        record_heartbeat("worker", "here:1")
+    record_heartbeat("worker", "here:2")
     assert Beat.objects.count() == 2
-    assert last_beats()["worker"] < 60
+    assert heartbeat_ages()["worker"] < 60
 
 
 def test_a_bucket_that_does_not_answer(client, db, settings, monkeypatch):

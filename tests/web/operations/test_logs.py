@@ -116,7 +116,7 @@ def test_tasks_are_found_from_the_request_that_began_them(lines, settings):
     from django_tasks import task
 
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
-    with logs.begin("request-of-somebody"):
+    with logs.log_context("request-of-somebody"):
         task(says).enqueue()
         logging.getLogger("brainscore_web.test").info("after")
     found = {line["message"].split(" ", 1)[-1].split(":")[0]: line["id"] for line in lines()}

@@ -17,9 +17,9 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from brainscore_web.accounts.models import User
+from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.operations import logs
-from brainscore_web.operations.beats import beat
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Letter, Revision, Step, Submission
 from brainscore_web.uploads.models import Upload, UploadedFile
@@ -63,7 +63,7 @@ def test_what_is_in_the_database(client, owner):
     Letter.objects.create(to=owner, subject="x", body="x", sent=now)
     upload = Upload.objects.create(owner=owner, identifier="x", assembly_identifier="x", state="accepted")
     UploadedFile.objects.create(upload=upload, kind="csv", size=1234)
-    beat()
+    record_heartbeat()
     answer = client.get("/metrics")
     assert answer["Content-Type"].startswith("text/plain; version=0.0.4")
     text = answer.content.decode()

@@ -36,7 +36,7 @@ def test_a_database_that_is_away_lets_a_process_start(monkeypatch, caplog, kind)
 
     monkeypatch.setattr(snapshot, "snapshot_for", away)
     with caplog.at_level(logging.WARNING):
-        serving._warm()
+        serving._warm_caches()
     assert [record.getMessage() for record in caplog.records] == [
         f"The leaderboard could not be read beforehand: {kind.__name__}"
     ]

@@ -11,15 +11,15 @@ from urllib.request import urlopen
 
 import pytest
 
-from brainscore_web.operations import slow_clients
-from brainscore_web.operations.slow_clients import Deadlines, WholeRequests
+from brainscore_web.operations import server
+from brainscore_web.operations.server import BufferedRequests, Deadlines
 
 SERVER = """
 import socket, sys
 
 from gunicorn.app.base import BaseApplication
 
-from brainscore_web.operations import slow_clients
+from brainscore_web.operations import server as slow_clients
 
 slow_clients._HEADERS = slow_clients._BODY = 3
 
@@ -117,7 +117,7 @@ def ask(application, body=b"", *, length=None, path="/"):
 
 @pytest.fixture
 def whole():
-    return WholeRequests(echo, threads=1, longest=100, streams=lambda path: path == "/uploads/")
+    return BufferedRequests(echo, threads=1, longest=100, streams=lambda path: path == "/uploads/")
 
 
 def test_bodies(whole, monkeypatch):
@@ -126,7 +126,7 @@ def test_bodies(whole, monkeypatch):
     assert ask(whole, b"x" * 101)[0] == "413 Content Too Large"
     assert ask(whole, b"x" * 101, path="/uploads/") == ("200 OK", b"x" * 101)
     assert ask(whole, b"x" * 50, length=60)[0] == "408 Request Timeout"
-    monkeypatch.setattr(slow_clients, "_ON_DISK", 70)
+    monkeypatch.setattr(server, "_ON_DISK", 70)
     assert ask(whole, b"x" * 70) == ("200 OK", b"x" * 70)
     assert ask(whole, b"x" * 71)[0] == "503 Service Unavailable"
     assert whole._received == 0
@@ -142,7 +142,7 @@ def test_who_is_answered_waits_for_a_thread_and_not_for_a_body():
             assert go_on.wait(30)
             return b""
 
-    whole = WholeRequests(echo, threads=1, longest=100, streams=lambda path: False)
+    whole = BufferedRequests(echo, threads=1, longest=100, streams=lambda path: False)
     environ = {"PATH_INFO": "/", "CONTENT_LENGTH": "5", "wsgi.input": Slow()}
     slow = threading.Thread(target=lambda: list(whole(environ, lambda *_: None)))
     slow.start()

@@ -14,7 +14,7 @@ from django_tasks_db.models import DBTaskResult
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.operations.models import Beat
-from brainscore_web.operations.tidying import tidy
+from brainscore_web.operations.retention import tidy
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
 

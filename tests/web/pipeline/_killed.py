@@ -21,24 +21,24 @@ def in_a_worker(kind, after):
     """A process that is killed while it has the step `kind`."""
     from django.db import connections
 
-    from brainscore_web.submissions.pipeline import _running
+    from brainscore_web.submissions.pipeline import runner
 
     connections.close_all()  # no two processes use one
     reads, writes = os.pipe()
     worker = os.fork()
     if worker == 0:
-        bodies = dict(_running._bodies())
+        bodies = dict(runner._step_functions())
 
         def hang(claim):
             if after:
-                _running._end = lambda *_: None
+                runner._record_outcome = lambda *_: None
                 bodies[claim.step.kind](claim)
             os.write(writes, b"there")
             time.sleep(600)
 
         try:
-            _running._bodies = lambda: dict.fromkeys(bodies, hang)
-            _running.run_next()
+            runner._step_functions = lambda: dict.fromkeys(bodies, hang)
+            runner.run_next_step()
         finally:
             os._exit(1)
     os.close(writes)
@@ -59,11 +59,11 @@ def outcome(name):
 
     from brainscore_web.accounts.models import User
     from brainscore_web.leaderboard.models import VisionModel
-    from brainscore_web.submissions import pipeline
+    from brainscore_web.submissions import pipeline, steps
     from brainscore_web.submissions.models import Letter, Plugin, Step
-    from brainscore_web.submissions.pipeline import _claims, _running
-    from brainscore_web.submissions.pipeline._outcome import Outcome
+    from brainscore_web.submissions.pipeline import runner
     from brainscore_web.submissions.receiving import Zip, receive
+    from brainscore_web.submissions.steps import Outcome
     from tests.web._plugins import model_files, zipped
 
     call_command("flush", interactive=False, verbosity=0)
@@ -73,14 +73,14 @@ def outcome(name):
     )
     kind, passed = CASES[name]
     for one in passed:
-        assert _running._end(_claims.claim_next(Step.objects.get(kind=one).pk), Outcome(passed=True))
+        assert runner._record_outcome(steps.claim_next_step(Step.objects.get(kind=one).pk), Outcome(passed=True))
     in_a_worker(kind, after=name.endswith("after"))
     claimed = Step.objects.exclude(claim="").values_list("kind", flat=True).first() or "ended"
-    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * _claims.STALE)
+    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * steps.STALE_AFTER)
     pipeline.sweep()
     if kind != "test":  # the sandbox is not for this test
         for _ in range(3):
-            _running.run_next(Step.objects.get(kind=kind).pk)
+            runner.run_next_step(Step.objects.get(kind=kind).pk)
     step = Step.objects.get(kind=kind)
     counts = [table.objects.count() for table in (Plugin, VisionModel, Letter)]
     return [claimed, step.state, step.attempts, *counts]

@@ -34,15 +34,14 @@ def submit(owner):
 @pytest.fixture
 def pass_step():
     """Say that an automatic step has passed, without doing it."""
-    from brainscore_web.submissions.pipeline._claims import claim_next
-    from brainscore_web.submissions.pipeline._outcome import Outcome
-    from brainscore_web.submissions.pipeline._running import _end
+    from brainscore_web.submissions.pipeline.runner import _record_outcome
+    from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     def passed(revision, *kinds, result=None):
         for kind in kinds:
-            claim = claim_next(Step.objects.get(revision=revision, kind=kind).pk)
+            claim = claim_next_step(Step.objects.get(revision=revision, kind=kind).pk)
             assert claim is not None, f"{kind} is not due"
-            assert _end(claim, Outcome(passed=True, result=result or {}))
+            assert _record_outcome(claim, Outcome(passed=True, result=result or {}))
         revision.submission.refresh_from_db()
 
     return passed

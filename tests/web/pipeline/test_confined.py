@@ -2,11 +2,11 @@
 
 import pytest
 
-from brainscore_web.submissions import publishing
+from brainscore_web.submissions import plugin_folders
 from brainscore_web.submissions.models import Plugin, Review, Step
-from brainscore_web.submissions.pipeline import _test
-from brainscore_web.submissions.pipeline._reports import read_tests
-from brainscore_web.submissions.pipeline._running import run_next
+from brainscore_web.submissions.pipeline import testing
+from brainscore_web.submissions.pipeline.runner import run_next_step
+from brainscore_web.submissions.pipeline.testing import read_test_report
 from tests.web._plugins import benchmark_files, model_files
 
 _METRIC = {
@@ -36,7 +36,7 @@ def test_addresses_lead_nowhere_else(address, tmp_path):
     outside.mkdir()
     (outside / "evil").write_text("as before")
     file.write_text("of a stranger")
-    _test._mirrored(mirror, address, file)
+    testing._link_into_mirror(mirror, address, file)
     assert (outside / "evil").read_text() == "as before"
     links = [path for path in tmp_path.rglob("*") if path.is_symlink()]
     assert links == []
@@ -53,7 +53,7 @@ def test_one_address_below_another(tmp_path):
         "https://a.org/p",
         "https://a.org/z?v=1",
     ):
-        _test._mirrored(tmp_path / "mirror", address, file)
+        testing._link_into_mirror(tmp_path / "mirror", address, file)
     found = sorted(str(path.relative_to(tmp_path / "mirror")) for path in (tmp_path / "mirror").rglob("*"))
     assert found == ["a.org", "a.org/p", "a.org/p/q", "a.org/x", "a.org/z?v=1"]
 
@@ -70,7 +70,7 @@ def test_others_code_is_not_shown(submit, pass_step, owner, member):
             from brainscore_web.submissions import pipeline
 
             pipeline.approve(revision, Review.objects.create(revision=revision, verdict="approved"))
-        assert run_next(revision.steps.get(kind="publish").pk)
+        assert run_next_step(revision.steps.get(kind="publish").pk)
 
     publish(model_files("tiles-8"), by=member, visibility="private")
     publish(benchmark_files(), by=member)
@@ -83,8 +83,8 @@ def test_others_code_is_not_shown(submit, pass_step, owner, member):
     assert Plugin.objects.count() > 4
     revision = submit(model_files("tiles-2", size=2), by=owner)
     Step.objects.filter(revision=revision, kind="check").update(result={})
-    with _test._showing(revision) as shown:
-        assert shown.plugins == publishing.folder_shown_to(revision)
+    with testing._prepared_inputs(revision) as shown:
+        assert shown.plugins == plugin_folders.folder_shown_to(revision)
         seen = sorted(str(path.relative_to(shown.plugins)) for path in shown.plugins.glob("*/*"))
     others = [path for path in seen if path.startswith("data/")]
     assert [path for path in seen if path not in others] == ["metrics/closeness", "models/tiles_2", "models/tiles_4"]
@@ -98,10 +98,10 @@ def test_reports_define_nothing(encoding, tmp_path):
     """Entities are not unfolded in any encoding that a report may claim."""
     report = tmp_path / "tests.xml"
     report.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{_BOMB}'.encode(encoding))
-    assert read_tests(report) is None
+    assert read_test_report(report) is None
     if encoding == "cp037":  # the declaration as everybody reads it, what follows as it says
         report.write_bytes(b'<?xml version="1.0" encoding="cp037"?>' + _BOMB.encode("cp037"))
-        assert read_tests(report) is None
+        assert read_test_report(report) is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -114,8 +114,8 @@ def test_what_was_left_out_stays_an_error(submit, states, owner):
     revision = submit(files)
     assert states(revision).startswith("fail")
     pipeline.retry(revision.steps.get(kind="check"), owner)
-    assert run_next()
+    assert run_next_step()
     assert states(revision).startswith("fail")
     revision.refresh_from_db()
     assert ("size", "models/tiles_8/model.py") in {(one["check"], one["file"]) for one in revision.findings}
-    assert not run_next()
+    assert not run_next_step()

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from brainscore_vision.submission import Package
 from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.declared_files import fetch_declared_files
 from brainscore_web.submissions.models import Step, Submission
-from brainscore_web.submissions.pipeline._declared import get_files
-from brainscore_web.submissions.pipeline._running import run_next
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 from tests.web._plugins import model_files
@@ -86,7 +86,7 @@ def naming(*calls):
 def got(owner, *calls):
     package = Package({path: text.encode() for path, text in naming(*calls).items()})
     said = []
-    found = get_files(package, Submission(owner=owner, title=""), say=said.append, stopped=lambda: False)
+    found = fetch_declared_files(package, Submission(owner=owner, title=""), say=said.append, stopped=lambda: False)
     return [(one.verified, one.problem) for one in found], said
 
 
@@ -195,7 +195,7 @@ def test_the_check_step_tells(submit, states, servers):
     good = f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'
     bad = f'fetch("{trusted.url}/bad.bin", sha256="{"0" * 64}")'
     revision = submit(naming(good, bad))
-    assert run_next(), revision.findings
+    assert run_next_step(), revision.findings
     assert states(revision) == "fail wait skip wait wait"
     step = Step.objects.get(revision=revision, kind="check")
     assert [one["verified"] for one in step.result["files"]] == [True, False]
@@ -214,7 +214,7 @@ def test_requirements_lead_nowhere(submit, states):
     )
     revision = submit(files)
     if states(revision).startswith("wait"):  # nothing was found when it was received
-        assert run_next()
+        assert run_next_step()
     assert states(revision).startswith("fail")
     revision.refresh_from_db()
     text = json.dumps(revision.findings)
@@ -225,17 +225,17 @@ def test_requirements_lead_nowhere(submit, states):
 def test_files_that_nobody_names_any_more_are_forgotten(submit, servers):
     trusted, _inside = servers
     revision = submit(naming(f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'))
-    assert run_next(), revision.findings
+    assert run_next_step(), revision.findings
     (needed,) = pipeline.files_of(revision)
     other = pipeline.files_home() / ("1" * 40) / "other.bin"
     other.parent.mkdir(parents=True)
     other.write_bytes(b"x")
     soon = timezone.now() + timedelta(minutes=1)
-    assert pipeline.forget_old_files(timezone.now() - timedelta(days=1)) == 0  # both are new
-    assert pipeline.forget_old_files(soon, dry=True) == 1
+    assert pipeline.delete_old_files(timezone.now() - timedelta(days=1)) == 0  # both are new
+    assert pipeline.delete_old_files(soon, dry=True) == 1
     assert other.exists()
-    assert pipeline.forget_old_files(soon) == 1
+    assert pipeline.delete_old_files(soon) == 1
     assert (needed.exists(), other.exists()) == (True, False)
     pipeline.withdraw(revision.submission, revision.submission.owner)
-    assert pipeline.forget_old_files(soon) == 1
+    assert pipeline.delete_old_files(soon) == 1
     assert not needed.exists()

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from brainscore_web.submissions import pipeline, publishing
+from brainscore_web.submissions import pipeline, plugin_folders, steps
 from brainscore_web.submissions.models import Letter, Plugin, Step
-from brainscore_web.submissions.pipeline import _claims, _running
-from brainscore_web.submissions.pipeline._running import run_next
+from brainscore_web.submissions.pipeline import runner
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,20 +22,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def fall_silent(revision):
     """Let the signs of life of a worker be too old."""
     Step.objects.filter(revision=revision, state="running").exclude(claim="").update(
-        claimed=timezone.now() - 2 * _claims.STALE
+        claimed=timezone.now() - 2 * steps.STALE_AFTER
     )
 
 
 def test_stale_claims_are_freed(submit, states):
     """A worker that fell silent loses the step; what it says afterwards counts no more."""
     revision = submit()
-    claim = _claims.claim_next()
+    claim = steps.claim_next_step()
     pipeline.sweep()
     assert states(revision) == "runn wait skip wait wait"  # it is alive
     fall_silent(revision)
     pipeline.sweep()
     assert states(revision) == "wait wait skip wait wait"
-    another = _claims.claim_next()
+    another = steps.claim_next_step()
     assert another is not None
     claim.note(log="from the dead")
     assert claim.lost()
@@ -46,11 +46,11 @@ def test_stale_claims_are_freed(submit, states):
 def test_a_worker_that_dies_each_time(submit, states):
     """After some attempts the site gives up: submitter and keepers are told once, and it can be tried again."""
     revision = submit()
-    for _ in range(_claims.ATTEMPTS):
-        assert _claims.claim_next() is not None
+    for _ in range(steps.MAX_ATTEMPTS):
+        assert steps.claim_next_step() is not None
         fall_silent(revision)
         pipeline.sweep()
-    assert run_next()
+    assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
     step = revision.steps.get(kind="check")
     assert "keepers were told" in step.reason
@@ -58,7 +58,7 @@ def test_a_worker_that_dies_each_time(submit, states):
     assert "midst" not in step.reason
     assert Letter.objects.filter(submission=revision.submission).count() == 1
     pipeline.retry(step, revision.submission.owner)
-    assert run_next()
+    assert run_next_step()
     assert states(revision) == "pass wait skip wait wait"
     assert Letter.objects.filter(submission=revision.submission).count() == 1
 
@@ -70,17 +70,17 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
     def broken(claim):
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(_running, "_bodies", lambda: {"check": broken})
-    assert run_next()
+    monkeypatch.setattr(runner, "_step_functions", lambda: {"check": broken})
+    assert run_next_step()
     step = revision.steps.get(kind="check")
     assert (step.state, step.attempts) == ("waiting", 1)
     assert step.due > timezone.now()
     assert "secret" in step.internal
     assert "secret" not in step.reason
-    assert not run_next()
-    for _ in range(_claims.ATTEMPTS - 1):
+    assert not run_next_step()
+    for _ in range(steps.MAX_ATTEMPTS - 1):
         Step.objects.filter(pk=step.pk).update(due=timezone.now())
-        assert run_next()
+        assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
     assert "secret" not in Letter.objects.get(submission=revision.submission).body
 
@@ -88,14 +88,14 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
 def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
     """They are not left out: the step waits, its submitter knows, and keepers get one letter a day."""
     from brainscore_core.errors import UserError
-    from brainscore_web.scoring import caging
+    from brainscore_web.scoring import sandbox
 
     missing = UserError("bubblewrap is not installed", remedy="apt install bubblewrap")
-    monkeypatch.setattr(caging, "what_is_missing", lambda: missing)
+    monkeypatch.setattr(sandbox, "sandbox_problem", lambda: missing)
     revision = submit()
     pass_step(revision, "check")
-    for _ in range(2 * _claims.ATTEMPTS):
-        assert run_next()
+    for _ in range(2 * steps.MAX_ATTEMPTS):
+        assert run_next_step()
         step = revision.steps.get(kind="test")
         assert (step.state, step.reason) == ("waiting", "the site cannot run tests at the moment")
         assert "bubblewrap" in step.internal
@@ -118,7 +118,7 @@ def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folde
         return real(self, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    assert run_next()
+    assert run_next_step()
     monkeypatch.setattr(Path, "write_bytes", real)
     assert len(written) > 1
     step = revision.steps.get(kind="publish")
@@ -126,7 +126,7 @@ def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folde
     assert not Plugin.objects.exists()
     assert [path for path in (folders / "plugins").rglob("*") if path.is_file()] == []
     Step.objects.filter(pk=step.pk).update(due=timezone.now())
-    assert run_next()
+    assert run_next_step()
     assert states(revision).startswith("pass pass skip pass")
     assert Plugin.objects.count() == 1
 
@@ -144,7 +144,7 @@ def test_a_small_disk(submit, tmp_path, settings):
         files["models/tiles_8/table.json"] = "1" * 100_000
         revision = submit(files)
         with pytest.raises(OSError, match="No space left") as caught:
-            publishing.unpacked(revision)
+            plugin_folders.unpacked(revision)
         assert caught.value.errno == errno.ENOSPC
         assert [path for path in small.rglob("*") if path.is_file()] == []
     finally:
@@ -153,15 +153,15 @@ def test_a_small_disk(submit, tmp_path, settings):
 
 def test_the_storage_is_down(submit, states, monkeypatch):
     """The step is tried again, and the submitter's work is not blamed."""
-    from brainscore_web.submissions.pipeline import _check
+    from brainscore_web.submissions.pipeline import checking
     from brainscore_web.uploads.storage import StorageFailure
 
     def down(*_, **__):
         raise StorageFailure("cannot read the bucket: EndpointConnectionError", remedy="try again later")
 
     revision = submit()
-    monkeypatch.setattr(_check, "get_files", down)
-    assert run_next()
+    monkeypatch.setattr(checking, "fetch_declared_files", down)
+    assert run_next_step()
     step = revision.steps.get(kind="check")
     assert (step.state, step.reason) == ("waiting", "storage failed: it is tried again")
     monkeypatch.undo()

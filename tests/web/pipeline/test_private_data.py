@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from brainscore_web.scoring.handing_out import hand_out
+from brainscore_web.scoring.live_plugins import cache_uploaded_files
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Review, Step
-from brainscore_web.submissions.pipeline._running import run_next
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 from tests.web._plugins import benchmark_files, model_files
@@ -133,7 +133,7 @@ def looking(private):
 def test_private_data_are_met_after_approval_alone(caged, private, submit, states, staff, folders):  # noqa: F811 # the fixture
     """Not by tests and checks, whatever they try; scoring finds them once a reviewer has approved."""
     revision = submit(looking(private))
-    assert run_next(), revision.findings
+    assert run_next_step(), revision.findings
     check = Step.objects.get(revision=revision, kind="check")
     assert check.state == "passed", (check.reason, check.log, check.result)
     named = check.result["files"]
@@ -142,7 +142,7 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
         (True, True, "private: not used before approval")
     }
     assert not list(pipeline.files_home().rglob(NAME))
-    assert run_next()
+    assert run_next_step()
     test = Step.objects.get(revision=revision, kind="test")
     assert test.result["failed"] == 0, (test.result, test.log[-4000:])
     assert (test.result["passed"], test.result["skipped_private"]) == (10, 2), (test.result, test.log[-4000:])
@@ -150,11 +150,11 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
     assert states(revision) == "pass pass wait wait wait", (test.reason, test.result, test.log[-4000:])
 
     pipeline.approve(revision, Review.objects.create(revision=revision, reviewer=staff, verdict="approved"))
-    assert run_next()
+    assert run_next_step()
     assert states(revision).startswith("pass pass pass pass")
     (folders / "brainio" / SHA1 / NAME).unlink()
     live = pipeline.published_folder()
-    assert hand_out(live) == 1
+    assert cache_uploaded_files(live) == 1
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     done = subprocess.run(
         [sys.executable, "-c", "import brainscore_vision as b; print(*b.load_stimulus_set('Mine2026')['stimulus_id'])"],
@@ -182,8 +182,8 @@ def test_a_model_gets_no_private_data_as_its_weights(caged, private, submit):  #
         f"    assert not any(Path(place).exists() for place in {places!r})\n"
     )
     revision = submit(files, visibility="private")
-    assert run_next(), revision.findings
-    assert run_next()
+    assert run_next_step(), revision.findings
+    assert run_next_step()
     test = Step.objects.get(revision=revision, kind="test")
     assert (test.state, test.result["passed"]) == ("passed", 2), (test.result, test.log[-4000:])
     assert pipeline.files_of(revision) == []

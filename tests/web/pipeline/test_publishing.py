@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from brainscore_core.scoring._plugin_code import describe_plugin
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.submissions import pipeline, publishing
+from brainscore_web.submissions import pipeline, plugin_folders
 from brainscore_web.submissions.models import Plugin, Submission
-from brainscore_web.submissions.pipeline._running import run_next
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import benchmark_files, model_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,7 +33,7 @@ def publish(submit, pass_step):
             from brainscore_web.submissions.models import Review
 
             pipeline.approve(revision, Review.objects.create(revision=revision, verdict="approved"))
-        assert run_next(revision.steps.get(kind="publish").pk)
+        assert run_next_step(revision.steps.get(kind="publish").pk)
         revision.submission.refresh_from_db()
         return revision
 
@@ -82,17 +82,19 @@ def test_the_index_and_hashes_follow(publish, monkeypatch):
 def test_many_at_once(publish):
     """Workers that want the same folder at the same time all get the same, whole one."""
     publish(model_files("tiles-8"))
-    live, revision = publishing._live(), Plugin.objects.get().revision
+    live, revision = plugin_folders._live(), Plugin.objects.get().revision
     pipeline.unpacked(revision)
 
     def make(_):
-        return publishing._made(publishing._sets() / "same", lambda folder: publishing._gather(live, folder))
+        return plugin_folders._create_once(
+            plugin_folders._sets() / "same", lambda folder: plugin_folders._link_plugins(live, folder)
+        )
 
     with ThreadPool(8) as pool:
         places = pool.map(make, range(16))
     assert len(set(places)) == 1
     assert len(content_of(places[0])) == 3
-    assert not list(publishing._home().glob(".*"))
+    assert not list(plugin_folders._home().glob(".*"))
 
 
 def test_killed_in_the_midst(tmp_path):
@@ -105,7 +107,7 @@ def test_killed_in_the_midst(tmp_path):
         os.environ["BRAINSCORE_SITE_PLUGINS"] = {str(tmp_path / "plugins")!r}
         import django
         django.setup()
-        from brainscore_web.submissions import publishing
+        from brainscore_web.submissions import plugin_folders as publishing
         def write(folder):
             (folder / "half").write_text("a plugin")
             print("there", flush=True)
@@ -137,9 +139,9 @@ def test_what_nobody_needs_goes(publish, folders):
     for path in (old, old_revision, new, pipeline.unpacked(second), left):
         os.utime(path, (long_ago, long_ago))
     before = timezone.now() - timedelta(days=7)
-    assert pipeline.forget_old_folders(before, dry=True) >= 3
+    assert pipeline.delete_old_folders(before, dry=True) >= 3
     assert old.exists()
-    pipeline.forget_old_folders(before)
+    pipeline.delete_old_folders(before)
     assert not old.exists()
     assert not old_revision.exists()
     assert not left.exists()
@@ -155,7 +157,7 @@ def test_a_name_that_was_taken_meanwhile(submit, pass_step, publish, member, sta
     pass_step(revision, "check", "test")
     theirs = publish(model_files("tiles-9", name="tiles_9"), by=member)
     Plugin.objects.filter(name="tiles_9").update(name="tiles_8")
-    assert run_next()
+    assert run_next_step()
     assert states(revision) == "pass pass skip fail wait"
     revision.refresh_from_db()
     assert any(one["severity"] == "error" for one in revision.findings)

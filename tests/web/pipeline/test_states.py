@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from brainscore_web.submissions.models import Step, Submission
-from brainscore_web.submissions.pipeline._states import Event, after
+from brainscore_web.submissions.pipeline.states import Event, change_after
 
 KINDS = ("check", "test", "review", "publish", "score")
 WORDS = {"w": "waiting", "r": "running", "p": "passed", "f": "failed", "s": "skipped", "c": "cancelled"}
@@ -50,7 +50,7 @@ def steps_of(letters):
 @pytest.mark.parametrize(("event", "kind", "state", "steps", "then", "steps_then", "due"), TABLE)
 def test_each_row(event, kind, state, steps, then, steps_then, due):
     """What the table says."""
-    change = after(event, state, steps_of(steps), kind=kind)
+    change = change_after(event, state, steps_of(steps), kind=kind)
     assert change is not None
     assert (change.state, change.due) == (then, due)
     assert {**steps_of(steps), **change.steps} == steps_of(steps_then)
@@ -58,7 +58,7 @@ def test_each_row(event, kind, state, steps, then, steps_then, due):
 
 def test_models_alone_are_not_reviewed():
     """After their tests they are published."""
-    change = after(Event.PASSED, "queued", steps_of("prwww"), kind="test", review=False)
+    change = change_after(Event.PASSED, "queued", steps_of("prwww"), kind="test", review=False)
     assert (change.state, change.due) == ("publishing", "publish")
     assert {**steps_of("prwww"), **change.steps} == steps_of("ppsww")
 
@@ -72,14 +72,14 @@ def test_what_ended_stays(state):
         if event is Event.RETRIED and (kind, state) == ("score", "done"):
             continue
         for letters in ("ppppr", "pprww", "rwwww", "pfwww", "ppwww"):
-            assert after(event, state, steps_of(letters), kind=kind) is None, (event, kind, letters)
+            assert change_after(event, state, steps_of(letters), kind=kind) is None, (event, kind, letters)
 
 
 def test_only_what_runs_ends():
     """A step that waits, was cancelled or has ended is not ended by somebody who comes late."""
     for letters in ("wwwww", "cwwww", "fwwww", "pwwww"):
         for event in (Event.PASSED, Event.FAILED):
-            assert after(event, "queued", steps_of(letters), kind="check") is None
+            assert change_after(event, "queued", steps_of(letters), kind="check") is None
 
 
 def test_nothing_goes_live_without_review():
@@ -97,7 +97,7 @@ def test_nothing_goes_live_without_review():
         for event, kind in itertools.product(Event, KINDS):
             if event in (Event.STARTED, Event.STARTED_WITH_ERRORS):
                 continue
-            change = after(event, state, steps, kind=kind, review=True)
+            change = change_after(event, state, steps, kind=kind, review=True)
             if change is not None:
                 found = {**steps, **change.steps}
                 back = {word: letter for letter, word in WORDS.items()}

@@ -7,12 +7,14 @@ from django.core.management import call_command
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from brainscore_web.submissions import pipeline, tasks
+from brainscore_web.jobs.queue import delete_old_tasks
+from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
-from brainscore_web.submissions.pipeline import _running
-from brainscore_web.submissions.pipeline._outcome import Outcome
+from brainscore_web.submissions.pipeline import runner
+from brainscore_web.submissions.steps import Outcome
 from brainscore_web.uploads import checking
 from brainscore_web.uploads.models import Upload
+from brainscore_web.uploads.tasks import do_next_upload
 from tests.web._plugins import model_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +34,7 @@ def quick(monkeypatch):
         done.append((claim.step.revision_id, claim.step.kind))
         return Outcome(passed=True)
 
-    monkeypatch.setattr(_running, "_bodies", lambda: dict.fromkeys(("check", "test", "publish"), passes))
+    monkeypatch.setattr(runner, "_step_functions", lambda: dict.fromkeys(("check", "test", "publish"), passes))
     return done
 
 
@@ -81,7 +83,7 @@ def test_uploads_whose_worker_was_killed(owner):
     """The sweep finds them."""
     Upload.objects.create(owner=owner, identifier="Set", assembly_identifier="Set", state="checking")
     pipeline.sweep()
-    assert DBTaskResult.objects.ready().get().task_path == tasks.do_next_upload.module_path
+    assert DBTaskResult.objects.ready().get().task_path == do_next_upload.module_path
 
 
 def test_records_of_tasks_do_not_pile_up(submit, quick):
@@ -91,6 +93,6 @@ def test_records_of_tasks_do_not_pile_up(submit, quick):
     DBTaskResult.objects.update(enqueued_at=timezone.now() - timedelta(days=15))
     first = DBTaskResult.objects.order_by("enqueued_at", "pk").first()
     DBTaskResult.objects.filter(pk=first.pk).update(status="RUNNING")
-    tasks.forget_old_tasks()
+    delete_old_tasks()
     assert not DBTaskResult.objects.exists()
     assert Step.objects.filter(state="passed").count() >= 3

@@ -55,14 +55,13 @@ def test_errors_run_nothing(submit, states):
 
 def test_a_new_revision_takes_over(submit, states, pass_step):
     """A worker that still works on the revision before ends it no more."""
-    from brainscore_web.submissions.pipeline._claims import claim_next
-    from brainscore_web.submissions.pipeline._outcome import Outcome
-    from brainscore_web.submissions.pipeline._running import _end
+    from brainscore_web.submissions.pipeline.runner import _record_outcome
+    from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     first = submit(model_files())
-    claim = claim_next(first.steps.get(kind="check").pk)
+    claim = claim_next_step(first.steps.get(kind="check").pk)
     second = submit(model_files(size=6), submission=first.submission)
-    assert not _end(claim, Outcome(passed=True))
+    assert not _record_outcome(claim, Outcome(passed=True))
     claim.note(log="late")
     assert claim.lost()
     assert states(first) == "canc canc skip canc canc"
@@ -72,23 +71,23 @@ def test_a_new_revision_takes_over(submit, states, pass_step):
 
 def test_a_step_has_one_worker(submit):
     """Two that come at once: one has it."""
-    from brainscore_web.submissions.pipeline._claims import claim_next
+    from brainscore_web.submissions.steps import claim_next_step
 
     submit()
-    claims = [claim_next(), claim_next()]
+    claims = [claim_next_step(), claim_next_step()]
     assert claims[0] is not None
     assert claims[1] is None
 
 
 def test_quick_steps_come_before_tests(submit, pass_step):
     """Whoever comes later hears at once what the check found, and what has passed is published."""
-    from brainscore_web.submissions.pipeline._claims import claim_next
+    from brainscore_web.submissions.steps import claim_next_step
 
     first, second = submit(model_files()), submit(model_files("tiles-9", size=9))
     pass_step(first, "check")
     third = submit(model_files("tiles-10", size=10))
     pass_step(second, "check", "test")
-    claims = [claim_next() for _ in range(4)]
+    claims = [claim_next_step() for _ in range(4)]
     assert [(one.step.revision, one.step.kind) for one in claims[:3]] == [
         (third, "check"),
         (second, "publish"),
@@ -148,12 +147,12 @@ def test_what_ended_never_becomes_live(reviewed, ending, submit):
 
 def test_withdrawing_during_publishing(submit, pass_step):
     """The worker that was about to publish finds its step gone."""
-    from brainscore_web.submissions.pipeline._claims import claim_next
-    from brainscore_web.submissions.pipeline._publish import publish
+    from brainscore_web.submissions.pipeline.publishing import publish
+    from brainscore_web.submissions.steps import claim_next_step
 
     revision = submit()
     pass_step(revision, "check", "test")
-    claim = claim_next()
+    claim = claim_next_step()
     pipeline.withdraw(revision.submission, revision.submission.owner)
     assert publish(claim) is None
     assert not Plugin.objects.exists()
@@ -178,7 +177,7 @@ def test_cancelled_steps_are_done_again(submit, states, pass_step):
 @pytest.mark.parametrize("shown", ["public", "private"])
 def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings, shown):
     """One failed pair hides no other; one letter says so, however often the end is announced."""
-    from brainscore_web.submissions.pipeline._running import run_next
+    from brainscore_web.submissions.pipeline.runner import run_next_step
 
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "benchmarks": ["Simulated2026.V1-*"]}
     from brainscore_web.leaderboard.models import Benchmark
@@ -187,7 +186,7 @@ def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings, sho
         Benchmark.objects.update_or_create(identifier=name, defaults={"access": access})
     revision = submit()
     pass_step(revision, "check", "test")
-    assert run_next()
+    assert run_next_step()
     assert state_of(revision) == "scoring"
     jobs = list(Job.objects.filter(submissions=revision.submission).order_by("benchmark__identifier"))
     assert len(jobs) == 2
@@ -219,12 +218,11 @@ def test_who_leaves_publishes_nothing_more(submit, states):
 
 def test_a_submission_that_goes_while_it_is_worked_on(submit):
     """Whoever works on it writes nothing, and nobody fails."""
-    from brainscore_web.submissions.pipeline._claims import claim_next
-    from brainscore_web.submissions.pipeline._outcome import Outcome
-    from brainscore_web.submissions.pipeline._running import _end
+    from brainscore_web.submissions.pipeline.runner import _record_outcome
+    from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     revision = submit()
-    claim = claim_next(Step.objects.get(revision=revision, kind="check").pk)
+    claim = claim_next_step(Step.objects.get(revision=revision, kind="check").pk)
     revision.submission.delete()
-    assert _end(claim, Outcome(passed=True)) is False
+    assert _record_outcome(claim, Outcome(passed=True)) is False
     assert not Step.objects.exists()

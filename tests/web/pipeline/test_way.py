@@ -7,7 +7,7 @@ import pytest
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Letter, Plugin, Step
-from brainscore_web.submissions.pipeline._running import run_next
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow(reason="tests plugins in the sandbox")]
@@ -29,9 +29,9 @@ def test_a_model_goes_live(caged, submit, states):
     """Checked, tested in the cage, published without review; scoring begins."""
     revision = submit(visibility="private")
     assert states(revision) == "wait wait skip wait wait"
-    assert run_next()
+    assert run_next_step()
     assert states(revision) == "pass wait skip wait wait", Step.objects.get(revision=revision, kind="check").reason
-    assert run_next()
+    assert run_next_step()
     step = Step.objects.get(revision=revision, kind="test")
     assert step.state == "passed", (step.reason, step.internal, step.log[-3000:], step.result)
     assert step.result["passed"] == 1
@@ -39,7 +39,7 @@ def test_a_model_goes_live(caged, submit, states):
     assert "Tests of models/tiles_8" in step.log
     assert "1 passed" in step.log
     assert {check["result"] for check in step.result["checks"]} <= {"passed", "not applicable", "warning"}
-    assert run_next()
+    assert run_next_step()
     assert states(revision).startswith("pass pass skip pass")
     live = Plugin.objects.get()
     assert (live.kind, live.name, live.owner, live.identifiers) == (
@@ -49,7 +49,7 @@ def test_a_model_goes_live(caged, submit, states):
     assert (row.owner, row.visibility, row.plugin, row.family) == (live.owner, "private", "tiles_8", "tiles")
     assert row.bibtex.startswith("@misc{tiles2026")
     assert (pipeline.published_folder() / "models" / "tiles_8" / "model.py").is_file()
-    assert not run_next()
+    assert not run_next_step()
 
 
 def test_failing_tests_are_told(caged, submit, states):
@@ -57,8 +57,8 @@ def test_failing_tests_are_told(caged, submit, states):
     files = model_files()
     files["models/tiles_8/test.py"] += "\n\ndef test_wrong():\n    assert 1 + 1 == 3, 'sums'\n"
     revision = submit(files)
-    assert run_next()
-    assert run_next()
+    assert run_next_step()
+    assert run_next_step()
     assert states(revision) == "pass fail skip wait wait"
     revision.submission.refresh_from_db()
     assert revision.submission.state == "changes"
@@ -66,7 +66,7 @@ def test_failing_tests_are_told(caged, submit, states):
     assert (result["passed"], result["failed"]) == (1, 1)
     assert "test_wrong" in result["failures"][0]["name"]
     assert "sums" in Letter.objects.get(submission=revision.submission).body
-    assert not run_next()
+    assert not run_next_step()
 
 
 _METRIC = {
@@ -102,15 +102,15 @@ def test_a_metric_waits_for_review(caged, submit, states, staff):
     from brainscore_web.submissions.models import Review
 
     revision = submit(_METRIC)
-    assert run_next(), revision.findings
-    assert run_next(), revision.findings
+    assert run_next_step(), revision.findings
+    assert run_next_step(), revision.findings
     step = Step.objects.get(revision=revision, kind="test")
     assert (step.result["passed"], step.result["skipped_private"]) == (1, 1), step.log[-3000:]
     assert states(revision) == "pass pass wait wait wait", (step.result, step.internal, step.log[-3000:])
-    assert not run_next()
+    assert not run_next_step()
     assert not Plugin.objects.exists()
     review = Review.objects.create(revision=revision, reviewer=staff, verdict="approved")
     pipeline.approve(revision, review)
-    assert run_next()
+    assert run_next_step()
     assert states(revision).startswith("pass pass pass pass")
     assert (pipeline.published_folder() / "metrics" / "closeness" / "__init__.py").is_file()

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from brainscore_web.submissions.models import ASPECTS
-from brainscore_web.submissions.review.judging import Case, Refused, judge, refusal
+from brainscore_web.submissions.review.decisions import ReviewCase, VerdictRefused, record_verdict, refusal
 
 from ._made import FINE, add_revision, benchmark_files, make, unlocked
 
@@ -14,7 +14,7 @@ ALL_FINE = {name: {"fine": True, "note": ""} for name in ASPECTS}
 NONE_APPLY = {name: {"fine": None, "note": ""} for name in ASPECTS}
 ONE_MISSING = {name: one for name, one in ALL_FINE.items() if name != "ceiling"}
 ONE_WRONG = {**ALL_FINE, "science": {"fine": False, "note": "no"}}
-WAITS = Case("review", "waits for review")
+WAITS = ReviewCase("review", "waits for review")
 RULES = [
     # case, verdict, aspects, text, what is said against it
     (WAITS, "approved", ALL_FINE, "", None),
@@ -22,23 +22,29 @@ RULES = [
     (WAITS, "approved", ONE_MISSING, "good", "not judged: Ceiling implementation"),
     (WAITS, "approved", ONE_WRONG, "good", "not fine: Scientific validity"),
     (WAITS, "approved", {}, "good", "not judged"),
-    (Case("review", unpassed=("tested",)), "approved", ALL_FINE, "", "it was not tested with success"),
-    (Case("review", unpassed=("tested",)), "changes", {}, "mend", None),
+    (ReviewCase("review", unpassed=("tested",)), "approved", ALL_FINE, "", "it was not tested with success"),
+    (ReviewCase("review", unpassed=("tested",)), "changes", {}, "mend", None),
     (WAITS, "changes", {}, "", "it is not said what is to change"),
-    (Case("review", open=1), "changes", {}, "", None),
+    (ReviewCase("review", open=1), "changes", {}, "", None),
     (WAITS, "changes", {}, "mend it", None),
     (WAITS, "rejected", {}, "", "it is not said why"),
-    (Case("review", open=1), "rejected", {}, "", "it is not said why"),
+    (ReviewCase("review", open=1), "rejected", {}, "", "it is not said why"),
     (WAITS, "rejected", {}, "spam", None),
-    (Case("changes", "waits for changes"), "rejected", {}, "spam", None),
-    (Case("queued", "being checked"), "rejected", {}, "spam", None),
-    (Case("done", "done"), "rejected", {}, "spam", "it is done"),
-    (Case("changes", "waits for changes"), "approved", ALL_FINE, "", "it is waits for changes"),
-    (Case("scoring", "being scored", by="Rob said “approved”"), "changes", {}, "x", "Rob said “approved”; it is being"),
-    (Case("review", own=True), "approved", ALL_FINE, "", "your own"),
-    (Case("review", own=True), "rejected", {}, "x", "your own"),
-    (Case("review", newer=3), "approved", ALL_FINE, "", "revision 3 came in meanwhile"),
-    (Case("review", holder="Rob"), "changes", {}, "x", "Rob reviews it"),
+    (ReviewCase("changes", "waits for changes"), "rejected", {}, "spam", None),
+    (ReviewCase("queued", "being checked"), "rejected", {}, "spam", None),
+    (ReviewCase("done", "done"), "rejected", {}, "spam", "it is done"),
+    (ReviewCase("changes", "waits for changes"), "approved", ALL_FINE, "", "it is waits for changes"),
+    (
+        ReviewCase("scoring", "being scored", by="Rob said “approved”"),
+        "changes",
+        {},
+        "x",
+        "Rob said “approved”; it is being",
+    ),
+    (ReviewCase("review", own=True), "approved", ALL_FINE, "", "your own"),
+    (ReviewCase("review", own=True), "rejected", {}, "x", "your own"),
+    (ReviewCase("review", newer=3), "approved", ALL_FINE, "", "revision 3 came in meanwhile"),
+    (ReviewCase("review", holder="Rob"), "changes", {}, "x", "Rob reviews it"),
 ]
 
 
@@ -168,9 +174,9 @@ def test_two_at_once(transactional_db, people, verdicts):
         try:
             revision = submission.latest
             begin.wait()
-            unlocked(lambda: judge(revision, people[name], verdict, aspects=ALL_FINE, text=f"by {name}"))
+            unlocked(lambda: record_verdict(revision, people[name], verdict, aspects=ALL_FINE, text=f"by {name}"))
             outcomes.append(verdict)
-        except Refused as error:
+        except VerdictRefused as error:
             outcomes.append(error)
         finally:
             connection.close()
@@ -180,7 +186,7 @@ def test_two_at_once(transactional_db, people, verdicts):
         thread.start()
     for thread in threads:
         thread.join(30)
-    late = [one for one in outcomes if isinstance(one, Refused)]
+    late = [one for one in outcomes if isinstance(one, VerdictRefused)]
     assert len(outcomes) == 2
     assert len(late) == 1
     assert late[0].late

@@ -12,10 +12,11 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, transaction
 from django.utils import timezone
 
-from brainscore_web.submissions import letters
-from brainscore_web.submissions.letters import reviewers, send_due, site_address, write
+from brainscore_web.jobs import outbox
+from brainscore_web.jobs.outbox import queue_email, send_due_emails, site_address
 from brainscore_web.submissions.models import Comment, Letter
-from brainscore_web.submissions.review.telling import review_waits
+from brainscore_web.submissions.notifications import notify_review_needed
+from brainscore_web.submissions.permissions import reviewers
 
 from ._made import FINE, add_revision, make, unlocked
 
@@ -79,25 +80,25 @@ def test_a_server_that_is_down_loses_nothing(people, smtp):
     port = smtp.server_address[1]
     smtp.stop()
     made = [letter(people["sam"]), letter(people["rita"])]
-    assert send_due() == 0
+    assert send_due_emails() == 0
     first, second = Letter.objects.order_by("pk")
     assert "refused" in first.problem
     assert first.attempts + second.attempts == 1  # where one finds nobody there, others are not tried
     assert min(first.due, second.due) > timezone.now() + timedelta(seconds=50)
-    assert send_due() == 0
+    assert send_due_emails() == 0
     pauses = []
     for _ in range(3):
         Letter.objects.filter(pk=first.pk).update(due=timezone.now())
         before = timezone.now()
-        send_due()
+        send_due_emails()
         first.refresh_from_db()
         pauses.append(round((first.due - before).total_seconds() / 60))
     assert pauses == [2, 4, 8]
     again = Server(port)
     try:
         Letter.objects.update(due=timezone.now())
-        assert send_due() == 2
-        assert send_due() == 0
+        assert send_due_emails() == 2
+        assert send_due_emails() == 0
     finally:
         again.stop()
     assert sorted(re.search(r"^To: (.*)$", text, re.M)[1].strip() for text in again.taken) == [
@@ -118,7 +119,7 @@ def test_one_refused_address_holds_nobody_up(people, smtp):
     people["sam"].save()
     EmailAddress.objects.filter(user=people["sam"]).update(email="nobody@example.org")
     bad, good = letter(people["sam"]), letter(people["rita"])
-    assert send_due() == 1
+    assert send_due_emails() == 1
     bad.refresh_from_db()
     good.refresh_from_db()
     assert bad.sent is None
@@ -136,12 +137,12 @@ class Broken(BaseEmailBackend):
 def test_unforeseen_errors_are_kept_too(people, settings):
     settings.EMAIL_BACKEND = f"{__name__}.Broken"
     made = letter(people["sam"])
-    assert send_due() == 0
+    assert send_due_emails() == 0
     made.refresh_from_db()
     assert made.problem == "RuntimeError: what is this?"
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     Letter.objects.update(due=timezone.now())
-    assert send_due() == 1
+    assert send_due_emails() == 1
 
 
 def test_who_gets_none(people):
@@ -154,23 +155,23 @@ def test_who_gets_none(people):
     letter(people["rob"])
     letter(people["rita"], created=timezone.now() - timedelta(days=31))
     letter(people["rita"], due=timezone.now() + timedelta(minutes=1))
-    assert send_due() == 0
+    assert send_due_emails() == 0
     EmailAddress.objects.filter(user=people["sam"]).update(verified=True)
-    assert send_due() == 1
+    assert send_due_emails() == 1
     assert mail.outbox[0].to == ["sam@example.org"]
-    assert write(None, "x", TEMPLATE) is None
+    assert queue_email(None, "x", TEMPLATE) is None
 
 
 def test_a_letter_of_a_transaction_that_fails_is_none(people):
     with transaction.atomic():
-        write(people["sam"], "x", "submissions/email/base.txt")
+        queue_email(people["sam"], "x", "submissions/email/base.txt")
         transaction.set_rollback(True)
     assert not Letter.objects.exists()
 
 
 def test_nothing_of_a_letter_is_a_header_or_markup(people):
     submission = make(people["sam"], title="a\r\nBcc: all@example.org\n<b>&\x07")
-    made = write(
+    made = queue_email(
         people["rita"],
         f"Hi {submission}",
         "submissions/email/review_waits.txt",
@@ -178,7 +179,7 @@ def test_nothing_of_a_letter_is_a_header_or_markup(people):
         submission,
     )
     assert made.subject == "[Brain-Score] Hi a Bcc: all@example.org <b>&"
-    assert send_due() == 1
+    assert send_due_emails() == 1
     assert mail.outbox[0].recipients() == ["rita@example.org"]
     assert "<b>&" in mail.outbox[0].body
 
@@ -187,12 +188,12 @@ def test_nothing_of_a_letter_is_a_header_or_markup(people):
 def test_two_processes_send_each_once(transactional_db, people, monkeypatch):
     made = {letter(people["sam"]).pk for _ in range(12)}
     gone, begin = [], threading.Barrier(3)
-    monkeypatch.setattr(letters, "_send", lambda one, connection: gone.append(one.pk))
+    monkeypatch.setattr(outbox, "_send", lambda one, connection: gone.append(one.pk))
 
     def run():
         try:
             begin.wait()
-            unlocked(send_due)
+            unlocked(send_due_emails)
         finally:
             connection.close()
 
@@ -214,12 +215,12 @@ def test_who_was_killed_while_sending(people, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(letters, "_send", die)
+        patched.setattr(outbox, "_send", die)
         with pytest.raises(KeyboardInterrupt):
-            send_due()
-    assert send_due() == 0  # for some minutes it is that one's
+            send_due_emails()
+    assert send_due_emails() == 0  # for some minutes it is that one's
     Letter.objects.filter(pk=made.pk).update(due=timezone.now())
-    assert send_due() == 1
+    assert send_due_emails() == 1
 
 
 @pytest.mark.parametrize(
@@ -247,17 +248,17 @@ def read(user):
 
 
 def test_reviewers_hear_of_what_waits(people, submission, as_):
-    assert review_waits(submission.latest) == 3
+    assert notify_review_needed(submission.latest) == 3
     subject, body = read(people["rita"])[0]
     assert subject == "Waits for review: benchmarks/author2026"
     assert f"/review/{submission.pk}/" in body
     assert "By: Sam" in body
     own = make(people["rita"])
-    assert review_waits(own.latest) == 2
+    assert notify_review_needed(own.latest) == 2
     as_("rob").post(f"/review/{submission.pk}/claim/")
     later = add_revision(submission, {"benchmarks/author2026/__init__.py": "x"}, number=2)
     Letter.objects.all().delete()
-    assert review_waits(later) == 1  # who looked at it before
+    assert notify_review_needed(later) == 1  # who looked at it before
     assert read(people["rob"])[0][0] == "Waits for review again: benchmarks/author2026"
     assert later.steps.get(kind="review").result["reviewer"] == people["rob"].pk
 
@@ -277,7 +278,7 @@ def test_the_submitter_hears_of_verdicts(people, submission, as_):
     for part in ("Rita", "Nearly & <there>.", "Ceiling implementation (not fine): It is squared.", "line 4", "Why 3?"):
         assert part in body
     assert "@" not in body
-    assert send_due() == 1
+    assert send_due_emails() == 1
     assert mail.outbox[0].body == body
 
 
@@ -288,19 +289,19 @@ def test_comments_are_gathered(people, submission, as_):
     ((_, body),) = read(people["sam"])
     assert "One." in body
     assert "Two." in body
-    assert send_due() == 0  # more may come
+    assert send_due_emails() == 0  # more may come
     as_("sam").post(address, {"text": "Three."})
     ((_, answer),) = read(people["rita"])
     assert "Three." in answer
     assert "One." not in answer
     assert not read(people["rob"])
     Letter.objects.update(due=timezone.now())
-    assert send_due() == 2
+    assert send_due_emails() == 2
     as_("rita").post(address, {"text": "Four."})
     assert [("One." in body, "Four." in body) for _, body in read(people["sam"])] == [(True, False), (False, True)]
     assert Comment.objects.count() == 4
 
 
 def test_smtp_errors_about_one_reader_are_told_from_those_of_the_server():
-    assert issubclass(smtplib.SMTPRecipientsRefused, letters._ABOUT_ONE)
-    assert not issubclass(smtplib.SMTPServerDisconnected, letters._ABOUT_ONE)
+    assert issubclass(smtplib.SMTPRecipientsRefused, outbox._RECIPIENT_ERRORS)
+    assert not issubclass(smtplib.SMTPServerDisconnected, outbox._RECIPIENT_ERRORS)

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from brainscore_web.submissions.differing import changes, same_place
 from brainscore_web.submissions.models import Plugin, Submission
-from brainscore_web.submissions.review.shown import anchor_of, discussion
-from brainscore_web.submissions.texts import CONTENT, decoded, texts_of
+from brainscore_web.submissions.review.comments import anchor_of, discussion
+from brainscore_web.submissions.source_code import MAX_CONTENT, decoded, file_diffs, relocated_line, texts_of
 
 from ._made import add_revision, benchmark_files, make, model_files
 
@@ -235,7 +234,7 @@ def test_long_files_and_others(as_, people):
     files = {
         **benchmark_files(),
         "benchmarks/author2026/long.py": "x = 1\n" * 3_000,
-        "benchmarks/author2026/huge.txt": "y" * (CONTENT + 50),
+        "benchmarks/author2026/huge.txt": "y" * (MAX_CONTENT + 50),
         "benchmarks/author2026/picture.png": b"\x89PNG\0\0\xff",
         "benchmarks/author2026/latin.py": "# é".encode("latin-1"),
         "benchmarks/author2026/empty.py": "",
@@ -297,13 +296,13 @@ PLACES = [
 
 @pytest.mark.parametrize(("old", "new", "line", "wanted"), PLACES)
 def test_lines_are_found_again(old, new, line, wanted):
-    assert same_place(old, new, line) == wanted
+    assert relocated_line(old, new, line) == wanted
 
 
 def test_what_changed():
     old = {"a.py": decoded("a.py", b"one\ntwo\n"), "b.py": decoded("b.py", b"x"), "c.bin": decoded("c.bin", b"\0")}
     new = {"a.py": decoded("a.py", b"one\nthree\n"), "c.bin": decoded("c.bin", b"\0\0"), "d.py": decoded("d.py", b"y")}
-    found = {one.path: one for one in changes(old, new)}
+    found = {one.path: one for one in file_diffs(old, new)}
     assert {path: one.state for path, one in found.items()} == {
         "a.py": "changed", "b.py": "removed", "c.bin": "changed", "d.py": "added",
     }  # fmt: skip
@@ -313,7 +312,7 @@ def test_what_changed():
         ("added", None, 2, "three"),
     ]
     assert found["c.bin"].note == "not a text"
-    assert changes(old, old) == []
+    assert file_diffs(old, old) == []
 
 
 def test_very_many_changes_are_not_compared():
@@ -325,7 +324,7 @@ def test_very_many_changes_are_not_compared():
         }
         for sign in "ab"
     )
-    found = changes(old, new)
+    found = file_diffs(old, new)
     assert [bool(one.rows) for one in found] == [True, True] + [False] * 98
     assert {one.note for one in found[2:]} == {"not compared here: too much has changed"}
 
@@ -333,6 +332,6 @@ def test_very_many_changes_are_not_compared():
 @pytest.mark.parametrize(("inside", "wanted"), [(200, 102), (900, 102)])
 def test_a_line_between_very_many_changes_is_found_by_its_text(inside, wanted):
     old, new = (["begin", *(f"{k % 50} {sign if k % 2 else ''}" for k in range(inside)), "end"] for sign in "ab")
-    assert same_place(old, new, 102) == wanted
-    assert same_place(old, ["more", *new], len(old)) == len(old) + 1
-    assert same_place(old, new, 1) == 1
+    assert relocated_line(old, new, 102) == wanted
+    assert relocated_line(old, ["more", *new], len(old)) == len(old) + 1
+    assert relocated_line(old, new, 1) == 1

@@ -68,7 +68,7 @@ def _owner():
 def _submitted(files, **values):
     from django.db import transaction
 
-    from brainscore_web.scoring.api import plan_for
+    from brainscore_web.scoring.services import plan_for
 
     with transaction.atomic():
         submission = site.publish(site.submit(_owner(), files, **values))
@@ -82,7 +82,7 @@ def scored():
 
     from brainscore_web.leaderboard.models import Score, VisionModel
     from brainscore_web.leaderboard.snapshot import snapshot_for
-    from brainscore_web.scoring.api import progress
+    from brainscore_web.scoring.services import progress
 
     site.in_tree(benchmarks=site.SIMULATED[:1])
     broken = plugins.model_files("broken-8")
@@ -104,7 +104,7 @@ def scored():
     shown = snapshot_for(AnonymousUser())
     assert "tiles-8" not in str(vars(shown))
     # the same again finds receipts of the same code, and scores nothing
-    from brainscore_web.scoring.planning import plan
+    from brainscore_web.scoring.services import plan
 
     pixels, author = VisionModel.objects.get(identifier="pixels"), "Author2026-pls"
     from brainscore_web.leaderboard.models import Benchmark
@@ -172,8 +172,8 @@ def tiles():
 
 def stopped():
     """A running pair is given back when its worker is told to end, and cancelled when somebody wants that."""
-    from brainscore_web.scoring.api import cancel_all
     from brainscore_web.scoring.models import Job
+    from brainscore_web.scoring.services import cancel_all
 
     site.in_tree(benchmarks=site.SIMULATED[:1])
     files = plugins.model_files(size=16)
@@ -203,8 +203,8 @@ def on_a_cluster():
     """A scheduler's workers score what is submitted, in cages; what has a receipt is not scored again."""
     from distributed import LocalCluster
 
-    from brainscore_web.scoring.api import cancel_job
     from brainscore_web.scoring.models import Job
+    from brainscore_web.scoring.services import cancel_job
 
     site.in_tree(benchmarks=site.SIMULATED[:1])
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
@@ -217,7 +217,7 @@ def on_a_cluster():
         job = Job.objects.order_by("pk").first()
         assert job.receipt
         # the same again finds what is there
-        from brainscore_web.scoring.planning import plan
+        from brainscore_web.scoring.services import plan
 
         plan([job.model_id], [job.benchmark_id], why="new benchmark")
         cancelled = Job.objects.get(state="waiting")

@@ -8,8 +8,15 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from brainscore_core.scoring._process import this_process
-from brainscore_web.scoring import claiming
-from brainscore_web.scoring.claiming import Heartbeat, claim_job, claim_model, free_stale, give_back, worker_name
+from brainscore_web.scoring import claims
+from brainscore_web.scoring.claims import (
+    Heartbeat,
+    claim_job,
+    claim_jobs_of_model,
+    release_job,
+    release_stale_jobs,
+    worker_name,
+)
 from brainscore_web.scoring.models import Job
 
 from ._site import SIMULATED, in_tree
@@ -59,7 +66,7 @@ def test_the_model_that_is_loaded_comes_first_then_what_is_urgent():
     assert claim_job("w").job == fourth
     assert claim_job("w", without=[first.model_id]).job == third
     assert claim_job("w", without=[first.model_id]) is None
-    batch = claim_model("w", 5)
+    batch = claim_jobs_of_model("w", 5)
     assert [one.job.model_id for one in batch] == [first.model_id]
 
 
@@ -73,15 +80,15 @@ def test_what_is_not_due_waits():
 def test_a_job_that_is_given_back_is_as_before_but_for_its_time():
     (job, *_) = jobs(("pixels",))
     one = claim_job("w")
-    give_back(one, wait=60)
+    release_job(one, wait=60)
     job.refresh_from_db()
     assert (job.state, job.claim, job.attempts) == ("waiting", "", 0)
     assert job.due > timezone.now() + timedelta(seconds=30)
     again = claim_job("w", prefer=job.model_id)
     assert again.job.pk != job.pk
-    give_back(again, begun=True)
+    release_job(again, begun=True)
     assert Job.objects.get(pk=again.job.pk).attempts == 1
-    give_back(again)  # it is nobody's any more
+    release_job(again)  # it is nobody's any more
     assert Job.objects.get(pk=again.job.pk).attempts == 1
 
 
@@ -104,7 +111,7 @@ def test_claims_of_the_dead_and_the_silent_are_free_again(worker, age, freed):
         assert int(pid) == this_process()["pid"]
     one = claim_job(name)
     Job.objects.filter(pk=one.job.pk).update(claimed=timezone.now() - timedelta(seconds=age))
-    assert free_stale() == freed
+    assert release_stale_jobs() == freed
     assert one.mine().exists() == (not freed)
     if freed:
         again = claim_job("w")
@@ -117,7 +124,7 @@ def test_what_was_to_be_cancelled_when_its_worker_died_is_cancelled():
     jobs(("pixels",))
     one = claim_job("another-machine abc 12 34")
     Job.objects.filter(pk=one.job.pk).update(stop=True, claimed=timezone.now() - timedelta(hours=1))
-    assert free_stale() == 1
+    assert release_stale_jobs() == 1
     assert Job.objects.get(pk=one.job.pk).state == "cancelled"
 
 
@@ -125,7 +132,7 @@ def test_what_was_to_be_cancelled_when_its_worker_died_is_cancelled():
 def test_the_heartbeat_renews_and_learns(monkeypatch):
     if connection.vendor == "sqlite":
         pytest.skip("a thread of its own needs a database that is no memory; the worker's tests do this, too")
-    monkeypatch.setattr(claiming, "_BEAT", 0.05)
+    monkeypatch.setattr(claims, "_HEARTBEAT_SECONDS", 0.05)
     jobs(("pixels",))
     first, second = claim_job("w"), claim_job("w")
     long_ago = timezone.now() - timedelta(minutes=1)

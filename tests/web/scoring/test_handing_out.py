@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
-from brainscore_web.scoring.handing_out import hand_out
-from brainscore_web.scoring.live import live_now
+from brainscore_web.scoring.live_plugins import cache_uploaded_files, current_live_plugins
 from brainscore_web.uploads.models import Upload, UploadedFile
 
 from ._site import publish, submit
@@ -42,13 +41,13 @@ def stored(owner, settings):
 
 def data_of(owner, file):
     publish(submit(owner, {"data/mine/__init__.py": CODE.format(bucket=file.folder, sha1=file.sha1)}))
-    return live_now().folder
+    return current_live_plugins().folder
 
 
 def test_loaders_find_the_files_of_a_live_plugin(stored, owner, monkeypatch, tmp_path):
     folder = data_of(owner, stored)
-    assert hand_out(folder) == 1
-    assert hand_out(folder) == 0  # it is there
+    assert cache_uploaded_files(folder) == 1
+    assert cache_uploaded_files(folder) == 0  # it is there
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     found = load_stimulus_set_from_s3(
@@ -59,24 +58,24 @@ def test_loaders_find_the_files_of_a_live_plugin(stored, owner, monkeypatch, tmp
 
 
 def test_what_is_private_is_not_handed_to_plugins_of_others(stored, member):
-    assert hand_out(data_of(member, stored)) == 0
+    assert cache_uploaded_files(data_of(member, stored)) == 0
     Upload.objects.update(visibility="public")
-    assert hand_out(data_of(member, stored)) == 1
+    assert cache_uploaded_files(data_of(member, stored)) == 1
 
 
 def test_what_was_withdrawn_is_not_handed_out(stored, owner):
     folder = data_of(owner, stored)
     Upload.objects.update(state="withdrawn")
-    assert hand_out(folder) == 0
+    assert cache_uploaded_files(folder) == 0
 
 
 def test_a_file_that_is_damaged_on_its_way_is_replaced(stored, owner, tmp_path):
     folder = data_of(owner, stored)
-    hand_out(folder)
+    cache_uploaded_files(folder)
     copies = list((tmp_path / "brainio").rglob("*.csv"))
     assert len(copies) == 2
     for copy in copies:
         copy.unlink()
         copy.write_bytes(b"half")
-    assert hand_out(folder) == 1
+    assert cache_uploaded_files(folder) == 1
     assert {copy.read_bytes() for copy in copies} == {TABLE}

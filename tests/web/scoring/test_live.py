@@ -4,9 +4,9 @@ import pytest
 
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
 from brainscore_web.leaderboard.models import Ingestion, Score, VisionModel
-from brainscore_web.scoring.claiming import ATTEMPTS, claim_job
-from brainscore_web.scoring.finishing import failed_too_often, finish, usable_receipt
-from brainscore_web.scoring.live import live_now
+from brainscore_web.scoring.claims import MAX_ATTEMPTS, claim_job
+from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, usable_receipt
+from brainscore_web.scoring.live_plugins import current_live_plugins
 from brainscore_web.scoring.models import Job
 
 from .._plugins import model_files
@@ -47,7 +47,7 @@ def receipt(store, live, *, model_code="now", state="scored", **values):
 
 
 def test_submitted_models_are_caged_and_so_is_what_nobody_knows(claimed, owner):
-    live = live_now()
+    live = current_live_plugins()
     assert live.is_submitted("tiles-8")
     assert live.revision_of("tiles-8") == owner.submissions.get().latest.pk
     assert not live.is_submitted("pixels")
@@ -57,9 +57,9 @@ def test_submitted_models_are_caged_and_so_is_what_nobody_knows(claimed, owner):
 
 
 def test_another_version_is_another_folder(claimed, owner):
-    before = live_now()
+    before = current_live_plugins()
     publish(submit(owner, model_files(size=9), submission=owner.submissions.get()))
-    after = live_now()
+    after = current_live_plugins()
     assert before.folder != after.folder
     assert before._hash(before.folder_of("model", "tiles-8")) != after._hash(after.folder_of("model", "tiles-8"))
 
@@ -79,29 +79,29 @@ def test_another_version_is_another_folder(claimed, owner):
 def test_which_receipts_make_scoring_needless(claimed, settings, how, why, begun_before, usable):
     claimed.job.why = why
     claimed.since = claimed.job.started if begun_before else None
-    store, live = ResultsStore(settings.SUBMISSIONS["results"]), live_now()
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), current_live_plugins()
     assert usable_receipt(claimed, store, live) is None
     made = receipt(store, live, **how)
     assert usable_receipt(claimed, store, live) == (made if usable else None)
 
 
 def test_score_state_and_log_are_written_together_or_not_at_all(claimed, settings, monkeypatch):
-    from brainscore_web.scoring import finishing
+    from brainscore_web.scoring import completion
 
-    store, live = ResultsStore(settings.SUBMISSIONS["results"]), live_now()
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), current_live_plugins()
     made = receipt(store, live)
 
     def breaks(*args, **kwargs):
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(finishing, "tell_submissions", breaks)
+        patch.setattr(completion, "notify_submissions", breaks)
         with pytest.raises(RuntimeError):
-            finish(claimed, store, made)
+            complete_job(claimed, store, made)
     assert not Score.objects.exists()
     assert not Ingestion.objects.exists()
     assert claimed.mine().exists()
-    assert finish(claimed, store, made)
+    assert complete_job(claimed, store, made)
     row = Job.objects.get()
     assert (row.state, row.receipt, Score.objects.get().value) == ("scored", made.id, 0.5)
     model = VisionModel.objects.get(identifier="tiles-8")
@@ -109,18 +109,18 @@ def test_score_state_and_log_are_written_together_or_not_at_all(claimed, setting
 
 
 def test_who_lost_a_job_writes_nothing(claimed, settings):
-    store, live = ResultsStore(settings.SUBMISSIONS["results"]), live_now()
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), current_live_plugins()
     made = receipt(store, live)
     Job.objects.update(claim="another")
-    assert not finish(claimed, store, made)
+    assert not complete_job(claimed, store, made)
     assert not Score.objects.exists()
 
 
 def test_what_ended_in_the_midst_too_often_has_failed(claimed, tmp_path):
     store = ResultsStore(str(tmp_path / "results"))
-    claimed.job.attempts = ATTEMPTS
-    assert failed_too_often(claimed, store) is None
-    claimed.job.attempts = ATTEMPTS + 1
-    made = failed_too_often(claimed, store)
+    claimed.job.attempts = MAX_ATTEMPTS
+    assert give_up_after_attempts(claimed, store) is None
+    claimed.job.attempts = MAX_ATTEMPTS + 1
+    made = give_up_after_attempts(claimed, store)
     assert (made.state, made.error.type) == ("failed", "WorkerLost")
     assert store.latest("tiles-8", SIMULATED[0]) == made

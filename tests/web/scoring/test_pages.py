@@ -5,8 +5,8 @@ from django.test import Client
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.scoring.api import cancel_job, progress, retry_job
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import cancel_job, progress, retry_job
 from brainscore_web.submissions.models import Submission
 
 from .._plugins import model_files
@@ -71,9 +71,9 @@ def test_why_a_pair_failed_is_in_our_own_words_where_data_are_withheld(pairs, ow
         assert "process ended by a signal" in page.replace("&#x27;", "'")
         assert ("fossa" in page) == (address == addresses[2])  # of the other pair, whose data are public
     assert "fossa" in browser(staff).get(addresses[0]).content.decode()
-    from brainscore_web.scoring.records import exported
+    from brainscore_web.scoring.personal_data import exported_jobs
 
-    assert sorted("fossa" in row["reason"] for row in exported(owner)) == [False, False, True]
+    assert sorted("fossa" in row["reason"] for row in exported_jobs(owner)) == [False, False, True]
 
 
 def test_owners_retry_and_cancel(pairs, owner, member):
@@ -131,10 +131,10 @@ def test_the_part_of_a_submissions_page(pairs, owner, member, django_assert_max_
 
 def test_own_data_name_pairs(pairs, owner, member):
     assert len(browser(owner).get("/accounts/own-data/").content) > 0
-    from brainscore_web.scoring.records import exported
+    from brainscore_web.scoring.personal_data import exported_jobs
 
-    assert {row["model"] for row in exported(owner)} == {"tiles-8", "pixels"}
-    assert exported(member) == []
+    assert {row["model"] for row in exported_jobs(owner)} == {"tiles-8", "pixels"}
+    assert exported_jobs(member) == []
 
 
 def test_the_administration_retries(pairs, staff):

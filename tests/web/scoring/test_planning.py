@@ -4,9 +4,9 @@ import pytest
 from django.db import transaction
 
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
-from brainscore_web.scoring.api import cancel_all, plan_for, progress
-from brainscore_web.scoring.claiming import claim_job
+from brainscore_web.scoring.claims import claim_job
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import cancel_all, plan_for, progress
 from brainscore_web.submissions.models import Plugin
 
 from .._plugins import benchmark_files, model_files

@@ -3,8 +3,8 @@
 import pytest
 from django.core.cache import caches
 
-from brainscore_web.submissions import highlighting
-from brainscore_web.submissions.highlighting import highlighted
+from brainscore_web.submissions import source_code
+from brainscore_web.submissions.source_code import highlighted
 
 SLOW = ("a " * 500,) * 50  # minutes for the lexer of Java
 
@@ -26,19 +26,19 @@ def test_languages_of_plugins_are_highlighted():
 
 
 def test_what_takes_too_long_stays_plain_and_is_not_tried_again(monkeypatch):
-    monkeypatch.setitem(highlighting._LANGUAGES, ".java", "java")
-    monkeypatch.setattr(highlighting, "_SECONDS", 1)
+    monkeypatch.setitem(source_code._LANGUAGES, ".java", "java")
+    monkeypatch.setattr(source_code, "_HIGHLIGHT_SECONDS", 1)
     files = {"a.py": ("x = 1",), "slow.java": SLOW, "z.py": ("y = 1",)}
     first = highlighted(files)
     assert "<span" in first["a.py"][0]
     assert first["slow.java"] == list(SLOW)
     assert first["z.py"] == ["y = 1"]  # its turn did not come
     assert "<span" in highlighted(files)["z.py"][0]
-    monkeypatch.setattr(highlighting, "_run", lambda missing: pytest.fail("everything is in the cache"))
+    monkeypatch.setattr(source_code, "_run_highlighter", lambda missing: pytest.fail("everything is in the cache"))
     assert highlighted(files)["slow.java"] == list(SLOW)
 
 
 def test_large_files_stay_plain(monkeypatch):
-    monkeypatch.setattr(highlighting, "_run", lambda missing: pytest.fail("no process is needed"))
+    monkeypatch.setattr(source_code, "_run_highlighter", lambda missing: pytest.fail("no process is needed"))
     lines = ["x = 1"] * 20_000
     assert highlighted({"a.py": lines})["a.py"] == lines

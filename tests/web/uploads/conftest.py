@@ -53,11 +53,11 @@ def in_a_process():
 @pytest.fixture(autouse=True)
 def _quick_checks(request, monkeypatch):
     """Checks run in this process, which is quicker, but for tests that ask for `in_a_process`."""
-    from brainscore_web.uploads import apart
+    from brainscore_web.uploads import checking
     from brainscore_web.uploads.inspection import inspect
 
     if "in_a_process" not in request.fixturenames:
-        monkeypatch.setattr(apart, "ask", lambda question, *, alive: inspect(question))
+        monkeypatch.setattr(checking, "inspect_in_process", lambda question, *, alive: inspect(question))
 
 
 def stimuli_of(folder, ids=IDS, name=NAME):

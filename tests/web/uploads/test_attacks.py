@@ -124,7 +124,7 @@ ARCHIVES = {
 
 @pytest.mark.parametrize("attack", ARCHIVES)
 def test_archives(start, send, client, root, attack, uploader):
-    from brainscore_web.uploads.quota import taken_by
+    from brainscore_web.uploads.quota import bytes_used
 
     content, finding = ARCHIVES[attack]
     table = TABLE if finding != "image of another kind" else TABLE.replace(b"a.png", b"a.jpg")
@@ -139,7 +139,7 @@ def test_archives(start, send, client, root, attack, uploader):
     assert found[finding]["file"] == "stimulus_Simulated2026_upload.zip"
     assert finding in answer.content.decode()
     assert files_below(root) == []
-    assert taken_by(uploader) == 0
+    assert bytes_used(uploader) == 0
 
 
 TABLES = {
@@ -358,7 +358,7 @@ def test_identifiers_that_name_nothing(uploader, client, identifier):
 
 def test_a_process_of_its_own_knows_no_secrets(in_a_process, monkeypatch, tmp_path, start, send, client, packages):
     """Memory and time of the checks are bounded, and what kills them is a finding."""
-    from brainscore_web.uploads import apart
+    from brainscore_web.uploads import checking
     from brainscore_web.uploads.inspection import Question
 
     spy = tmp_path / "spy" / "brainscore_web" / "uploads"
@@ -376,17 +376,17 @@ def test_a_process_of_its_own_knows_no_secrets(in_a_process, monkeypatch, tmp_pa
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "spy"))
     limits = {"seconds": 30, "memory": 10**9}
     question = Question({}, {"csv": "a.csv"}, "A", "A", "DataAssembly", limits)
-    (seen,) = apart.ask(question, alive=lambda: True).findings
+    (seen,) = checking.inspect_in_process(question, alive=lambda: True).findings
     assert "PATH" in seen.culprit
     assert not [name for name in ("AWS", "DATABASE", "SECRET", "DJANGO") if name in seen.culprit]
     for code, said in (("import time; time.sleep(60)", "SIGKILL"), ("import os; os.abort()", "SIGABRT"), ("x", "1")):
         (spy / "inspection" / "__main__.py").write_text(code)
         short = Question({}, {"csv": "a.csv"}, "A", "A", "DataAssembly", {**limits, "seconds": 1})
-        (found,) = apart.ask(short, alive=lambda: True).findings
+        (found,) = checking.inspect_in_process(short, alive=lambda: True).findings
         assert said in found.culprit
     (spy / "inspection" / "__main__.py").write_text("import time; time.sleep(60)")
-    monkeypatch.setattr(apart, "_HEARTBEAT", 0.05)
-    assert apart.ask(question, alive=lambda: False) is None  # somebody else took over
+    monkeypatch.setattr(checking, "_HEARTBEAT", 0.05)
+    assert checking.inspect_in_process(question, alive=lambda: False) is None  # somebody else took over
 
 
 def test_memory_is_bounded(in_a_process, start, send, client, packages, settings):

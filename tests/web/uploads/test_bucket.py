@@ -198,7 +198,7 @@ def test_more_than_allowed_is_not_kept(bucket, start, client, packages, settings
 
 
 def test_what_changes_after_the_check_is_not_published(bucket, start, client, packages, monkeypatch):
-    from brainscore_web.uploads import apart
+    from brainscore_web.uploads import checking
     from brainscore_web.uploads.inspection import inspect
 
     upload = start()
@@ -211,7 +211,7 @@ def test_what_changes_after_the_check_is_not_published(bucket, start, client, pa
         bucket.put_object(Bucket="store", Key=f"brainscore-vision/data/incoming/{token}", Body=b"evil")
         return report
 
-    monkeypatch.setattr(apart, "ask", ask)
+    monkeypatch.setattr(checking, "inspect_in_process", ask)
     client.post(f"/uploads/{upload.pk}/check/")
     upload.refresh_from_db()
     assert upload.state == "accepted", upload.findings

@@ -24,9 +24,9 @@ from .conftest import confirm, files_below
 
 
 def taken(user):
-    from brainscore_web.uploads.quota import taken_by
+    from brainscore_web.uploads.quota import bytes_used
 
-    return taken_by(user)
+    return bytes_used(user)
 
 
 def nothing_is_left(root, upload):
@@ -134,13 +134,13 @@ def test_double_upload_at_once(start, send, root, packages):
     from brainscore_web.uploads.models import UploadedFile
 
     upload = start()
-    first = receiving.begin(upload, "csv", 1000)
+    first = receiving.reserve_file(upload, "csv", 1000)
     assert send(upload, "csv", packages.csv).status_code == 409
     UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
     assert send(upload, "csv", packages.csv).status_code == 200
     with pytest.raises(receiving.Refused, match="interrupted"):
         receiving.finish(first, 1000)
-    receiving.give_up(first)
+    receiving.release_file(first)
     assert upload.files.get().size == packages.csv.stat().st_size
     assert len(files_below(root)) == 1
 
@@ -232,7 +232,7 @@ def test_nothing_to_check(start, send, client, packages):
 
 
 def test_one_checker_at_a_time(start, send, packages, monkeypatch):
-    from brainscore_web.uploads import apart, checking
+    from brainscore_web.uploads import checking
     from brainscore_web.uploads.inspection import inspect
     from brainscore_web.uploads.models import Upload
 
@@ -246,7 +246,7 @@ def test_one_checker_at_a_time(start, send, packages, monkeypatch):
         assert alive()
         return inspect(question)
 
-    monkeypatch.setattr(apart, "ask", ask)
+    monkeypatch.setattr(checking, "inspect_in_process", ask)
     assert checking.check(upload.pk)
     assert inner == [False]
     assert not checking.check(upload.pk)  # it is done
@@ -257,7 +257,7 @@ def test_one_checker_at_a_time(start, send, packages, monkeypatch):
 @pytest.mark.parametrize("when", ["before", "while files move", "after files moved"])
 def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, client, when, uploader):
     """Whoever looks next does it again; there is one version of each file, and nothing besides."""
-    from brainscore_web.uploads import apart, checking
+    from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
     from brainscore_web.uploads.storage.folder import FolderStorage
 
@@ -272,14 +272,14 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(checking, "_mine", lambda *_: Upload.objects.none())  # who is killed frees nothing
+        patch.setattr(checking, "_claimed_rows", lambda *_: Upload.objects.none())  # who is killed frees nothing
         if when == "before":
-            patch.setattr(apart, "ask", die)
+            patch.setattr(checking, "inspect_in_process", die)
         elif when == "after files moved":
-            patch.setattr(checking, "_mine", lambda *_: Upload.objects.filter(pk=upload.pk))
+            patch.setattr(checking, "_claimed_rows", lambda *_: Upload.objects.filter(pk=upload.pk))
             patch.setattr(checking, "_end", die)
         else:
-            patch.setattr(checking, "_mine", lambda *_: Upload.objects.filter(pk=upload.pk))
+            patch.setattr(checking, "_claimed_rows", lambda *_: Upload.objects.filter(pk=upload.pk))
             publish, moved = FolderStorage.publish, []
 
             def one(self, token, place, *, seal):
@@ -328,7 +328,7 @@ def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch,
 
 
 def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
-    from brainscore_web.uploads import apart, checking
+    from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
 
     upload = start()
@@ -337,7 +337,7 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
     def fail(*_args, **_kwargs):
         raise RuntimeError("secret of the machine")
 
-    monkeypatch.setattr(apart, "ask", fail)
+    monkeypatch.setattr(checking, "inspect_in_process", fail)
     client.post(f"/uploads/{upload.pk}/check/")
     for _ in range(9):
         Upload.objects.update(claimed=timezone.now() - timedelta(minutes=1))
@@ -363,7 +363,7 @@ def test_leftovers_are_swept(start, send, root, packages, uploader, django_captu
     from brainscore_web.uploads.storage import storage
 
     upload = start()
-    slot = receiving.begin(upload, "csv", 1000)
+    slot = receiving.reserve_file(upload, "csv", 1000)
     storage().scratch(slot.claim).write_bytes(b"half")
     assert taken(uploader) == 1000
     UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
@@ -388,7 +388,7 @@ def test_large_ones_are_checked_beside(start, send, client, settings, packages, 
     from brainscore_web.uploads import checking
 
     begun = []
-    monkeypatch.setattr(checking, "_beside", begun.append)
+    monkeypatch.setattr(checking, "_check_in_worker", begun.append)
     settings.UPLOADS["inline"] = 10
     upload = start()
     send(upload, "csv", packages.csv)
@@ -521,7 +521,7 @@ from django.utils import timezone
 from django.core.management import call_command
 from brainscore_web.accounts.models import User
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import taken_by
+from brainscore_web.uploads.quota import bytes_used
 """
 _PREPARE = (
     _SET_UP

@@ -151,16 +151,16 @@ def test_a_file_is_handed_out_as_nothing_but_a_file(accepted, client, packages):
 
 
 def test_withdrawn_files_are_gone(accepted, client, root, uploader):
-    from brainscore_web.uploads.quota import taken_by
+    from brainscore_web.uploads.quota import bytes_used
 
     upload = accepted()
     file = upload.files.get(kind="csv")
-    assert taken_by(uploader) > 0
+    assert bytes_used(uploader) > 0
     assert client.get(f"/uploads/{upload.pk}/withdraw/").status_code == 200
     client.post(f"/uploads/{upload.pk}/withdraw/")
     upload.refresh_from_db()
     assert upload.state == "withdrawn"
-    assert taken_by(uploader) == 0
+    assert bytes_used(uploader) == 0
     assert client.get(f"/uploads/files/{file.bucket}/{file.key}").status_code == 403
 
 

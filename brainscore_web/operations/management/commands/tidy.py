@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from brainscore_web.operations.tidying import tidy
+from brainscore_web.operations.retention import tidy
 
 
 class Command(BaseCommand):

@@ -1,0 +1,45 @@
+"""View decorators of accounts: who may see pages for members."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from allauth.account.models import EmailAddress
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+
+from brainscore_web.accounts.models import User
+
+__all__ = ["confirmed_email_required", "current_user", "has_confirmed_email"]
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+
+def confirmed_email_required(template: str) -> Callable[[View], View]:
+    """Let in who is logged in, and has confirmed an address; show others who are logged in this page instead."""
+
+    def decorated(view: View) -> View:
+        @functools.wraps(view)
+        def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not has_confirmed_email(current_user(request)):
+                return render(request, template, status=403)
+            return view(request, *args, **kwargs)
+
+        return cast(View, never_cache(login_required(wrapped)))
+
+    return decorated
+
+
+def has_confirmed_email(user: User) -> bool:
+    """Whether a person has confirmed an address."""
+    return EmailAddress.objects.filter(user=user, verified=True).exists()
+
+
+def current_user(request: HttpRequest) -> User:
+    """Who is logged in."""
+    assert isinstance(request.user, User)  # these views are for who is logged in
+    return request.user

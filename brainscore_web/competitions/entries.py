@@ -1,0 +1,159 @@
+"""Entries of members: what a member may enter, creating and withdrawing an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.competitions._lists import parts_of
+from brainscore_web.competitions.lifecycle import lock_competition
+from brainscore_web.competitions.models import Entry, Track
+from brainscore_web.competitions.rules import (
+    EntryFacts,
+    Finding,
+    Phase,
+    check_entry,
+    species_group,
+    task_kind,
+    team_key,
+)
+from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
+from brainscore_web.submissions.models import Submission
+
+__all__ = ["Candidate", "candidates", "create_entry", "facts_of", "team_of", "withdraw_entry"]
+
+_SINGULAR = {Track.Competes.MODELS: "model", Track.Competes.BENCHMARKS: "benchmark"}
+_ENDED = (Submission.State.REJECTED, Submission.State.WITHDRAWN)
+_MOST = 200
+
+
+class Candidate(NamedTuple):
+    """Something that a member may enter: how a form calls it, how it is shown, where it is from."""
+
+    key: str
+    label: str
+    identifier: str
+    row: VisionModel | Benchmark | None = None
+    submission: Submission | None = None
+
+
+def candidates(user: User, track: Track) -> list[Candidate]:
+    """What a member may enter: own models or benchmarks, and what own submissions register."""
+    table: Any = VisionModel if track.competes == Track.Competes.MODELS else Benchmark
+    found = [
+        Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row)
+        for row in table.objects.filter(owner=user)
+    ]
+    known = {one.identifier for one in found}
+    kind = _SINGULAR[Track.Competes(track.competes)]
+    rows = Submission.objects.filter(owner=user).exclude(state__in=_ENDED)[:_MOST]
+    for submission in rows.prefetch_related("revisions"):
+        revisions = list(submission.revisions.all())
+        for plugin in revisions[-1].plugins if revisions else ():
+            for one in plugin.get("registrations", ()):
+                name = one["key"]
+                if str(one["registry"]).startswith(kind) and name not in known:
+                    known.add(name)
+                    label = f"{name} (submission of {submission.created:%Y-%m-%d})"
+                    found.append(Candidate(f"{submission.pk}:{name}", label, name, None, submission))
+    return found
+
+
+def facts_of(candidate: Candidate, track: Track, declared: Mapping[str, Any]) -> EntryFacts:
+    """What the site knows; where it does not, what the member says."""
+    row = candidate.row
+    if isinstance(row, VisionModel):
+        return EntryFacts("models", row.identifier, public=row.visibility == Visibility.PUBLIC)
+    if row is None:
+        facts = EntryFacts(track.competes, candidate.identifier, here=False)
+    else:
+        facts = _of_benchmark(row)
+    said: dict[str, Any] = {
+        name: frozenset(declared[name]) for name in ("regions", "species", "tasks") if declared.get(name)
+    }
+    said |= {name: declared[name] for name in ("static_images", "time_bins") if declared.get(name) is not None}
+    return replace(facts, **{name: value for name, value in said.items() if getattr(facts, name) is None})
+
+
+def _of_benchmark(row: Benchmark) -> EntryFacts:
+    details = row.details if isinstance(row.details, dict) else {}
+    kind, datatype = details.get("kind"), details.get("datatype")
+    task = "" if kind == "neural" else task_kind(row.task) if row.task else None
+    regions = frozenset(parts_of(row.region))
+    behavioural = kind == "behavioural" or bool(task)
+    return EntryFacts(
+        "benchmarks",
+        row.identifier,
+        mean=row.is_mean,
+        regions=regions or (frozenset() if behavioural else None),
+        species=frozenset(species_group(one) for one in parts_of(row.species)) or None,
+        tasks=None if task is None else frozenset({task} - {""}),
+        static_images=None if datatype is None else datatype == "image",
+    )
+
+
+def team_of(user: User, track: Track) -> str:
+    """The team that a member is in this competition; empty: none yet."""
+    own = Entry.objects.filter(track__competition=track.competition_id, by=user).exclude(team="").order_by("pk")
+    return own.values_list("team", flat=True).first() or ""
+
+
+def create_entry(
+    user: User, track: Track, candidate: Candidate, *, team: str, title: str, declared: Mapping[str, Any]
+) -> tuple[Entry | None, tuple[Finding, ...]]:
+    """Enter something.
+
+    Returns
+    -------
+    entry : Entry or None
+        None: something speaks against it.
+    findings : tuple of Finding
+        All of them.
+    """
+    with transaction.atomic():
+        competition = lock_competition(track.competition)  # no two at once: names of teams, freezing
+        own = Entry.objects.filter(track__competition=competition)
+        entered = track.entries.filter(withdrawn__isnull=True).values_list("identifier", flat=True)
+        terms = track.terms(open_now=competition.phase == Phase.OPEN, entered=entered)
+        findings = [*check_entry(facts_of(candidate, track, declared), terms)]
+        before = team_of(user, track)
+        if before and team_key(before) != team_key(team):
+            findings.append(
+                Finding("error", "team", f"you are the team {before} in this competition", "enter as the same team")
+            )
+        elif any(team_key(one) == team_key(team) for one in own.exclude(by=user).values_list("team", flat=True)):
+            findings.append(Finding("error", "team", f"there is a team {team} already", "choose another name"))
+        if any(one.severity == "error" for one in findings):
+            return None, tuple(findings)
+        entry = Entry(
+            track=track,
+            team=before or " ".join(team.split()),
+            title=title,
+            identifier=candidate.identifier,
+            submission=candidate.submission,
+            by=user,
+            declared=dict(declared),
+            findings=[one._asdict() for one in findings],
+        )
+        if isinstance(candidate.row, VisionModel):
+            entry.model = candidate.row
+        else:
+            entry.benchmark = candidate.row
+        entry.save()
+        return entry, tuple(findings)
+
+
+def withdraw_entry(entry: Entry, *, because: str) -> None:
+    """Withdraw an entry."""
+    with transaction.atomic():
+        if lock_competition(entry.track.competition).is_settled:
+            raise UserError("the standings are frozen", remedy="ask the organisers")
+        changed = Entry.objects.filter(pk=entry.pk, withdrawn__isnull=True)
+        if not changed.update(withdrawn=timezone.now(), withdrawn_because=because):
+            raise UserError("it is withdrawn already", remedy="look at the competition's page")

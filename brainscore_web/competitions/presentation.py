@@ -1,0 +1,199 @@
+"""Content of the page of a competition, with Markdown of organisers rendered as safe HTML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Prefetch
+from django.utils.safestring import SafeString, mark_safe
+
+from brainscore_web.competitions.lifecycle import format_amount
+from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, manages_competitions
+from brainscore_web.competitions.rules import Phase, Standing
+from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_document
+from brainscore_web.leaderboard.models import Visitor
+from brainscore_web.pages.documents import rendered
+
+__all__ = ["competition_for_page", "competition_page"]
+
+_HEADING = re.compile(r'<(/?)h([1-6])(?: id="[^"]*")?>')
+_TABLE = re.compile(r'aria-label="Table (\d+)"')
+_DEEPEST = 6
+
+
+@lru_cache(maxsize=512)
+def markdown_to_html(text: str, name: str = "", *, below: int = 2) -> SafeString:
+    """Make HTML of Markdown.
+
+    Parameters
+    ----------
+    text : str
+        Markdown; raw HTML in it is shown, not used.
+    name : str
+        What it is, for readers of the screen, where it has tables.
+    below : int
+        The level of the heading that it stands under.
+    """
+    body = rendered("text", text).body
+    first = min((int(found[2]) for found in _HEADING.finditer(body)), default=1)
+
+    def moved(found: re.Match[str]) -> str:
+        return f"<{found[1]}h{min(int(found[2]) - first + below + 1, _DEEPEST)}>"
+
+    label = re.sub(r"[^\w ]", "", name)
+    body = _TABLE.sub(rf'aria-label="{label} table \1"', _HEADING.sub(moved, body))
+    return mark_safe(body)  # noqa: S308 # `rendered` escapes raw HTML
+
+
+_INAPPLICABLE = {
+    "leave out": "A pair that cannot be run is left out of the mean, if at least half can be.",
+    "zero": "A pair that cannot be run counts as 0.",
+    "exclude": "Every pair must be one that can be run.",
+}
+
+
+@dataclass
+class ShownTrack:
+    """A track as it is shown."""
+
+    track: Track
+    text: SafeString
+    notes: SafeString
+    rules: list[str]
+    prizes: list[str]
+    ranked: list[dict[str, Any]]
+    waiting: list[dict[str, Any]]
+    apart: list[dict[str, Any]]
+    listed: list[dict[str, Any]]
+    awards: list[Award]
+    mine: list[Entry] = field(default_factory=list)
+
+
+def competition_for_page(slug: str, visitor: Visitor) -> Competition | None:
+    """A competition with everything that its page shows, in a fixed number of queries."""
+    entries = Entry.objects.order_by("entered", "pk")
+    return (
+        Competition.objects.visible_to(visitor)
+        .filter(slug=slug)
+        .prefetch_related(
+            "milestones",
+            "people",
+            "programme",
+            "questions",
+            Prefetch("snapshots", Snapshot.objects.select_related("by").defer("document")),
+            Prefetch("tracks__entries", entries),
+            Prefetch("tracks__awards", Award.objects.prefetch_related("entries")),
+        )
+        .first()
+    )
+
+
+def competition_page(competition: Competition, visitor: Visitor, *, now: bool = False) -> dict[str, Any]:
+    """Gather what the page shows.
+
+    Parameters
+    ----------
+    competition : Competition
+        As `competition_for_page` gives it.
+    visitor : User or AnonymousUser
+        Own entries are shown to their people, whatever they enter.
+    now : bool
+        Show the standings of now, also where they are frozen.
+    """
+    snapshot = None if now else competition.frozen
+    document = standings_document(competition) if snapshot is None else snapshot.document
+    told = {one["key"]: one for one in document["tracks"]}
+    names = {entry.identifier for track in competition.tracks.all() for entry in track.entries.all()}
+    names |= {name for track in competition.tracks.all() for known in track.listed_names for name in known}
+    public = public_identifiers(sorted(names - {""}))
+    phase = competition.phase
+    people = list(competition.people.all())
+    questions = [(one, markdown_to_html(one.answer, one.question, below=3)) for one in competition.questions.all()]
+    return {
+        "competition": competition,
+        "phase": phase,
+        "about": markdown_to_html(competition.about, "About", below=2),
+        "answered": markdown_to_html(competition.critiques_answered, "Critiques", below=2),
+        "contact": markdown_to_html(competition.contact, "Contact", below=2),
+        "unknown": markdown_to_html(competition.unknown, "Unknown", below=2),
+        "pool": None if competition.pool is None else format_amount(competition.pool, competition.currency),
+        "tracks": [
+            _track_on_page(one, told.get(one.pk), document["currency"], public, visitor, phase)
+            for one in competition.tracks.all()
+        ],
+        "organisers": [one for one in people if one.role == one.Role.ORGANISER],
+        "sponsors": [one for one in people if one.role == one.Role.SPONSOR],
+        "faq": [pair for pair in questions if pair[0].kind == pair[0].Kind.FAQ],
+        "critiques": [pair for pair in questions if pair[0].kind == pair[0].Kind.CRITIQUE],
+        "snapshot": snapshot,
+        "was_frozen": competition.frozen is not None,
+        "organises": manages_competitions(visitor),
+        "takes_entries": phase == Phase.OPEN,
+        "settled": competition.is_settled,
+    }
+
+
+def _track_on_page(
+    track: Track,
+    told: dict[str, Any] | None,
+    currency: str,
+    public: dict[str, set[str]],
+    visitor: Visitor,
+    phase: Phase,
+) -> ShownTrack:
+    rows = [] if told is None else [dict(row) for row in told["rows"]]
+    here = public[track.competes]
+    for row in rows:
+        row["here"] = row["identifier"] in here
+        row["won"] = None if row["prize"] is None else format_amount(row["prize"], currency)
+        row["n_listed"] = len(row["cells"])
+    other = Track.Competes.MODELS if track.competes == Track.Competes.BENCHMARKS else Track.Competes.BENCHMARKS
+    listed = [
+        {"name": names[0], "known": next((name for name in names if name in public[other]), None)}
+        for names in track.listed_names
+    ]
+    own = visitor.pk if visitor.is_authenticated else None
+    awards = list(track.awards.all()) if phase == Phase.AWARDED else []
+    for award in awards:
+        award.shown = [  # type: ignore[attr-defined] # for the template
+            (one, one.identifier in here) for one in award.entries.all() if is_shown(one, track.competes, public)
+        ]
+    return ShownTrack(
+        track=track,
+        text=markdown_to_html(track.text, track.title, below=3),
+        notes=markdown_to_html(track.notes, f"{track.title} unknown", below=3),
+        rules=_rules(track),
+        prizes=[format_amount(one, currency) for one in track.amounts],
+        ranked=[row for row in rows if row["standing"] == Standing.RANKED],
+        waiting=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
+        apart=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
+        listed=listed,
+        awards=awards,
+        mine=[entry for entry in track.entries.all() if own is not None and entry.by_id == own],
+    )
+
+
+def _rules(track: Track) -> list[str]:
+    """The rules in words."""
+    over = "models" if track.competes == Track.Competes.BENCHMARKS else "benchmarks"
+    n = len(track.listed_names)
+    found = [
+        f"{track.get_competes_display().title()} compete: {track.get_wins_display()} over {n} {over} wins.",
+        f"An entry counts once all {n} pairs were run; one that failed never counts as 0.",
+        _INAPPLICABLE[track.inapplicable],
+    ]
+    if track.floor is not None:
+        found.append(f"A score below {track.floor:g} counts as {track.floor:g}.")
+    if track.one_a_team:
+        found.append("Only the best entry of a team has a place.")
+    for words, text in (("Regions", track.regions), ("Species", track.species), ("Tasks", track.tasks)):
+        if text:
+            found.append(f"{words}: {text.replace('_', ' ')}.")
+    if track.static_images:
+        found.append("Stimuli are static images.")
+    if track.single_time_bin:
+        found.append("A single time bin.")
+    return found

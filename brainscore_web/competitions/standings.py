@@ -1,0 +1,236 @@
+"""Standings of a competition as a document and as CSV, computed from public scores only."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+
+from brainscore_web.competitions.models import Competition, Entry, Track
+from brainscore_web.competitions.rules import Cell, Entered, StandingRow, standings
+from brainscore_web.leaderboard.clean import harmless
+from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
+from brainscore_web.leaderboard.snapshot import Snapshot as Board
+from brainscore_web.leaderboard.withheld import withheld_reason
+
+__all__ = ["SCHEMA", "is_shown", "public_identifiers", "standings_as_csv", "standings_document"]
+
+SCHEMA = 1
+_LONGEST = 200
+
+
+def public_identifiers(names: Sequence[str]) -> dict[str, set[str]]:
+    """Which of these are public models, and which are benchmarks, by `Track.competes`."""
+    public = VisionModel.objects.filter(identifier__in=names, visibility=Visibility.PUBLIC).order_by()
+    benchmarks = Benchmark.objects.filter(identifier__in=names).order_by()
+    return {
+        Track.Competes.MODELS: set(public.values_list("identifier", flat=True)),
+        Track.Competes.BENCHMARKS: set(benchmarks.values_list("identifier", flat=True)),
+    }
+
+
+def is_shown(entry: Entry, competes: str, public: dict[str, set[str]]) -> bool:
+    """Whether an entry is shown to everybody: what it enters is public, or the organisers have named it."""
+    return entry.known or entry.identifier in public[competes]
+
+
+def standings_document(competition: Competition) -> dict[str, Any]:
+    """Compute the standings of now.
+
+    Returns
+    -------
+    dict
+        Plain JSON: the rules, every entry with its place or why it has none, and every score with its receipt.
+    """
+    tracks = list(competition.tracks.all())
+    names = [entry.identifier for track in tracks for entry in track.entries.all() if entry.identifier]
+    public = public_identifiers(names)
+    cells = _Cells(snapshot_for(AnonymousUser()))
+    made = []
+    for track in tracks:
+        entries = [entry for entry in track.entries.all() if is_shown(entry, track.competes, public)]
+        made.append((track, cells.standings(track, entries, competition)))
+    receipts = cells.receipts()
+    return {
+        "schema": SCHEMA,
+        "competition": {"slug": competition.slug, "year": competition.year, "title": competition.title},
+        "computed": timezone.now().isoformat(),
+        "deadline": competition.deadline_end.isoformat() if competition.deadline_end else None,
+        "currency": competition.currency,
+        "tracks": [_track(track, rows, receipts) for track, rows in made],
+    }
+
+
+class _Cells:
+    """Scores of the leaderboard as cells, and which score each came from."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.used: set[int] = set()
+        self.places: dict[tuple[str, str, str], int] = {}
+        self.reasons: dict[int, str] = {}
+
+    def standings(
+        self, track: Track, entries: Sequence[Entry], competition: Competition
+    ) -> list[tuple[Entry, StandingRow]]:
+        """The standings of a track."""
+        by_key = {str(entry.pk): entry for entry in entries}
+        pairs = [self._place(track, entry.identifier, names) for entry in entries for names in track.listed_names]
+        self._read_reasons([place for place in pairs if place is not None])
+        rows = standings(
+            [
+                Entered(
+                    key=str(entry.pk),
+                    team=entry.team,
+                    identifier=entry.identifier or entry.title,
+                    entered=entry.entered,
+                    withdrawn=None if entry.withdrawn is None else entry.withdrawn_because,
+                )
+                for entry in entries
+            ],
+            track.rule(competition.deadline_end),
+            lambda identifier: [self._cell(track, identifier, names) for names in track.listed_names],
+        )
+        return [(by_key[row.entry.key], row) for row in rows]
+
+    def _place(self, track: Track, entered: str, names: tuple[str, ...]) -> tuple[int, int] | None:
+        """Row and column of a pair; the first of the names that the leaderboard has."""
+        board = self.board
+        if track.competes == Track.Competes.BENCHMARKS:
+            rows = [board.model_index[name] for name in names if name in board.model_index]
+            columns = [board.benchmark_index[entered]] if entered in board.benchmark_index else []
+        else:
+            rows = [board.model_index[entered]] if entered in board.model_index else []
+            columns = [board.benchmark_index[name] for name in names if name in board.benchmark_index]
+        found = [(row, column) for row in rows for column in columns]
+        return next((pair for pair in found if board.score[pair] >= 0), found[0] if found else None)
+
+    def _cell(self, track: Track, entered: str, names: tuple[str, ...]) -> Cell:
+        board, place = self.board, self._place(track, entered, names)
+        if place is None:
+            models = track.competes == Track.Competes.MODELS
+            known = entered in (board.model_index if models else board.benchmark_index)
+            return Cell("missing", reason="" if known else f"no public scores of {entered or 'it'} here")
+        score, state = int(board.score[place]), STATES[int(board.state[place])]
+        if score >= 0:
+            self.places[track.competes, entered, names[0]] = score
+        if state == "scored":
+            return Cell(state, _number(board.value[place]), _number(board.error[place]))
+        if state == "outdated":
+            return Cell(state, reason="only of a version of the benchmark that counts no more")
+        return Cell(state, reason=self.reasons.get(score, ""))
+
+    def _read_reasons(self, places: list[tuple[int, int]]) -> None:
+        wanted = {int(self.board.score[place]) for place in places if STATES[int(self.board.state[place])] != "scored"}
+        if not wanted:
+            return
+        # standings are everybody's: they say what a visitor may read
+        rows = Score.objects.filter(pk__in=wanted - {-1}).with_shows_data(AnonymousUser()).order_by()
+        for pk, state, told, shown in rows.values_list("pk", "state", "reason", "shows_data"):
+            reason = told if shown else withheld_reason(state, told)
+            first = (reason or "").strip().splitlines()[:1]
+            self.reasons[pk] = first[0][:_LONGEST] if first else ""
+
+    def receipts(self) -> dict[tuple[str, str, str], tuple[str, str]]:
+        """Receipt and version of every score that was used."""
+        rows = Score.objects.filter(pk__in=set(self.places.values())).order_by()
+        known = {pk: (receipt, version) for pk, receipt, version in rows.values_list("pk", "receipt", "version")}
+        return {pair: known.get(score, ("", "")) for pair, score in self.places.items()}
+
+
+def _track(
+    track: Track, rows: list[tuple[Entry, StandingRow]], receipts: dict[tuple[str, str, str], tuple[str, str]]
+) -> dict[str, Any]:
+    listed = [names[0] for names in track.listed_names]
+    return {
+        "key": track.pk,
+        "title": track.title,
+        "competes": track.competes,
+        "wins": track.wins,
+        "listed": listed,
+        "not_applicable": track.inapplicable,
+        "floor": track.floor,
+        "one_a_team": track.one_a_team,
+        "split_ties": track.split_ties,
+        "prizes": [str(one) for one in track.amounts],
+        "rows": [
+            {
+                "entry": entry.pk,
+                "place": row.place,
+                "standing": row.standing.value,
+                "team": entry.team,
+                "title": entry.title,
+                "identifier": entry.identifier,
+                "entered": entry.entered.isoformat() if entry.entered else None,
+                "mean": row.mean,
+                "error": row.error,
+                "n_counted": row.n_counted,
+                "prize": None if row.prize is None else str(row.prize),
+                "prize_undecided": row.decide,
+                "why": list(row.why),
+                "cells": [
+                    {
+                        "name": name,
+                        "state": cell.state,
+                        "value": cell.value,
+                        "error": cell.error,
+                        "reason": cell.reason,
+                        **dict(
+                            zip(
+                                ("receipt", "version"),
+                                receipts.get((track.competes, entry.identifier, name), ("", "")),
+                                strict=True,
+                            )
+                        ),
+                    }
+                    for name, cell in zip(listed, row.cells, strict=True)
+                ],
+            }
+            for entry, row in rows
+        ],
+    }
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+_COLUMNS = ("place", "standing", "team", "title", "identifier", "entered", "mean", "error", "n_counted", "prize", "why")
+
+
+def standings_as_csv(document: dict[str, Any]) -> str:
+    """Write standings as CSV: a row an entry, with a column for each that any track lists.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe before it. Where there is no score its state
+    stands.
+    """
+    listed = list(dict.fromkeys(name for track in document["tracks"] for name in track["listed"]))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["track", *_COLUMNS, *map(harmless, listed)])
+    for track in document["tracks"]:
+        for row in track["rows"]:
+            cells = {cell["name"]: cell for cell in row["cells"]}
+            told = [row[name] if name != "why" else "; ".join(row["why"]) for name in _COLUMNS]
+            scores = [
+                ""
+                if name not in cells
+                else cells[name]["state"]
+                if cells[name]["value"] is None
+                else cells[name]["value"]
+                for name in listed
+            ]
+            writer.writerow([_cell(one) for one in (track["title"], *told, *scores)])
+    return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return harmless(value) if isinstance(value, str) else value

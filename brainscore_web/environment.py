@@ -1,0 +1,214 @@
+"""Settings that are read from environment variables: folders, secret key, database, e-mail."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import dj_database_url
+
+from brainscore_core.errors import UserError
+
+__all__ = [
+    "comma_separated",
+    "database_settings",
+    "email_settings",
+    "flag",
+    "positive_integer",
+    "secret_key",
+    "site_folder",
+    "unusable_folder",
+]
+
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
+
+
+def site_folder() -> Path:
+    """The folder of the site's own files: ``$BRAINSCORE_SITE_HOME``, else ``$BRAINSCORE_HOME/site``."""
+    named = os.environ.get("BRAINSCORE_SITE_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "site"
+
+
+def unusable_folder(error: OSError) -> UserError:
+    """Say that the site's own files cannot be kept where they should be."""
+    return UserError(
+        "the site's folder, which BRAINSCORE_SITE_HOME or BRAINSCORE_HOME says, cannot be made or written: "
+        f"{error.strerror or type(error).__name__}",
+        remedy="set BRAINSCORE_SITE_HOME to a folder that you may write to",
+    )
+
+
+_DATABASE_FORMATS = "postgres://user:password@host:5432/name, or sqlite:////path/of/a/file"
+_ENGINES = {"postgresql": "PostgreSQL", "sqlite3": "SQLite"}
+
+
+def database_settings() -> dict[str, Any]:
+    """Read where the data are: ``$DATABASE_URL``, else SQLite in the site's folder.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, or names PostgreSQL and there is no driver.
+    """
+
+    def wrong(what: str) -> UserError:  # the value itself holds a password: never shown
+        return UserError(f"DATABASE_URL {what}", remedy=f"set it to {_DATABASE_FORMATS}")
+
+    given = os.environ.get("DATABASE_URL") or f"sqlite:///{site_folder() / 'site.sqlite3'}"
+    try:
+        found: dict[str, Any] = dict(dj_database_url.parse(given, conn_max_age=600))
+    except ValueError:
+        raise wrong("cannot be read") from None
+    engine = str(found.get("ENGINE")).removeprefix("django.db.backends.")
+    if engine not in _ENGINES:
+        raise wrong(f"names neither {' nor '.join(_ENGINES.values())}")
+    if not found.get("NAME"):
+        raise wrong("names no database")
+    if engine == "postgresql":
+        try:
+            importlib.import_module("psycopg")
+        except ImportError:
+            raise UserError(
+                "DATABASE_URL names PostgreSQL, whose driver psycopg is not installed or lacks its library",
+                remedy='pip install "brainscore[postgres]"',
+            ) from None
+    return found
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """Read a variable that is on or off.
+
+    Raises
+    ------
+    UserError
+        If it is neither.
+    """
+    text = os.environ.get(name)
+    if text is None:
+        return default
+    if text.strip().lower() not in _TRUE | _FALSE:
+        raise UserError(f"{name} is {text!r}", remedy=f"set {name} to 1 or 0")
+    return text.strip().lower() in _TRUE
+
+
+def comma_separated(name: str) -> list[str]:
+    """Read a variable that holds names separated by commas."""
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
+def positive_integer(name: str, default: int) -> int:
+    """Read a variable that is a whole number, at least 1.
+
+    Raises
+    ------
+    UserError
+        If it is not.
+    """
+    text = os.environ.get(name) or str(default)
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise UserError(f"{name} is {text!r}", remedy=f"set {name} to a whole number, at least 1")
+    return int(text)
+
+
+_EMAIL_FORMATS = "smtp://user:password@host:587?tls=1, smtps://user:password@host, file:///folder, or console:"
+_BACKENDS = "django.core.mail.backends"
+
+
+def email_settings(address: str) -> dict[str, str | int | bool]:
+    """Read how mail leaves the site.
+
+    Parameters
+    ----------
+    address : str
+        ``smtp://user:password@host:587?tls=1`` (STARTTLS), ``smtps://…`` (TLS from the start, port 465),
+        ``file:///folder`` (a file each), ``console:`` (printed). Special characters in names and passwords are
+        percent-encoded.
+
+    Returns
+    -------
+    dict
+        Django's settings ``EMAIL_…``.
+
+    Raises
+    ------
+    UserError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> email_settings("smtp://me:p%40ss@email_settings.example.org:587?tls=1")["EMAIL_HOST_PASSWORD"]
+    'p@ss'
+    """
+
+    def wrong(what: str) -> UserError:  # the value itself holds a password: never shown
+        return UserError(f"BRAINSCORE_SITE_MAIL {what}", remedy=f"set it to {_EMAIL_FORMATS}")
+
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise wrong("cannot be read") from None
+    if parts.scheme == "console" and not (parts.netloc or parts.path):
+        return {"EMAIL_BACKEND": f"{_BACKENDS}.console.EmailBackend"}
+    if parts.scheme == "file":
+        if parts.netloc or not parts.path.strip("/"):
+            raise wrong("names no folder of this machine")
+        return {"EMAIL_BACKEND": f"{_BACKENDS}.filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(parts.path)}
+    if parts.scheme not in ("smtp", "smtps"):
+        raise wrong("begins with none of smtp://, smtps://, file://, console:")
+    if not parts.hostname or parts.path.strip("/"):
+        raise wrong("names no host" if not parts.hostname else "has a path")
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    tls = options.pop("tls", "0")
+    if options or tls not in ("0", "1") or (parts.scheme == "smtps" and tls == "1"):
+        raise wrong("may have ?tls=1 after smtp://, and nothing else")
+    if bool(parts.username) != bool(parts.password):
+        raise wrong("has a user without a password, or a password without a user")
+    return {
+        "EMAIL_BACKEND": f"{_BACKENDS}.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port or (465 if parts.scheme == "smtps" else 587 if tls == "1" else 25),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": tls == "1",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_TIMEOUT": 10,
+    }
+
+
+def secret_key() -> str:
+    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one that is kept in the site's folder.
+
+    Raises
+    ------
+    UserError
+        If it is short, or the folder cannot be made, read or written.
+    """
+    given = os.environ.get("BRAINSCORE_SITE_SECRET")
+    if given:
+        if len(given) < 32:
+            raise UserError("BRAINSCORE_SITE_SECRET is short", remedy="set it to at least 32 random characters")
+        return given
+    try:
+        return _stored_secret(site_folder() / "secret")
+    except OSError as error:
+        raise unusable_folder(error) from error
+
+
+def _stored_secret(path: Path) -> str:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = path.with_name(f".secret-{secrets.token_hex(8)}")
+        part.touch(mode=0o600)
+        part.write_text(secrets.token_urlsafe(50), encoding="ascii")
+        with suppress(FileExistsError):  # another process made one: that one counts
+            os.link(part, path)
+        part.unlink()
+    return path.read_text(encoding="ascii")

@@ -1,0 +1,44 @@
+"""Heartbeats of worker processes, so that the health check notices when none is running."""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import timedelta
+
+from django.db.models import Max
+from django.utils import timezone
+
+from brainscore_web.operations.models import Beat
+
+__all__ = ["MISSED_AFTER", "heartbeat_ages", "process_name", "record_heartbeat"]
+
+MISSED_AFTER = timedelta(minutes=2)
+"""Who was silent for longer is missed."""
+
+
+def process_name() -> str:
+    """A name for the process: machine and number."""
+    return f"{socket.gethostname()}:{os.getpid()}"[:200]
+
+
+def record_heartbeat(kind: str = "worker", name: str = "") -> None:
+    """Say that this process is alive; to be called every ten seconds or so.
+
+    Parameters
+    ----------
+    kind : str
+        What it does: ``'worker'``.
+    name : str
+        Of the process; empty: :func:`process_name`.
+    """
+    name, now = name or process_name(), timezone.now()
+    if not Beat.objects.filter(kind=kind, name=name).update(seen=now):
+        Beat.objects.update_or_create(kind=kind, name=name, defaults={"seen": now})
+
+
+def heartbeat_ages() -> dict[str, float]:
+    """Seconds since a process of each kind was last alive."""
+    now = timezone.now()
+    rows = Beat.objects.order_by("kind").values("kind").annotate(last=Max("seen"))
+    return {row["kind"]: max((now - row["last"]).total_seconds(), 0.0) for row in rows}

@@ -1,0 +1,24 @@
+"""The process that runs the django-tasks worker; it ends together with the worker that started it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+__all__ = ["main"]
+
+
+def main(parent: int) -> None:
+    """Run django-tasks' worker on the database until it is told to end."""
+    from brainscore_web.serving import end_with_parent, set_up
+
+    end_with_parent(parent)
+    set_up()
+    from django.core.management import call_command
+
+    call_command("db_worker", verbosity=0, startup_delay=False, reload=False, interval=0.5)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the worker, too, which ends this process
+    main(int(sys.argv[1]))

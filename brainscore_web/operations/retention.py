@@ -1,0 +1,120 @@
+"""Retention: delete expired logs, tasks, e-mails, sessions, sign-ups, folders and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from io import StringIO
+from typing import NamedTuple
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import transaction
+from django.utils import timezone
+
+from brainscore_web.operations.models import Beat
+
+__all__ = ["RemovedItems", "tidy"]
+
+_HEARTBEATS_KEPT = timedelta(days=7)
+
+
+class RemovedItems(NamedTuple):
+    """What was forgotten, or would be."""
+
+    what: str
+    number: int
+
+
+def tidy(*, dry: bool = False) -> list[RemovedItems]:
+    """Forget what is older than the settings say.
+
+    Parameters
+    ----------
+    dry : bool
+        Whether only to count.
+
+    Returns
+    -------
+    list of Tidied
+        In the order in which it was done.
+    """
+    return list(_remove_expired(dry))
+
+
+def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
+    from brainscore_web.submissions.pipeline import delete_old_files, delete_old_folders, remove_leftovers
+    from brainscore_web.uploads.withdrawal import sweep
+
+    for what, forget in (
+        ("logs of steps", _logs_of_steps),
+        ("logs of pairs", _logs_of_jobs),
+        ("tasks that are done", _tasks),
+        ("mails that were sent", _emails),
+        ("log-ins that have ended", _sessions),
+        ("sign-ups that nobody confirmed", _unconfirmed),
+        ("signs of life", _heartbeats),
+    ):
+        with transaction.atomic():
+            count = forget()
+            transaction.set_rollback(dry)  # the same is done, and taken back
+        yield RemovedItems(what, count)
+    yield RemovedItems("folders of plugins", delete_old_folders(_before("folders"), dry=dry))
+    yield RemovedItems("fetched files", delete_old_files(_before("folders"), dry=dry))
+    if not dry:
+        yield RemovedItems("leftovers of uploads", sweep())
+        yield RemovedItems("leftovers of tests", remove_leftovers())
+
+
+def _before(what: str) -> datetime:
+    return timezone.now() - timedelta(days=int(settings.OPERATIONS[what]))
+
+
+def _logs_of_steps() -> int:
+    """Reasons stay, and so do the logs of what a revision that is live or open was tested with."""
+    from brainscore_web.submissions.models import Plugin, Step, Submission
+
+    live = Plugin.objects.values("revision")
+    over = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
+    return (
+        Step.objects.filter(ended__lt=_before("logs"), revision__submission__state__in=over)
+        .exclude(revision__in=live)
+        .exclude(log="")
+        .update(log="")
+    )
+
+
+def _logs_of_jobs() -> int:
+    from brainscore_web.scoring.models import OPEN, Job
+
+    return Job.objects.filter(ended__lt=_before("logs")).exclude(state__in=OPEN).exclude(log="").update(log="")
+
+
+def _tasks() -> int:
+    from django_tasks_db.models import DBTaskResult
+
+    return DBTaskResult.objects.finished().filter(finished_at__lt=_before("tasks")).delete()[0]
+
+
+def _emails() -> int:
+    from brainscore_web.submissions.models import Letter
+
+    return Letter.objects.filter(sent__lt=_before("letters")).delete()[0]
+
+
+def _sessions() -> int:
+    from django.contrib.sessions.models import Session
+
+    return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
+
+
+def _unconfirmed() -> int:
+    from brainscore_web.accounts.models import User
+
+    before = User.objects.count()
+    call_command("forget_unconfirmed", days=settings.OPERATIONS["unconfirmed"], stdout=StringIO())
+    return before - User.objects.count()
+
+
+def _heartbeats() -> int:
+    return Beat.objects.filter(seen__lt=timezone.now() - _HEARTBEATS_KEPT).delete()[0]

@@ -1,0 +1,31 @@
+"""Scores one pair on a Dask worker with a given set of plugin folders; does not need Django."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brainscore_core.scoring import Receipt
+
+__all__ = ["score_pair"]
+
+_VARIABLE = "BRAINSCORE_PLUGINS"
+
+
+def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Receipt:
+    """Score a pair with some folders of plugins.
+
+    Parameters
+    ----------
+    model, benchmark : str
+        Their names in the results.
+    plugins : str
+        ``BRAINSCORE_PLUGINS`` from here on.
+    **how
+        As for ``brainscore_vision.scoring.score_pair``.
+    """
+    os.environ[_VARIABLE] = plugins  # the process scores for one run, so for one set of plugins
+    from brainscore_vision.scoring import score_pair as score
+
+    return score(model, benchmark, **how)

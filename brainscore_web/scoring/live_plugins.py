@@ -1,0 +1,197 @@
+"""The live plugins that a worker scores with: their folder, versions and uploaded files.
+
+Nothing of them is imported here. Submitted code runs only in separate scoring processes, and models in a sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from django.db.models import Q
+
+from brainscore_core.files import replacing
+from brainscore_core.paths import cache_home
+from brainscore_core.plugins._static import scan_file
+from brainscore_core.scoring import Receipt
+from brainscore_core.scoring._plugin_code import describe_plugin
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions.models import Plugin, PluginKind
+from brainscore_web.uploads.models import Upload, UploadedFile
+from brainscore_web.uploads.storage import storage
+
+__all__ = ["VARIABLE", "LivePlugins", "cache_uploaded_files", "current_live_plugins"]
+
+VARIABLE = "BRAINSCORE_PLUGINS"
+_REGISTRIES = {
+    "benchmark": "benchmark_registry",
+    "data": "data_registry",
+    "metric": "metric_registry",
+    "model": "model_registry",
+    "stimulus_set": "stimulus_set_registry",
+}
+
+
+@dataclass(frozen=True)
+class LivePlugins:
+    """All live plugins.
+
+    Attributes
+    ----------
+    folder : Path
+        Holds ``models/``, ``benchmarks/`` and so on; its content never changes.
+    revisions : mapping
+        Of submitted models: name of the plugin's folder → primary key of its revision.
+    """
+
+    folder: Path
+    revisions: dict[str, int] = field(default_factory=dict, compare=False)
+    _hashes: dict[Path, str | None] = field(default_factory=dict, compare=False)
+
+    @property
+    def variable(self) -> str:
+        """``BRAINSCORE_PLUGINS`` of processes that score."""
+        return os.pathsep.join(filter(None, [str(self.folder), os.environ.get(VARIABLE, "")]))
+
+    def folder_of(self, kind: str, identifier: str) -> Path | None:
+        """Folder of the plugin that registers something; nothing is imported for it."""
+        from brainscore_vision import plugin_index
+
+        registry = _REGISTRIES.get(kind, "")
+        if (registry, identifier) in _registered_in(self.folder):
+            return _registered_in(self.folder)[registry, identifier]
+        places = plugin_index.locations(registry).get(identifier, ()) if registry else ()
+        return places[0].folder if places else None
+
+    def version_of(self, benchmark: str) -> int | str | None:
+        """Version of a benchmark, where the leaderboard's tree knows it."""
+        return _versions()(benchmark)
+
+    def is_submitted(self, identifier: str) -> bool:
+        """Whether a model's code was submitted, or it is not known whose it is: it is run in a cage."""
+        folder = self.folder_of("model", identifier)
+        return folder is None or folder.is_relative_to(self.folder)
+
+    def revision_of(self, identifier: str) -> int | None:
+        """Primary key of the revision that a submitted model is of."""
+        folder = self.folder_of("model", identifier)
+        return None if folder is None or not folder.is_relative_to(self.folder) else self.revisions.get(folder.name)
+
+    def made(self, receipt: Receipt) -> bool:
+        """Whether the code of model and benchmark was that of now, as far as the receipt says."""
+        for kind, info in (("model", receipt.model), ("benchmark", receipt.benchmark)):
+            folder = self.folder_of(kind, info.identifier)
+            if folder is not None and info.plugin is not None and info.plugin.sha256 != self._hash(folder):
+                return False
+        return True
+
+    def _hash(self, folder: Path) -> str | None:
+        if folder not in self._hashes:
+            self._hashes[folder] = describe_plugin(folder).sha256
+        return self._hashes[folder]
+
+
+def current_live_plugins() -> LivePlugins:
+    """What is live now."""
+    from brainscore_web.submissions import pipeline
+
+    folder = pipeline.published_folder()
+    rows = Plugin.objects.filter(kind=PluginKind.MODELS).order_by("name").values_list("name", "revision")
+    return LivePlugins(folder, dict(rows))
+
+
+@lru_cache(maxsize=4)
+def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
+    """Which plugin of a folder registers what: (registry, key) → its folder."""
+    found: dict[tuple[str, str], Path] = {}
+    for kind in PluginKind.values:
+        for file in sorted((folder / kind).glob("*/__init__.py")):
+            for one in scan_file(file, list(_REGISTRIES.values())).registrations:
+                found.setdefault((one.registry, one.key), file.parent)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _versions() -> Callable[[str], int | str | None]:
+    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.pair_selection import version_finder
+
+    return version_finder(leaderboard_tree())
+
+
+_HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
+_LARGEST = 5_000_000  # bytes of a source file
+_SOURCES = (".py", ".csv", ".json", ".toml", ".yaml", ".yml")
+_AT_ONCE = 300
+
+
+def cache_uploaded_files(folder: Path) -> int:
+    """Put files of this site into the cache: those whose hashes stand in live plugins of data, benchmarks and metrics.
+
+    Parameters
+    ----------
+    folder : Path
+        Of all live plugins.
+
+    Returns
+    -------
+    int
+        How many files were put there; those that are there already are not touched.
+
+    Raises
+    ------
+    StorageFailure
+        If the storage does not answer.
+    OSError
+        If the cache cannot be written.
+    """
+    count = 0
+    rows = Plugin.objects.exclude(kind=PluginKind.MODELS).order_by("kind", "name")
+    for kind, name, owner in rows.values_list("kind", "name", "owner"):
+        for file in _uploaded_files(set(_hashes(folder / kind / name)), owner):
+            count += _cache_file(file)
+    return count
+
+
+def _hashes(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in _SOURCES and path.is_file() and path.stat().st_size <= _LARGEST:
+            yield from (found.decode() for found in _HASH.findall(path.read_bytes().lower()))
+
+
+def _uploaded_files(hashes: set[str], owner: int | None) -> Iterable[UploadedFile]:
+    found: dict[int, UploadedFile] = {}
+    known = sorted(hashes)
+    own = Q(upload__owner=owner, upload__owner__isnull=False)
+    for start in range(0, len(known), _AT_ONCE):
+        part = known[start : start + _AT_ONCE]
+        rows = UploadedFile.objects.select_related("upload").filter(
+            Q(sha1__in=part) | Q(sha256__in=part),
+            own | Q(upload__visibility=Visibility.PUBLIC),
+            upload__state=Upload.State.ACCEPTED,
+            size__isnull=False,
+        )
+        found |= {row.pk: row for row in rows.order_by("pk")}
+    return found.values()
+
+
+def _cache_file(file: UploadedFile) -> int:
+    """Put a file where it is looked for by either of its hashes."""
+    wanted = [cache_home() / digest / file.key.rpartition("/")[2] for digest in (file.sha1, file.sha256) if digest]
+    missing = [path for path in wanted if not (path.is_file() and path.stat().st_size == file.size)]
+    if not missing:
+        return 0
+    with storage().at_hand(file.token, file.key, file.version_id) as there:
+        first, *others = missing
+        with there.path.open("rb") as source, replacing(first) as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+    for other in others:
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.unlink(missing_ok=True)
+        other.hardlink_to(first)
+    return 1

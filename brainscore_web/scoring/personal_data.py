@@ -1,0 +1,33 @@
+"""Export of a person's scoring jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Q
+
+from brainscore_web.accounts.models import User
+from brainscore_web.scoring.models import Job
+
+__all__ = ["exported_jobs"]
+
+
+def exported_jobs(user: User) -> list[dict[str, Any]]:
+    """Pairs of a person's models, of their submissions as far as they may see them, and those that they asked for."""
+    own = Q(model__owner=user) | Q(submissions__owner=user) | Q(asked_by=user)
+    rows = Job.objects.visible_to(user).filter(own).distinct().order_by("pk")
+    return [
+        {
+            "model": row.model.identifier,
+            "benchmark": row.benchmark.identifier,
+            "why": row.why,
+            "state": row.state,
+            "reason": row.reason_to(user),
+            "created": row.created,
+            "started": row.started,
+            "ended": row.ended,
+            "receipt": row.receipt or None,
+            "asked_for_by_you": row.asked_by_id == user.pk,
+        }
+        for row in rows.select_related("model", "benchmark").defer("log").iterator(chunk_size=1000)
+    ]

@@ -1,0 +1,403 @@
+"""What other apps ask of scoring: plan, retry and cancel jobs, and count the progress of a submission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
+from brainscore_web.scoring.models import OPEN, Job
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
+
+__all__ = [
+    "BENCHMARK_REGISTRY",
+    "MODEL_REGISTRY",
+    "REQUESTED",
+    "Progress",
+    "cancel_all",
+    "cancel_job",
+    "may_change",
+    "notify_submissions",
+    "plan",
+    "plan_for",
+    "progress",
+    "registered_keys",
+    "retry_job",
+    "scored_identifiers",
+    "submitted_models",
+]
+
+MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
+
+
+def registered_keys(revision: Revision) -> dict[str, set[str]]:
+    """What a revision registers: registry → keys."""
+    found: dict[str, set[str]] = {}
+    for one in revision.plugins:
+        for registration in one.get("registrations", []):
+            found.setdefault(registration["registry"], set()).add(registration["key"])
+    return found
+
+
+def _identifiers(registry: str, **conditions: Any) -> set[str]:
+    """What live plugins register; all of them, or those of which the conditions are true."""
+    found: set[str] = set()
+    # not the archives, which may be large
+    rows = Plugin.objects.filter(**conditions).order_by("pk").values_list("kind", "name", "revision__plugins")
+    for kind, name, plugins in rows.iterator(chunk_size=200):
+        found |= _plugin_keys(plugins, kind, name, registry)
+    return found
+
+
+def scored_identifiers(registry: str) -> set[str]:
+    """All models, or all benchmarks, that the site scores: those that its settings name, and those of live plugins."""
+    from brainscore_vision import plugin_index
+
+    patterns = settings.SUBMISSIONS["models" if registry == MODEL_REGISTRY else "benchmarks"]
+    installed = {key for key in plugin_index.locations(registry) if _matches_any(key, patterns)}
+    return installed | _identifiers(registry)
+
+
+def submitted_models() -> set[str]:
+    """Models that were submitted: their code is run in a cage."""
+    return _identifiers(MODEL_REGISTRY, kind=PluginKind.MODELS)
+
+
+def _plugin_keys(plugins: Iterable[Mapping[str, Any]], kind: str, name: str, registry: str) -> set[str]:
+    return {
+        registration["key"]
+        for plugin in plugins
+        if (plugin["kind"], plugin["name"]) == (kind, name)
+        for registration in plugin.get("registrations", [])
+        if registration["registry"] == registry
+    }
+
+
+def _matches_any(key: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+def notify_submissions(jobs: Collection[int]) -> None:
+    """Let the pipeline know, after this transaction, that these jobs have ended."""
+    found: set[Any] = set()
+    keys = sorted(jobs)
+    for start in range(0, len(keys), 500):
+        links = Job.submissions.through.objects.filter(job__in=keys[start : start + 500])
+        found |= set(links.values_list("submission", flat=True))
+    for key in sorted(found):
+        transaction.on_commit(partial(_notify_submission, key), robust=True)  # the worker's sweep comes again
+
+
+def _notify_submission(key: Any) -> None:
+    from brainscore_web.submissions import pipeline
+
+    pipeline.scoring_ended(key)
+
+
+REQUESTED = "asked for"
+"""Why a job is done that somebody asked for: also where there is a score."""
+
+_REQUESTED_PRIORITY = 10
+_State = Job.State
+
+
+def may_change(job: Job, visitor: Visitor) -> bool:
+    """Whether a visitor may retry or cancel: who owns its model or a submission that it is done for; administrators."""
+    if not visitor.is_authenticated or not Job.objects.filter(pk=job.pk).visible_to(visitor).exists():
+        return False
+    if visitor.is_staff or job.model.owner_id == visitor.pk:
+        return True
+    return job.submissions.filter(owner=visitor).exists()
+
+
+def retry_job(job: Job, by: User | None) -> None:
+    """Score a pair once more.
+
+    Parameters
+    ----------
+    job : Job
+        One that has ended.
+    by : User or None
+        Who asks; None: the site.
+
+    Raises
+    ------
+    UserError
+        If it has not ended, or the pair waits already.
+    """
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            changed = Job.objects.filter(pk=job.pk).exclude(state__in=OPEN).update(
+                state=_State.WAITING,
+                asked_by=by,
+                why=REQUESTED,
+                priority=_REQUESTED_PRIORITY,
+                created=now,
+                due=now,
+                claim="",
+
+                claimed=None, worker="", attempts=0, stop=False, started=None, ended=None, receipt="", reason="",
+                log="",
+            )  # fmt: skip
+    except IntegrityError:
+        changed = 0
+    if not changed:
+        raise UserError(f"{job} waits already, or is being scored", remedy="wait until it has ended")
+
+
+def cancel_job(job: Job, by: User | None) -> None:
+    """Give a pair up: at once where it waits, within seconds where it runs. What has ended stays as it is."""
+    _cancel(Q(pk=job.pk), by)
+
+
+def cancel_all(submission: Submission, by: User | None) -> int:
+    """Give up what is done for a submission alone; pairs that others wait for, too, are done for these.
+
+    Returns
+    -------
+    int
+        How many pairs were open for it.
+    """
+    through = Job.submissions.through.objects
+    with transaction.atomic():
+        mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
+        others = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
+        shared = set(others.exclude(submission__state__in=_ENDED_SUBMISSIONS).values_list("job", flat=True))
+        for part in _key_batches(sorted(shared)):
+            through.filter(submission=submission, job__in=part).delete()
+        for part in _key_batches(sorted(mine - shared)):
+            _cancel(Q(pk__in=part), by)
+    return len(mine)
+
+
+_ENDED_SUBMISSIONS = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
+
+
+def _cancel(which: Q, by: User | None) -> None:
+    reason = f"cancelled by {by.public_name}" if by is not None else "cancelled"
+    with transaction.atomic():
+        waiting = Job.objects.filter(which, state=_State.WAITING).select_for_update()
+        keys = list(waiting.order_by("pk").values_list("pk", flat=True))
+        Job.objects.filter(pk__in=keys, state=_State.WAITING).update(
+            state=_State.CANCELLED, ended=timezone.now(), reason=reason, claim="", claimed=None
+        )
+        Job.objects.filter(which, state=_State.RUNNING).update(stop=True, reason=reason)
+        notify_submissions(keys)
+
+
+def _key_batches(keys: list[int]) -> list[list[int]]:
+    return [keys[start : start + 500] for start in range(0, len(keys), 500)]
+
+
+_PARAMETERS_PER_QUERY = 400  # of the parameters that a query takes
+_NEW_MODEL_PRIORITY = 5  # somebody waits for one model's scores, rather than for those of all models
+_OF_DATA = ("data_registry", "stimulus_set_registry", "metric_registry")
+
+
+def plan_for(submission: Submission) -> int:
+    """Plan what a submission that was just published makes necessary; in the transaction that publishes it.
+
+    Its models are scored on all benchmarks, all models on its benchmarks, and on those whose newest receipts name its
+    data or metrics. There is one open job a pair: where one waits already it is done for this submission, too, and one
+    that runs with what was published before begins anew.
+
+    Parameters
+    ----------
+    submission : Submission
+        Its newest revision counts.
+
+    Returns
+    -------
+    int
+        How many pairs are open for it now.
+    """
+    revision = submission.latest
+    own = registered_keys(revision)
+    changed = revision.number > 1
+    with transaction.atomic():
+        Job.submissions.through.objects.filter(submission=submission).exclude(job__state__in=OPEN).delete()
+        models = _rows(VisionModel, scored_identifiers(MODEL_REGISTRY), runnable=True)
+        benchmarks = _rows(Benchmark, scored_identifiers(BENCHMARK_REGISTRY), is_mean=False)
+        new_models = [models[key] for key in sorted(own.get(MODEL_REGISTRY, ())) if key in models]
+        new_benchmarks = [benchmarks[key] for key in sorted(own.get(BENCHMARK_REGISTRY, ())) if key in benchmarks]
+        data = set().union(*(own.get(registry, set()) for registry in _OF_DATA))
+        known, planned = set(new_benchmarks), set(new_models)
+        others = [pk for pk in models.values() if pk not in planned]
+        users = [pk for pk in _benchmarks_using(data, list(benchmarks.values())) if pk not in known] if data else []
+        word = "new version of the" if changed else "new"
+        plan(
+            new_models,
+            list(benchmarks.values()),
+            why=f"{word} model",
+            priority=_NEW_MODEL_PRIORITY,
+            submission=submission,
+        )
+        plan(others, new_benchmarks, why=f"{word} benchmark", submission=submission)
+        plan(others, users, why="its data or metric changed", submission=submission)
+        return Job.objects.open().filter(submissions=submission).count()
+
+
+def plan(
+    models: Sequence[int],
+    benchmarks: Sequence[int],
+    *,
+    why: str,
+    priority: int = 0,
+    submission: Submission | None = None,
+    asked_by: Any = None,
+) -> None:
+    """Plan all pairs of some models and benchmarks, given by their primary keys.
+
+    A thousand models on three hundred benchmarks are a matter of seconds: the database makes the rows itself.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        for some_models in _parameter_batches(models):
+            for some_benchmarks in _parameter_batches(benchmarks):
+                pairs = Job.objects.open().filter(model__in=some_models, benchmark__in=some_benchmarks)
+                # also what waits is touched: who claims it meanwhile does so after this is published
+                pairs.update(
+                    state=Job.State.WAITING, claim="", claimed=None, attempts=0, started=None, stop=False,
+                    created=timezone.now(), due=timezone.now(),
+                )  # fmt: skip
+                made = Job(why=why, priority=priority, asked_by=asked_by)
+                cursor.execute(*_insertion(made, some_models, some_benchmarks))
+                if submission is not None:
+                    cursor.execute(*_linking(submission, some_models, some_benchmarks))
+
+
+def _rows(kind: type[VisionModel] | type[Benchmark], wanted: set[str], **conditions: Any) -> dict[str, int]:
+    rows: Any = kind._default_manager.filter(**conditions).order_by("identifier").values_list("identifier", "pk")
+    return {identifier: pk for identifier, pk in rows.iterator(chunk_size=5000) if identifier in wanted}
+
+
+def _benchmarks_using(names: set[str], benchmarks: Collection[int]) -> list[int]:
+    """Benchmarks whose newest receipt names one of these data sets, stimulus sets or metrics."""
+    found = []
+    for pk in benchmarks:
+        newest = Score.objects.filter(benchmark=pk, document__isnull=False).order_by("-created")
+        document = newest.values_list("document", flat=True).first()
+        items = document.get("data", []) if isinstance(document, dict) else []
+        if any(isinstance(item, dict) and item.get("identifier") in names for item in items):
+            found.append(pk)
+    return found
+
+
+def _parameter_batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(keys), _PARAMETERS_PER_QUERY):
+        yield keys[start : start + _PARAMETERS_PER_QUERY]
+
+
+def _insertion(made: Job, models: Sequence[int], benchmarks: Sequence[int]) -> tuple[str, list[Any]]:
+    """Make all pairs that are not open, as `made` is."""
+    quoted = connection.ops.quote_name
+    fields = [field for field in Job._meta.concrete_fields if not field.primary_key]
+    selected, values = [], []
+    for field in fields:
+        if field.name == "model":
+            selected.append("m.id")
+        elif field.name == "benchmark":
+            selected.append("b.id")
+        else:
+            # PostgreSQL does not know otherwise of which type a value is that stands in a list of columns
+            selected.append(
+                f"CAST(%s AS {field.rel_db_type(connection) if field.is_relation else field.cast_db_type(connection)})"
+            )
+            values.append(field.get_db_prep_save(getattr(made, field.attname), connection))
+    columns = ", ".join(quoted(field.column or "") for field in fields)
+    statement = (
+        f"INSERT INTO {quoted(Job._meta.db_table)} ({columns}) SELECT {', '.join(selected)} "  # noqa: S608 # names only
+        f"FROM {quoted(VisionModel._meta.db_table)} m CROSS JOIN {quoted(Benchmark._meta.db_table)} b "
+        f"WHERE m.id IN ({_placeholders(models)}) AND b.id IN ({_placeholders(benchmarks)}) "
+        "ORDER BY m.identifier, b.identifier ON CONFLICT DO NOTHING"
+    )
+    return statement, [*values, *models, *benchmarks]
+
+
+def _linking(submission: Submission, models: Sequence[int], benchmarks: Sequence[int]) -> tuple[str, list[Any]]:
+    """Let all open pairs be for a submission."""
+    quoted = connection.ops.quote_name
+    through = Job.submissions.through._meta.db_table
+    key = Submission._meta.pk.get_db_prep_save(submission.pk, connection)
+    statement = (
+        f"INSERT INTO {quoted(through)} (job_id, submission_id) "  # noqa: S608 # names only
+        f"SELECT j.id, CAST(%s AS {Submission._meta.pk.cast_db_type(connection)}) FROM {quoted(Job._meta.db_table)} j "
+        f"WHERE j.state IN (%s, %s) AND j.model_id IN ({_placeholders(models)}) "
+        f"AND j.benchmark_id IN ({_placeholders(benchmarks)}) "
+        "ON CONFLICT DO NOTHING"
+    )
+    return statement, [key, *OPEN, *models, *benchmarks]
+
+
+def _placeholders(values: Sequence[int]) -> str:
+    return ", ".join(["%s"] * len(values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How many pairs are how far.
+
+    Examples
+    --------
+    >>> one = Progress(total=5, waiting=1, running=1, scored=2, failed=1)
+    >>> one.open, one.ended, one.words
+    (2, 3, '2 scored, 1 failed, 1 running, 1 waiting')
+    """
+
+    total: int = 0
+    waiting: int = 0
+    running: int = 0
+    scored: int = 0
+    not_applicable: int = 0
+    undefined: int = 0
+    failed: int = 0
+    cancelled: int = 0
+
+    @property
+    def open(self) -> int:
+        """Pairs for which something is still to come."""
+        return self.waiting + self.running
+
+    @property
+    def ended(self) -> int:
+        """The others."""
+        return self.total - self.open
+
+    def of(self, state: str) -> int:
+        """How many are in a state, as jobs call it."""
+        return int(getattr(self, state.replace(" ", "_")))
+
+    @property
+    def words(self) -> str:
+        """In words; what there is none of is left out."""
+        names = ("scored", "not_applicable", "undefined", "failed", "cancelled", "running", "waiting")
+        parts = [f"{getattr(self, name):,} {name.replace('_', ' ')}" for name in names if getattr(self, name)]
+        return ", ".join(parts) or "nothing to score"
+
+
+def progress(submission: Submission, visitor: Visitor | None = None) -> Progress:
+    """Count a submission's pairs.
+
+    Parameters
+    ----------
+    submission : Submission
+        Whose.
+    visitor : User or AnonymousUser, optional
+        Count what they may see; by default all.
+    """
+    rows = Job.objects.filter(submissions=submission)
+    if visitor is not None:
+        rows = rows.visible_to(visitor)
+    counts = dict(rows.order_by().values_list("state").annotate(Count("pk")))
+    named = {state.replace(" ", "_"): number for state, number in counts.items()}
+    return Progress(total=sum(counts.values()), **named)

@@ -1,0 +1,326 @@
+"""Files that a submission declares in its code: fetched and verified before anything of it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import replacing
+from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
+from brainscore_vision.submission import DeclaredFile, Package, declared_files, read_zip
+from brainscore_web.jobs.outbox import site_address
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions.models import Plugin, Revision, Submission
+from brainscore_web.submissions.quota import CLOSED
+from brainscore_web.submissions.steps import StepPostponed
+from brainscore_web.uploads.models import Upload, UploadedFile
+from brainscore_web.uploads.quota import limits
+from brainscore_web.uploads.storage import storage
+
+__all__ = [
+    "FetchedFile",
+    "available_files",
+    "delete_old_files",
+    "fetch_declared_files",
+    "fetch_request",
+    "files_home",
+    "files_of",
+    "package_of",
+]
+
+_PASSED_VARIABLES = frozenset(
+    {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "AWS_ENDPOINT_URL", "SSL_CERT_FILE"}
+    | {name for proxy in ("http_proxy", "https_proxy", "no_proxy") for name in (proxy, proxy.upper())}
+    | {"REQUESTS_CA_BUNDLE"}
+)
+_FETCH_SECONDS = 4 * 3600.0
+_MAX_FILES = 200  # files of a submission
+_WATCH_INTERVAL = 1.0  # seconds
+
+
+@dataclass(frozen=True)
+class FetchedFile:
+    """What became of one file.
+
+    Attributes
+    ----------
+    declared : DeclaredFile
+        As the code names it.
+    verified : bool
+        Whether its content is what the code says.
+    private : bool
+        Whether it is a private upload: it was compared, and is not handed out before approval.
+    problem, remedy : str
+        What is wrong.
+    """
+
+    declared: DeclaredFile
+    verified: bool
+    private: bool = False
+    problem: str = ""
+    remedy: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        one = self.declared
+        note = "private: not used before approval" if self.private else self.problem
+        return {
+            "url": one.url, "sha1": one.sha1 or "", "sha256": one.sha256 or "", "verified": self.verified,
+            "private": self.private, "note": note, "file": one.file, "line": one.line,
+        }  # fmt: skip
+
+
+def files_home() -> Path:
+    """Cache of what submissions name, laid out as ``BRAINIO_HOME``.
+
+    It is another one than that of the site itself: there private data lie under their hashes, which are no secret.
+    """
+    return Path(settings.SUBMISSIONS["folder"]).expanduser().absolute() / "files"
+
+
+def fetch_request(declared: DeclaredFile) -> FetchRequest:
+    """What the library's loaders will ask for."""
+    return FetchRequest(declared.url, sha1=declared.sha1, sha256=declared.sha256, version_id=declared.version_id)
+
+
+def available_files(package: Package) -> list[tuple[DeclaredFile, Path]]:
+    """Files that a package names and that were fetched to this machine."""
+    found = []
+    for declared in declared_files(package):
+        try:
+            path = _cached_path(fetch_request(declared))
+        except (UserError, IndexError):
+            continue  # the check said what is wrong with it
+        if path.is_file():
+            found.append((declared, path))
+    return found
+
+
+def _cached_path(request: FetchRequest) -> Path:
+    return files_home() / request.digests[0].value / request.name
+
+
+def fetch_declared_files(
+    package: Package, submission: Submission, *, say: Callable[[str], None], stopped: Callable[[], bool]
+) -> list[FetchedFile]:
+    """Fetch what a package names into the cache of this machine, and verify it.
+
+    Parameters
+    ----------
+    package : Package
+        The submission's files.
+    submission : Submission
+        Whose private uploads it may name.
+    say : callable
+        Told in a line each what happens.
+    stopped : callable
+        Whether to end early.
+
+    Raises
+    ------
+    Later
+        If the disk is full.
+    """
+    wanted = list(declared_files(package))
+    if len(wanted) > _MAX_FILES:
+        line = wanted[_MAX_FILES]
+        return [
+            FetchedFile(
+                line, verified=False, problem=f"more than {_MAX_FILES} files are named", remedy="pack them together"
+            )
+        ]
+    found, outside = [], []
+    for declared in wanted:
+        problem = _declaration_problem(declared)
+        own = None if problem else _uploaded_file(declared)
+        if problem:
+            found.append(FetchedFile(declared, verified=False, problem=problem, remedy="write https://…, and a hash"))
+        elif own is not None:
+            found.append(_from_storage(declared, own, submission))
+            say(f"{declared.url}: an upload of this site")
+        else:
+            outside.append(declared)
+    return found + _from_network(outside, say=say, stopped=stopped)
+
+
+def _declaration_problem(declared: DeclaredFile) -> str:
+    scheme = urllib.parse.urlsplit(declared.url).scheme
+    if scheme not in ("https", "http"):
+        return f"{declared.url} is no address of the web"
+    if not (declared.sha1 or declared.sha256):
+        return f"{declared.url} has no hash: nobody could say whether it is still the same"
+    try:
+        fetch_request(declared)
+    except UserError as error:
+        return error.message
+    return ""
+
+
+def _uploaded_file(declared: DeclaredFile) -> UploadedFile | None:
+    """The upload that an address leads to."""
+    parts = urllib.parse.urlsplit(declared.url)
+    path = urllib.parse.unquote(parts.path).lstrip("/")
+    version = declared.version_id or dict(urllib.parse.parse_qsl(parts.query)).get("versionId", "")
+    bucket, host = storage().bucket, (parts.hostname or "").lower()
+    if path.startswith(f"uploads/files/{bucket}/") and host in _own_hosts():
+        key = path.removeprefix(f"uploads/files/{bucket}/")
+    elif path.startswith(f"{bucket}/"):
+        key = path.removeprefix(f"{bucket}/")
+    elif host.startswith(f"{bucket}."):
+        key = path
+    else:
+        return None
+    rows = UploadedFile.objects.filter(bucket=bucket, key=key, upload__state=Upload.State.ACCEPTED)
+    rows = rows.filter(version_id=version) if version else rows.order_by("-upload__changed")
+    return rows.select_related("upload").first()
+
+
+def _own_hosts() -> set[str]:
+    own = urllib.parse.urlsplit(site_address()).hostname
+    return {name.lower().strip("[]") for name in (*settings.ALLOWED_HOSTS, own or "localhost")}
+
+
+def _from_storage(declared: DeclaredFile, own: UploadedFile, submission: Submission) -> FetchedFile:
+    private = own.upload.visibility == Visibility.PRIVATE
+    if private and (own.upload.owner_id is None or own.upload.owner_id != submission.owner_id):
+        # as for one that does not exist: nobody learns what others have
+        return FetchedFile(
+            declared, verified=False, problem=f"{declared.url} cannot be had", remedy="check the address"
+        )
+    if (declared.sha1 and declared.sha1 != own.sha1) or (declared.sha256 and declared.sha256 != own.sha256):
+        remedy = "copy the code from the upload's page again"
+        return FetchedFile(declared, verified=False, problem=f"{declared.url} has another hash", remedy=remedy)
+    if not private:
+        target = _cached_path(fetch_request(declared))
+        if not (target.is_file() and target.stat().st_size == own.size):
+            with (
+                storage().at_hand("", own.key, own.version_id) as there,
+                replacing(target) as stream,
+                there.path.open("rb") as source,
+            ):
+                shutil.copyfileobj(source, stream)
+    return FetchedFile(declared, verified=True, private=private)
+
+
+def _from_network(
+    wanted: list[DeclaredFile], *, say: Callable[[str], None], stopped: Callable[[], bool]
+) -> list[FetchedFile]:
+    if not wanted:
+        return []
+    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    question = {
+        "files": [
+            {"url": one.url, "sha1": one.sha1, "sha256": one.sha256, "version_id": one.version_id} for one in wanted
+        ],
+        "limit": limits().file,
+        "total": limits().person,
+        "trusted": [endpoint] if endpoint else [],
+    }
+    answers = []
+    for declared, line in zip(wanted, _run_fetch_process(question, stopped), strict=False):
+        answer = json.loads(line)
+        if answer.get("whose") == "site":
+            raise StepPostponed("the site has no room for files just now", internal=answer["error"])
+        problem = answer.get("error", "")
+        said = problem or f"{answer['size']} bytes, verified"
+        say(f"{declared.url}: {said}")
+        answers.append(FetchedFile(declared, verified=not problem, problem=problem, remedy=answer.get("remedy", "")))
+    left = wanted[len(answers) :]
+    problem = "fetching took too long, or ended in the midst"
+    return answers + [FetchedFile(one, verified=False, problem=problem, remedy="try again later") for one in left]
+
+
+def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) -> Iterable[str]:
+    """Ask a process without secrets; its answers, line by line."""
+    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
+    with tempfile.TemporaryDirectory(prefix="brainscore-fetching-") as home:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "brainscore_web.submissions.fetch_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**kept, "HOME": home, "BRAINIO_HOME": str(files_home()), "AWS_EC2_METADATA_DISABLED": "true"},
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        end, done = time.monotonic() + _FETCH_SECONDS, threading.Event()
+
+        def watch() -> None:
+            while not done.wait(_WATCH_INTERVAL):
+                if stopped() or time.monotonic() > end:
+                    process.kill()
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            with process.stdin as stream:
+                json.dump(question, stream)
+            yield from process.stdout
+        finally:
+            done.set()
+            process.kill()
+            process.wait()
+            watcher.join()
+
+
+def files_of(revision: Revision) -> list[Path]:
+    """Files that a revision names in its code and that were fetched to this machine, into `files_home`.
+
+    Parameters
+    ----------
+    revision : Revision
+        Which revision.
+    """
+    return [path for _declared, path in available_files(package_of(revision))]
+
+
+def delete_old_files(before: datetime, *, dry: bool = False) -> int:
+    """Remove fetched files that no live plugin and no open submission names.
+
+    Parameters
+    ----------
+    before : datetime
+        Files that were fetched since stay in any case.
+    dry : bool
+        Only count them.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    limit = before.timestamp()
+    old = [path for path in files_home().glob("*/*") if path.is_file() and path.stat().st_mtime < limit]
+    if not old:
+        return 0
+    live = Plugin.objects.values_list("revision", flat=True)
+    open_ones = Revision.objects.exclude(submission__state__in=CLOSED).values_list("pk", flat=True)
+    needed: set[Path] = set()
+    for key in {*live, *open_ones}:  # one archive after the other
+        needed.update(files_of(Revision.objects.get(pk=key)))
+    found = [path for path in old if path not in needed]
+    if not dry:
+        for path in found:
+            path.unlink(missing_ok=True)
+    return len(found)
+
+
+def package_of(revision: Revision) -> Package:
+    """The files of a revision."""
+    return read_zip(bytes(revision.archive))

@@ -1,0 +1,130 @@
+"""Fetches declared files in a process that has no secrets and reaches no private network.
+
+``python -m brainscore_web.submissions.fetch_process`` reads a request from standard input and writes one line for each
+file. It imports neither settings nor models.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import json
+import os
+import socket
+import sys
+import urllib.parse
+import urllib.request
+from typing import Any
+
+__all__ = ["is_private", "main"]
+
+_PREFIXES = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::/16"))
+"""IPv6 addresses that lead to IPv4 ones."""
+
+
+def is_private(address: str) -> bool:
+    """Whether an IP address is not one of the public internet.
+
+    Examples
+    --------
+    >>> [is_private(one) for one in ("10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "8.8.8.8")]
+    [True, True, True, True, False]
+    """
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return True
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            ip = ip.ipv4_mapped
+        elif any(ip in network for network in _PREFIXES):
+            return True
+    return not ip.is_global or ip.is_multicast
+
+
+def main() -> None:
+    """Answer what is asked on standard input."""
+    question = json.load(sys.stdin)
+    _block_private_networks(set(question["trusted"]))
+    left = question["total"]
+    for asked in question["files"]:
+        _limit(max(min(question["limit"], left), 0))
+        answer = _fetch(asked)
+        left -= answer.get("size", 0)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _fetch(asked: dict[str, Any]) -> dict[str, Any]:
+    from brainscore_core.errors import UserError
+    from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, fetch_all
+
+    try:
+        (path,) = fetch_all([FetchRequest(**asked)], progress=False)
+        return {"path": str(path), "size": path.stat().st_size}
+    except UserError as error:
+        if (cause := _cause(error)) == errno.EFBIG:
+            return {
+                "error": f"{asked['url']} is too large",
+                "remedy": "the page on submissions says how large files may be",
+            }
+        whose = "site" if cause in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else "address"
+        return {"error": error.message, "remedy": error.remedy or "", "whose": whose}
+    except (OSError, ValueError) as error:
+        return {"error": f"{asked['url']} cannot be fetched: {error}", "remedy": "", "whose": "address"}
+
+
+def _cause(error: BaseException | None) -> int | None:
+    """Number of the error of the system that is behind another."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            return error.errno
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _limit(size: int) -> None:
+    """No file becomes larger than that."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def _block_private_networks(trusted: set[str]) -> None:
+    """Refuse connections to addresses that are not public, wherever a redirect or a name's address leads."""
+    allowed = {place for url in (*trusted, *urllib.request.getproxies().values()) for place in _places(url)}
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def refuse(one: socket.socket, address: Any) -> None:
+        if one.family not in (socket.AF_INET, socket.AF_INET6):
+            raise ValueError("only the internet can be reached")
+        host, port = address[0], address[1]
+        if (host, port) not in allowed and is_private(host):
+            raise ValueError(f"{host} is no public address")  # no OSError: it would be tried again
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        refuse(self, address)
+        connect(self, address)
+
+    def guarded_ex(self: socket.socket, address: Any) -> int:
+        refuse(self, address)
+        return connect_ex(self, address)
+
+    # methods of a class are not meant to be replaced: here all that connects must go through these
+    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
+    socket.socket.connect_ex = guarded_ex  # type: ignore[method-assign,assignment]
+
+
+def _places(url: str) -> list[tuple[str, int]]:
+    """IP addresses and port of a server."""
+    parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        return [(str(found[4][0]), port) for found in socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)]
+    except OSError:
+        return []
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")
+    main()

@@ -1,0 +1,201 @@
+"""E-mails about submissions, queued in the transaction of the change that they report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from brainscore_web.accounts.models import User
+from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
+from brainscore_web.scoring.models import Job
+from brainscore_web.submissions.models import ASPECTS, Comment, Letter, Review, Revision, Step, Submission
+from brainscore_web.submissions.permissions import reviewers
+from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
+from brainscore_web.submissions.review.comments import open_threads
+from brainscore_web.submissions.steps import Outcome
+
+__all__ = [
+    "COMMENT_DELAY",
+    "counts_in_words",
+    "notify_administrators",
+    "notify_changes_needed",
+    "notify_comment",
+    "notify_done",
+    "notify_gave_up",
+    "notify_review_needed",
+    "notify_verdict",
+    "pair_counts",
+]
+
+_log = logging.getLogger(__name__)
+_NAMES = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled")
+_COUNT_LABELS = {
+    "scored": "scored",
+    "failed": "failed",
+    "undefined": "undefined",
+    "not_applicable": "not applicable",
+    "cancelled": "cancelled",
+}
+_SHOWN = 20
+_REPEAT_AFTER = timedelta(days=1)
+
+
+def pair_counts(progress: Any) -> dict[str, int]:
+    """Numbers of pairs, as plain values."""
+    return {name: int(getattr(progress, name)) for name in _NAMES}
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Such as ``'12 scored, 1 failed'``.
+
+    Examples
+    --------
+    >>> counts_in_words({"scored": 12, "failed": 1, "undefined": 0})
+    '12 scored, 1 failed'
+    """
+    said = [f"{counts[name]} {word}" for name, word in _COUNT_LABELS.items() if counts.get(name)]
+    return ", ".join(said) or "there was nothing to score"
+
+
+def notify_done(submission: Submission, counts: Mapping[str, int]) -> None:
+    """All pairs have ended: how many, and what failed why."""
+    jobs = Job.objects.filter(submissions=submission, state=Job.State.FAILED)
+    failed = [
+        {"pair": str(job), "reason": _first_line(job.reason_to(submission.owner or AnonymousUser()))}
+        for job in jobs.select_related("model", "benchmark").order_by("model__identifier", "benchmark__identifier")[
+            :_SHOWN
+        ]
+    ]
+    context = {"counts": counts_in_words(counts), "failed": failed, "more": max(counts["failed"] - _SHOWN, 0)}
+    queue_email(submission.owner, f"{submission} is done", "submissions/email/done.txt", context, submission)
+
+
+def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) -> None:
+    """It waits for changes: what was found, which tests failed."""
+    findings = [one for one in outcome.findings or () if one["severity"] == "error"]
+    context = {
+        "step": step.get_kind_display().lower(),
+        "reason": outcome.reason,
+        "findings": findings[:_SHOWN],
+        "tests": outcome.result.get("failures", [])[:_SHOWN],
+    }
+    queue_email(
+        submission.owner, f"{submission} needs changes", "submissions/email/changes_needed.txt", context, submission
+    )
+
+
+def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None:
+    """The site failed."""
+    context = {"step": step.get_kind_display().lower(), "reason": outcome.reason}
+    queue_email(
+        submission.owner, f"{submission} could not be processed", "submissions/email/gave_up.txt", context, submission
+    )
+
+
+def notify_administrators(what: str, internal: str) -> None:
+    """Tell administrators that something of the site must be mended; of the same thing once a day."""
+    _log.error("%s: %s", what, internal)
+    subject = " ".join(f"keepers: {what}".split())[:200]
+    if Letter.objects.filter(subject__endswith=subject, created__gt=timezone.now() - _REPEAT_AFTER).exists():
+        return
+    keepers = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
+    queue_emails(keepers, subject, "submissions/email/keepers.txt", {"what": what, "internal": internal})
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0][:300] if lines else ""
+
+
+COMMENT_DELAY = timedelta(minutes=10)
+"""For so long comments are gathered into one letter."""
+_MAIL = "submissions/email/"
+
+
+def notify_review_needed(revision: Revision) -> int:
+    """Tell reviewers that a revision waits for them; return how many are told.
+
+    The first time all reviewers are told; later those who took part, if there are any. Called in the transaction in
+    which the step of review becomes due.
+
+    Parameters
+    ----------
+    revision : Revision
+        Which.
+    """
+    submission = revision.submission
+    carry_over_reviewer(revision)
+    readers = _involved_reviewers(submission) if revision.number > 1 else []
+    return queue_emails(
+        readers or reviewers(but=submission.owner),
+        f"Waits for review{' again' if revision.number > 1 else ''}: {submission}",
+        f"{_MAIL}review_waits.txt",
+        {"revision": revision},
+        submission,
+    )
+
+
+def notify_verdict(review: Review) -> None:
+    """Tell the submitter what was decided, with all comments that are open; letters of comments are then not needed."""
+    submission = review.revision.submission
+    if submission.owner is None:
+        return
+    _pending_comment_emails(submission.owner, submission).delete()
+    words = {"approved": "Approved", "changes": "Changes requested", "rejected": "Rejected"}[review.verdict]
+    aspects = [(label, review.aspects.get(name, {})) for name, label in ASPECTS.items()]
+    notes = [(label, one) for label, one in aspects if one.get("note") or one.get("fine") is False]
+    context = {"review": review, "revision": review.revision, "threads": open_threads(submission), "notes": notes}
+    queue_email(submission.owner, f"{words}: {submission}", f"{_MAIL}{review.verdict}.txt", context, submission)
+
+
+def notify_comment(comment: Comment) -> None:
+    """Tell the other side of a comment, together with others that come within a few minutes.
+
+    The caller holds the submission's row.
+    """
+    submission = comment.revision.submission
+    by_submitter = comment.author_id is not None and comment.author_id == submission.owner_id
+    owner = [submission.owner] if submission.owner is not None and not by_submitter else []
+    for reader in owner or (_involved_reviewers(submission) if by_submitter else []):
+        letter = _pending_comment_emails(reader, submission).order_by("pk").first()
+        first = letter.created if letter is not None else comment.created
+        said = Comment.objects.filter(revision__submission=submission, created__gte=first).exclude(author=reader)
+        context = {"comments": said.select_related("author", "revision").order_by("created", "pk")}
+        if letter is None:
+            letter = queue_email(reader, _comment_subject(submission), f"{_MAIL}comments.txt", context, submission)
+            if letter is not None:
+                Letter.objects.filter(pk=letter.pk).update(created=first, due=timezone.now() + COMMENT_DELAY)
+        else:
+            Letter.objects.filter(pk=letter.pk).update(
+                body=email_body(reader, f"{_MAIL}comments.txt", context, submission)
+            )
+
+
+def _comment_subject(submission: Submission) -> str:
+    return f"Comments on {submission}"
+
+
+def _pending_comment_emails(reader: User, submission: Submission) -> QuerySet[Letter]:
+    return Letter.objects.filter(
+        to=reader,
+        submission=submission,
+        subject=email_subject(_comment_subject(submission)),
+        sent=None,
+        attempts=0,
+        due__gt=timezone.now(),
+    )
+
+
+def _involved_reviewers(submission: Submission) -> list[User]:
+    """Reviewers who said something about it, or look at it."""
+    steps = Step.objects.filter(revision__submission=submission, kind=Step.Kind.REVIEW).values_list("result", flat=True)
+    holders = [key for key in map(reviewer_key, steps) if key]
+    said = Q(submission_comments__revision__submission=submission) | Q(reviews__revision__submission=submission)
+    keys = User.objects.filter(said | Q(pk__in=holders)).values("pk")
+    return list(reviewers(but=submission.owner).filter(pk__in=keys))

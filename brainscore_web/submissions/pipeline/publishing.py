@@ -1,0 +1,391 @@
+"""The publish step: a revision goes live in one transaction, with its rows and its scoring jobs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from brainscore_core.errors import UserError
+from brainscore_vision.plugin_metadata import bibtex_entries
+from brainscore_vision.submission import Finding, examine
+from brainscore_web.leaderboard import revision as shown
+from brainscore_web.leaderboard.clean import json_value, text
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
+from brainscore_web.leaderboard.nodes import nodes, placement
+from brainscore_web.leaderboard.synced import fill_in
+from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.submissions.declared_files import package_of
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
+from brainscore_web.submissions.names import clashes, holders
+from brainscore_web.submissions.pipeline.states import Event, change_after
+from brainscore_web.submissions.pipeline.transitions import apply_change, lock_submission, scoring_ended
+from brainscore_web.submissions.plugin_folders import folder_with, plugin_hash, unpacked
+from brainscore_web.submissions.steps import Claim, Outcome, StepFailed
+from brainscore_web.uploads.models import Upload
+
+__all__ = ["publish"]
+
+_MODEL_FIELDS = {
+    "architecture": str, "family": str, "parameters": int, "size_mb": float, "training_data": str, "runnable": bool,
+    "source": str,
+}  # fmt: skip
+_MODEL_DETAILS = ("total_parameters", "image_size", "code_licence", "weights_licence", "notes")
+_BENCHMARK_FIELDS = {
+    ("title", "title"): str, ("description", "description"): str, ("data", "species"): str, ("data", "task"): str,
+    ("data", "method"): str, ("data", "n_subjects"): int, ("data", "n_neuroids"): int, ("stimuli", "n"): int,
+    ("stimuli", "kind"): str, ("metric", "name"): str, ("data", "source"): str,
+}  # fmt: skip
+_NAMES = {"n": "n_stimuli", "kind": "stimuli", "name": "metric"}
+_BENCHMARK_DETAILS = {
+    "data": ("kind", "hemisphere", "duration_ms", "preprocessing"),
+    "stimuli": ("datatype", "visual_degrees", "size_mb"),
+    "metric": ("mapping", "ceiling"),
+}
+
+
+class BenchmarkFacts(NamedTuple):
+    """What a benchmark's source says of it."""
+
+    version: str = ""
+    parent: str = ""
+
+
+def model_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Attributes of a model's row.
+
+    Parameters
+    ----------
+    about : mapping
+        What its plugin said, as ``brainscore_vision.catalogue`` has it; nothing in it is believed to be of its type.
+    folder : pathlib.Path
+        Of the plugin.
+    """
+    metadata = _part(about, "metadata")
+    values = {name: _typed(metadata.get(name), cls) for name, cls in _MODEL_FIELDS.items()}
+    values["regions"] = {
+        str(region): [str(layer) for layer in layers]
+        for region, layers in _part(about, "layers").items()
+        if isinstance(layers, list)
+    }
+    values["details"] = _known({name: metadata.get(name) for name in _MODEL_DETAILS})
+    values["bibtex"] = _bibtex(about, folder)
+    return {name: _fitting(VisionModel, name, value) for name, value in values.items()}
+
+
+def benchmark_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Attributes of a benchmark's row; parameters as for `model_attributes`."""
+    metadata = _part(about, "metadata")
+    values: dict[str, Any] = {}
+    for (part, name), cls in _BENCHMARK_FIELDS.items():
+        holder = metadata if part == name else _part(metadata, part)
+        values[_NAMES.get(name, name)] = _typed(holder.get(name), cls)
+    regions = _part(metadata, "data").get("regions")
+    values["region"] = ", ".join(map(str, regions)) if isinstance(regions, list) else None
+    if _part(metadata, "data").get("access") == Visibility.PRIVATE:
+        values["access"] = str(Visibility.PRIVATE)
+    values["details"] = _known(
+        {name: _part(metadata, part).get(name) for part, names in _BENCHMARK_DETAILS.items() for name in names}
+    )
+    values["bibtex"] = _bibtex(about, folder)
+    return {name: _fitting(Benchmark, name, value) for name, value in values.items()}
+
+
+def benchmark_facts(folder: Path) -> dict[str, BenchmarkFacts]:
+    """Read versions and parents of benchmarks from the source of their plugin, without running it.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the plugin.
+
+    Returns
+    -------
+    dict
+        By identifier; under the empty one what holds for all whose identifier is made by code.
+    """
+    found: dict[str, BenchmarkFacts] = {}
+    all_versions, all_parents = set(), set()
+    for tree in _trees(folder):
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            words = {word.arg: word.value for word in node.keywords if word.arg}
+            if "identifier" not in words or not {"version", "parent"} & words.keys():
+                continue
+            facts = BenchmarkFacts(_constant(words.get("version")), _constant(words.get("parent")))
+            all_versions.add(facts.version)
+            all_parents.add(facts.parent)
+            if name := _constant(words["identifier"]):
+                found[name] = facts
+    only = (one.pop() if len(one) == 1 else "" for one in (all_versions, all_parents))
+    found[""] = BenchmarkFacts(*only)
+    return found
+
+
+def source_strings(folder: Path) -> set[str]:
+    """All texts that stand in the source of a plugin."""
+    return {
+        node.value
+        for tree in _trees(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def _trees(folder: Path) -> Iterator[ast.Module]:
+    for file in sorted(folder.rglob("*.py")):
+        if file.name == "test.py" or file.name.startswith("test_"):
+            continue
+        try:
+            yield ast.parse(file.read_bytes())
+        except (SyntaxError, ValueError, RecursionError):
+            continue  # the tests said what is wrong with it
+
+
+def _constant(node: ast.expr | None) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int) and not isinstance(node.value, bool):
+        return str(node.value)[:50] if isinstance(node.value, int) else node.value
+    return ""
+
+
+def _bibtex(about: Mapping[str, Any], folder: Path) -> str | None:
+    said = about.get("bibtex")
+    if isinstance(said, str) and said:
+        return said
+    found = bibtex_entries(folder)
+    return found[0] if len(found) == 1 else None
+
+
+def _part(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = mapping.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _typed(value: Any, cls: type) -> Any:
+    if cls is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, bool) and cls is not bool:
+        return None
+    return value if isinstance(value, cls) else None
+
+
+def _fitting(model: type[VisionModel] | type[Benchmark], name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return json_value(value)
+    limit = getattr(model._meta.get_field(name), "max_length", None)
+    if name == "source" and (not value.startswith(("https://", "http://")) or (limit and len(value) > limit)):
+        return None
+    return text(value, limit)
+
+
+def _known(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in details.items() if value not in (None, "", [])}
+
+
+_MODEL_REGISTRY, _BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
+
+
+class DescribedPlugin:
+    """What is read of a plugin before the transaction.
+
+    Attributes
+    ----------
+    kind, name : str
+        The plugin's.
+    code : str
+        Hash of its files.
+    keys : list of (str, str)
+        Registries and identifiers.
+    values : dict
+        Registry and identifier → attributes of the row.
+    facts : dict
+        Identifier → what its source says.
+    texts : set of str
+        All texts in its source.
+    """
+
+    def __init__(self, plugin: Mapping[str, Any], folder: Path, about: Mapping[str, Any]) -> None:
+        self.kind, self.name = plugin["kind"], plugin["name"]
+        self.code = plugin_hash(folder)
+        self.keys = [(one["registry"], one["key"]) for one in plugin["registrations"]]
+        readers = {_MODEL_REGISTRY: model_attributes, _BENCHMARK_REGISTRY: benchmark_attributes}
+        self.values = {
+            (registry, key): readers[registry](_dictionary(about.get(key)), folder)
+            for registry, key in self.keys
+            if registry in readers
+        }
+        self.facts = benchmark_facts(folder) if self.kind == PluginKind.BENCHMARKS else {}
+        self.texts = source_strings(folder)
+
+
+def describe_plugins(revision: Revision, root: Path, said: Mapping[str, Any]) -> list[DescribedPlugin]:
+    """Read the plugins of a revision.
+
+    Parameters
+    ----------
+    revision : Revision
+        Of which.
+    root : pathlib.Path
+        Where it is unpacked.
+    said : mapping
+        Plugin → identifier → what it said of itself in the cage.
+    """
+    found = []
+    for plugin in revision.plugins:
+        path = f"{plugin['kind']}/{plugin['name']}"
+        found.append(DescribedPlugin(plugin, root / path, _dictionary(said.get(path))))
+    return found
+
+
+def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_files: bool) -> None:
+    """Make a revision's plugins live, with rows for its models and benchmarks.
+
+    Parameters
+    ----------
+    revision : Revision
+        That goes live.
+    plugins : list of Described
+        Its plugins.
+    private_files : bool
+        Whether it names files that are private uploads.
+
+    Raises
+    ------
+    UserError
+        If somebody else has a name; names were looked up before, in the same transaction.
+    """
+    owner, now = revision.submission.owner, timezone.now()
+    withheld = private_files or _names_private(set().union(*(plugin.texts for plugin in plugins)))
+    means = nodes().ids if any(plugin.kind == PluginKind.BENCHMARKS for plugin in plugins) else {}
+    for plugin in plugins:
+        identifiers = sorted({key for _registry, key in plugin.keys})
+        values = {"revision": revision, "identifiers": identifiers, "code": plugin.code, "published": now}
+        row, new = Plugin.objects.get_or_create(
+            kind=plugin.kind, name=plugin.name, defaults={**values, "owner": owner}
+        )  # fmt: skip
+        if not new:
+            if owner is None or row.owner_id != owner.pk:
+                raise UserError(f"{row} is somebody else's", remedy="rename the folder")
+            for name, value in values.items():
+                setattr(row, name, value)
+            row.save()
+        for registry, key in plugin.keys:
+            if registry == _MODEL_REGISTRY:
+                _write_model(revision, plugin, key)
+            elif registry == _BENCHMARK_REGISTRY:
+                _write_benchmark(revision, plugin, key, means, withheld=withheld)
+
+
+def _write_model(revision: Revision, plugin: DescribedPlugin, key: str) -> None:
+    submission = revision.submission
+    row = VisionModel.objects.filter(identifier=key).first() or VisionModel(
+        identifier=key, owner=submission.owner, visibility=submission.visibility
+    )
+    fill_in(row, {**plugin.values[_MODEL_REGISTRY, key], "plugin": plugin.name})
+    row.plugin, row.runnable = plugin.name, True
+    if submission.visibility == Visibility.PRIVATE:
+        row.visibility = Visibility.PRIVATE
+    row.save()
+
+
+def _write_benchmark(
+    revision: Revision, plugin: DescribedPlugin, key: str, means: Mapping[str, int], *, withheld: bool
+) -> None:
+    owner = revision.submission.owner
+    row = Benchmark.objects.filter(identifier=key).first()
+    if row is None:
+        row = Benchmark(identifier=key, owner=owner, access=Visibility.PUBLIC)
+        row.credit = owner.public_name[:500] if owner is not None else ""
+    elif row.is_mean:
+        raise UserError(f"{key} is a mean of the leaderboard's tree", remedy="give the benchmark another identifier")
+    facts = plugin.facts.get(key) or plugin.facts.get("") or BenchmarkFacts()
+    place = placement(key, means, parent=facts.parent, version=facts.version)
+    values = {**plugin.values[_BENCHMARK_REGISTRY, key], "plugin": plugin.name}
+    if row.pk is None or facts.parent:
+        values |= {"parent_id": place.parent_id, "in_tree": place.in_tree}
+    access = values.pop("access", None)
+    fill_in(row, values)
+    row.plugin = plugin.name
+    if facts.version:
+        row.version = facts.version[:50]  # scores of another version count no more
+    if withheld or access == Visibility.PRIVATE:
+        row.access = Visibility.PRIVATE
+    row.save()
+    if row.version:
+        BenchmarkVersion.objects.get_or_create(benchmark=row, version=row.version, defaults={"since": timezone.now()})
+
+
+def _names_private(texts: set[str]) -> bool:
+    """Whether a text is the name of a private upload."""
+    private = Upload.objects.filter(visibility=Visibility.PRIVATE, state=Upload.State.ACCEPTED)
+    some = sorted(text for text in texts if 0 < len(text) <= 200)
+    return any(
+        private.filter(Q(identifier__in=some[at : at + 400]) | Q(assembly_identifier__in=some[at : at + 400])).exists()
+        for at in range(0, len(some), 400)
+    )
+
+
+def _dictionary(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def publish(claim: Claim) -> Outcome | None:
+    """Do the step.
+
+    Parameters
+    ----------
+    claim : Claim
+        Of the step.
+    """
+    from brainscore_web.scoring.services import plan_for
+
+    revision = claim.step.revision
+    results = dict(Step.objects.filter(revision=revision).values_list("kind", "result"))
+    plugins = describe_plugins(revision, unpacked(revision), results[Step.Kind.TEST].get("about", {}))
+    folder_with(revision)  # where there is no room for it, it does not go live
+    private = any(one["private"] for one in results[Step.Kind.CHECK].get("files", ()))
+    with writing_alone():  # locks in the order of who ingests
+        submission = lock_submission(revision.submission_id)
+        if not claim.mine().exists():
+            return None
+        steps = dict(Step.objects.filter(revision=revision).values_list("kind", "state"))
+        change = change_after(Event.PASSED, submission.state, steps, kind="publish")
+        if change is None:
+            return None
+        revision.submission = submission
+        _require_names(revision, submission)
+        try:
+            write_rows(revision, plugins, private_files=private)
+        except UserError as error:
+            raise StepFailed(error.message, findings=[*revision.findings]) from error
+        shown.bump()
+        apply_change(revision, submission, change)
+        planned = plan_for(submission)
+        Step.objects.filter(revision=revision, kind=Step.Kind.PUBLISH).update(
+            reason="", internal="", result={"planned": planned}
+        )
+        key = submission.pk
+        transaction.on_commit(lambda: scoring_ended(key), robust=True)  # where nothing was planned
+    return None
+
+
+def _require_names(revision: Revision, submission: Submission) -> None:
+    """Somebody else may have published under one of its names meanwhile."""
+    package = package_of(revision)
+    found = [
+        *examine(package, taken=holders(package, owner=submission.owner, submission=submission)),
+        *clashes(package, owner=submission.owner, submission=submission),
+    ]
+    errors = [one for one in found if one.severity == "error"]
+    if errors:
+        raise StepFailed(_publication_error(errors), findings=[*revision.findings, *(one.as_dict() for one in errors)])
+
+
+def _publication_error(errors: list[Finding]) -> str:
+    return f"it can no longer be published: {errors[0].message}"

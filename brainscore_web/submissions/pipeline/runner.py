@@ -1,0 +1,256 @@
+"""Runs the steps of submissions, records their outcomes, and resumes interrupted ones."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from brainscore_core.files import remove_abandoned_folders
+from brainscore_core.scoring.subjects.cage import FOLDERS as CAGE_FOLDERS
+from brainscore_web.leaderboard.clean import json_value
+from brainscore_web.submissions.models import Step, Submission
+from brainscore_web.submissions.notifications import notify_administrators, notify_changes_needed, notify_gave_up
+from brainscore_web.submissions.pipeline.states import Event, change_after
+from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS
+from brainscore_web.submissions.pipeline.transitions import apply_change, lock_submission
+from brainscore_web.submissions.steps import (
+    MAX_ATTEMPTS,
+    Claim,
+    Outcome,
+    StepFailed,
+    StepPostponed,
+    claim_next_step,
+    due_steps,
+    stale_steps,
+)
+from brainscore_web.uploads.storage import StorageFailure
+
+__all__ = ["remove_leftovers", "run_next_step", "sweep"]
+
+_log = logging.getLogger(__name__)
+_PAUSE = timedelta(seconds=30)
+_LONGEST_PAUSE = timedelta(minutes=30)
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_GAVE_UP = "the site could not do this; its keepers were told. You can try it again later."
+
+
+def run_next_step(only: int | None = None) -> bool:
+    """Do the step that is next, or this very one.
+
+    Parameters
+    ----------
+    only : int, optional
+        Primary key of a step.
+
+    Returns
+    -------
+    bool
+        Whether there was one.
+    """
+    claim = claim_next_step(only)
+    if claim is None:
+        return False
+    if due_steps().exists():
+        from brainscore_web.submissions.tasks import wake_for_steps
+
+        wake_for_steps()  # somebody else can begin with the next one meanwhile; or this process does it afterwards
+    step = claim.step
+    if step.attempts > MAX_ATTEMPTS:
+        _give_up(claim, "its worker ended in the midst each time")
+        return True
+    try:
+        with claim.alive():
+            outcome = _step_functions()[step.kind](claim)
+        if outcome is not None:  # else the step ended itself
+            _record_outcome(claim, outcome)
+    except StepFailed as failed:
+        _record_outcome(claim, failed.outcome)
+    except StepPostponed as later:
+        _postpone(claim, later)
+    except (StorageFailure, OSError) as error:
+        _log.error("Step %s cannot be done now: %s", step.pk, error)
+        full = isinstance(error, OSError) and error.errno in _DISK_FULL
+        _retry_later(
+            claim, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
+        )
+    except Exception as error:  # noqa: BLE001 # it is logged, and tried again
+        _log.exception("Step %s cannot be done", step.pk)
+        _retry_later(claim, f"{type(error).__name__}: {error}", "an error of the site")
+    return True
+
+
+def _step_functions() -> Mapping[str, Callable[[Claim], Outcome | None]]:
+    from brainscore_web.submissions.pipeline.checking import check
+    from brainscore_web.submissions.pipeline.publishing import publish
+    from brainscore_web.submissions.pipeline.testing import run_tests
+
+    return {"check": check, "test": run_tests, "publish": publish}
+
+
+def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
+    """Write how a step ended, if it is still this process's; with it, what comes next, and the letter."""
+    step = claim.step
+    with transaction.atomic():
+        try:
+            submission = lock_submission(step.revision.submission_id)
+        except Submission.DoesNotExist:  # its submitter has left
+            return False
+        if not claim.mine().exists():
+            return False
+        steps = dict(Step.objects.filter(revision=step.revision).values_list("kind", "state"))
+        event = Event.PASSED if outcome.passed else Event.FAILED
+        change = change_after(event, submission.state, steps, kind=step.kind, review=step.revision.needs_review)
+        if change is None:
+            claim.mine().update(state=Step.State.CANCELLED, claim="", claimed=None, ended=timezone.now())
+            return False
+        if outcome.findings is not None:
+            step.revision.findings = json_value(list(map(dict, outcome.findings)))
+            step.revision.save(update_fields=["findings"])
+        # what comes out of the cage may hold what PostgreSQL cannot keep
+        said = {name: json_value(getattr(outcome, name)) for name in ("reason", "internal", "log")}
+        said["result"] = json_value(dict(outcome.result))
+        apply_change(step.revision, submission, change, {step.kind: said})
+        if change.state == Submission.State.REVIEW:
+            from brainscore_web.submissions.notifications import notify_review_needed
+
+            notify_review_needed(step.revision)
+        elif change.state == Submission.State.CHANGES:
+            (notify_gave_up if outcome.gave_up else notify_changes_needed)(submission, step, outcome)
+            if outcome.gave_up:
+                notify_administrators(f"{submission}: {step.get_kind_display().lower()} failed", outcome.internal)
+    return True
+
+
+def _postpone(claim: Claim, later: StepPostponed) -> None:
+    """Wait: what the site lacks is no attempt of this step."""
+    now = timezone.now()
+    with transaction.atomic():
+        mended = claim.mine().update(
+            state=Step.State.WAITING,
+            claim="",
+            claimed=None,
+            due=now + later.pause,
+            attempts=F("attempts") - 1,
+            reason=later.reason,
+            internal=later.internal,
+        )
+        if mended:
+            notify_administrators(later.reason, later.internal)
+
+
+def _retry_later(claim: Claim, internal: str, why: str) -> None:
+    """Try it again after a while; after some attempts, give up."""
+    attempts = claim.step.attempts
+    if attempts >= MAX_ATTEMPTS:
+        _give_up(claim, internal)
+        return
+    pause = min(_PAUSE * 4 ** (attempts - 1), _LONGEST_PAUSE)
+    claim.mine().update(
+        state=Step.State.WAITING,
+        claim="",
+        claimed=None,
+        due=timezone.now() + pause,
+        reason=f"{why}: it is tried again",
+        internal=internal,
+    )
+
+
+def _give_up(claim: Claim, internal: str) -> None:
+    _record_outcome(claim, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=claim.step.log))
+
+
+_REMOVAL_INTERVAL = 600.0  # seconds
+_removal_lock = threading.Lock()
+_last_removal = 0.0
+
+
+def sweep() -> int:
+    """Go on with what was left behind: to be called every few seconds, by any number of processes.
+
+    Steps of processes that fell silent are due again, somebody is woken up for what is due, letters leave,
+    submissions whose pairs have all ended are closed, and now and then what nobody needs any more is removed.
+
+    Returns
+    -------
+    int
+        How many steps and letters there were to do something about.
+    """
+    from brainscore_web.jobs.outbox import send_due_emails
+    from brainscore_web.submissions.tasks import wake_for_steps
+    from brainscore_web.uploads.checking import pending
+    from brainscore_web.uploads.tasks import wake_for_uploads
+
+    done = _release_stale_steps()
+    waiting = due_steps().count()
+    if waiting:
+        wake_for_steps()
+    if pending().exists():
+        wake_for_uploads()
+    _close_scored()
+    _withdraw_abandoned()
+    done += send_due_emails()
+    _remove_unused()
+    return done + waiting
+
+
+def remove_leftovers() -> int:
+    """Remove temporary folders of tests and cages whose process was killed; say how many there were."""
+    return sum(remove_abandoned_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
+
+
+def _release_stale_steps() -> int:
+    """Let steps of processes that fell silent be done again."""
+    now, freed = timezone.now(), 0
+    for key, word in stale_steps().order_by("pk").values_list("pk", "claim"):
+        # `stale` again: its process may have come back to life meanwhile
+        freed += (
+            stale_steps()
+            .filter(pk=key, claim=word)
+            .update(
+                state=Step.State.WAITING, claim="", claimed=None, due=now, internal="the worker that did it fell silent"
+            )
+        )
+    return freed
+
+
+def _close_scored() -> None:
+    """Close what nobody closed, because its last worker was killed at the wrong moment."""
+    from brainscore_web.submissions.pipeline.transitions import scoring_ended
+
+    for key in Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True):
+        scoring_ended(key)
+
+
+def _withdraw_abandoned() -> None:
+    """Of who has left the site, what is live stays, and nothing else becomes live."""
+    from brainscore_web.submissions.pipeline.transitions import withdraw_abandoned
+
+    state = Submission.State
+    unended = (state.QUEUED, state.CHANGES, state.REVIEW, state.PUBLISHING)
+    for key in Submission.objects.filter(owner=None, state__in=unended).values_list("pk", flat=True):
+        withdraw_abandoned(key)
+
+
+def _remove_unused() -> None:
+    global _last_removal
+    from brainscore_web.jobs.queue import delete_old_tasks
+    from brainscore_web.submissions.plugin_folders import delete_unused_folders
+
+    with _removal_lock:
+        if time.monotonic() - _last_removal < _REMOVAL_INTERVAL and _last_removal:
+            return
+        _last_removal = time.monotonic()
+    with transaction.atomic():
+        delete_old_tasks()
+    try:
+        delete_unused_folders()
+    except OSError as error:
+        _log.warning("What is not needed any more could not be removed: %s", error)

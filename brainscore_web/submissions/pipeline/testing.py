@@ -1,0 +1,375 @@
+"""The test step: run the plugins' tests and checks in a sandbox with public data only.
+
+Reports from the sandbox are written by code that nobody has reviewed, so they are parsed defensively.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+from django.conf import settings
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
+from brainscore_core.plugins.environments import Environment, RequirementsError
+from brainscore_core.scoring.subjects.cage import Cage, Ended, run_in_cage
+from brainscore_web.submissions import check_process
+from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
+from brainscore_web.submissions.models import Revision, Step
+from brainscore_web.submissions.pipeline.checking import environment_for
+from brainscore_web.submissions.plugin_folders import folder_shown_to
+from brainscore_web.submissions.steps import Claim, Outcome, StepFailed, StepLog, StepPostponed
+
+__all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests"]
+
+_LONGEST = 8_000_000  # bytes; read into memory it takes thirty times as much
+_KEPT = 200
+_TEXT = 2000
+_PRIVATE = "data that are not public"  # as the plugin of pytest says
+
+
+class Report(NamedTuple):
+    """What became of a plugin's tests."""
+
+    passed: int
+    skipped: int
+    private: int
+    failures: list[dict[str, str]]
+
+
+@dataclass
+class Tally:
+    """What became of all tests and checks."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    private: int = 0
+    failures: list[dict[str, str]] = field(default_factory=list)
+    checks: list[dict[str, str]] = field(default_factory=list)
+    about: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add_tests(self, plugin: str, report: Report | None, ended: Ended) -> None:
+        """Count the tests of a plugin."""
+        if report is not None:
+            self.passed += report.passed
+            self.skipped += report.skipped
+            self.private += report.private
+            self._fail(*report.failures)
+        if ended.cause not in ("", "exit") or report is None:
+            self._fail({"name": f"tests of {plugin}", "message": ended.message or "they left no report"})
+        elif ended.status not in (0, 5) and not report.failures:  # 5: all of them were left out
+            self._fail({"name": f"tests of {plugin}", "message": ended.message})
+
+    def add_checks(self, plugin: str, answer: dict[str, Any] | None, ended: Ended) -> None:
+        """Count the checks of a plugin, and keep what it says about itself."""
+        if answer is None or ended.cause:
+            self._fail({"name": f"checks of {plugin}", "message": ended.message or "they left no answer"})
+            return
+        if answer["error"]:
+            self._fail({"name": f"checks of {plugin}", "message": answer["error"]})
+        for check in answer["checks"]:
+            name = f"{check['subject']}: {check['name']}"
+            if check["result"] == "failed":
+                self._fail({"name": name, "message": f"{check['explanation']} {check['remedy']}".strip()})
+            if len(self.checks) < _KEPT:
+                self.checks.append(
+                    {
+                        "plugin": plugin,
+                        "kind": check["kind"],
+                        "name": name,
+                        "result": check["result"],
+                        "message": check["explanation"],
+                    }
+                )
+        if len(self.about) < _KEPT:
+            self.about[plugin] = answer["about"]
+
+    def problems(self) -> int:
+        """How many tests and checks failed."""
+        return self.failed
+
+    def in_words(self) -> str:
+        """Why the step failed; empty where it did not."""
+        if not self.failed:
+            return ""
+        return f"{self.failed} {'tests or checks' if self.failed > 1 else 'test or check'} failed"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "passed": self.passed,
+            "failed": self.failed,
+            "skipped": self.skipped,
+            "skipped_private": self.private,
+            "failures": self.failures,
+            "checks": self.checks,
+            "about": self.about,
+        }
+
+    def _fail(self, *failures: dict[str, str]) -> None:
+        self.failed += len(failures)
+        room = max(_KEPT - len(self.failures), 0)
+        self.failures += [{name: _short_text(text) for name, text in one.items()} for one in failures[:room]]
+
+
+def read_test_report(file: Path) -> Report | None:
+    """Read the report of pytest; None where there is none that can be read."""
+    content = _read_report(file)
+    if content is None:
+        return None
+    try:
+        text = content.decode()  # given as text, no declaration turns it into another encoding
+        if "\0" in text or "<!DOCTYPE" in text or "<!ENTITY" in text:
+            return None
+        root = ElementTree.fromstring(text)  # noqa: S314 - without definitions there is nothing to unfold
+    except (ElementTree.ParseError, ValueError):
+        return None
+    passed = skipped = private = 0
+    failures = []
+    for case in root.iter("testcase"):
+        name = f"{case.get('classname', '')}::{case.get('name', '')}".removeprefix("::")
+        wrong = [one for one in case if one.tag in ("failure", "error")]
+        left = next((one for one in case if one.tag == "skipped"), None)
+        if wrong:
+            failures.append({"name": name, "message": wrong[0].get("message") or "failed"})
+        elif left is not None and left.get("type") != "pytest.xfail":
+            skipped += 1
+            private += _PRIVATE in (left.get("message") or "")
+        else:
+            passed += 1
+    return Report(passed, skipped, private, failures)
+
+
+def read_check_report(file: Path) -> dict[str, Any] | None:
+    """Read what `in_the_cage` wrote; None where it is something else."""
+    content = _read_report(file)
+    try:
+        answer = json.loads(content or b"")
+        checks = [
+            {name: _short_text(check[name]) for name in ("kind", "subject", "name", "result", "explanation", "remedy")}
+            for check in answer["checks"]
+        ]
+        about = {_short_text(name): dict(entry) for name, entry in answer["about"].items()}
+        return {"checks": checks, "about": _storable(about), "error": _short_text(answer["error"])}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _read_report(file: Path) -> bytes | None:
+    """Content of a regular file that is not too long; no link is followed."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LONGEST:
+            return None
+        return stream.read(_LONGEST)
+
+
+def _short_text(text: Any) -> str:
+    if not isinstance(text, str):
+        raise TypeError(type(text).__name__)
+    plain = text.replace("\0", "").encode(errors="replace").decode()
+    return plain if len(plain) <= _TEXT else f"{plain[:_TEXT]}…"
+
+
+def _storable(value: Any, depth: int = 6) -> Any:
+    """Values as every database keeps them; what is too deep, long or large is left out."""
+    if isinstance(value, str):
+        return value.replace("\0", "").encode(errors="replace").decode()[:20_000]
+    if isinstance(value, dict) and depth:
+        return {_short_text(name): _storable(one, depth - 1) for name, one in list(value.items())[:_KEPT]}
+    if isinstance(value, list) and depth:
+        return [_storable(one, depth - 1) for one in value[:_KEPT]]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else None
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    return None
+
+
+TEST_FOLDERS = "brainscore-test-"
+"""What the names of temporary folders begin with."""
+
+_NOT_NOW = "the site cannot run tests at the moment"
+_SECONDS = 3600.0  # of a plugin's tests, and of its checks
+_PROCESSES = 256
+_OUTPUT = 16 << 20  # bytes
+_ORDER = ("data", "metrics", "models", "benchmarks")
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What the cage of a submission shows, besides the platform."""
+
+    plugins: Path
+    mirror: Path
+    files: tuple[Path, ...]
+    answers: Path
+
+
+@dataclass
+class _Run:
+    """One step as it goes on."""
+
+    claim: Claim
+    log: StepLog
+    shown: _Inputs
+    tally: Tally = field(default_factory=Tally)
+
+
+def run_tests(claim: Claim) -> Outcome | None:
+    """Do the step.
+
+    Parameters
+    ----------
+    claim : Claim
+        Of the step.
+    """
+    _require_sandbox()
+    revision = claim.step.revision
+    with _prepared_inputs(revision) as shown:
+        run = _Run(claim, StepLog(claim), shown)
+        for plugin in sorted(revision.plugins, key=lambda one: (_ORDER.index(one["kind"]), one["name"])):
+            _plugin(run, plugin["kind"], plugin["name"])
+            if claim.lost():
+                return None
+    tally = run.tally
+    return Outcome(passed=not tally.problems(), reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
+
+
+def _require_sandbox() -> None:
+    """Nothing is left out because the site lacks something: the step waits."""
+    from brainscore_web.scoring.sandbox import sandbox_problem
+
+    if missing := sandbox_problem():
+        raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
+    if importlib.util.find_spec("pytest") is None:
+        raise StepPostponed(_NOT_NOW, internal="pytest is not installed: pip install 'brainscore[test]'")
+
+
+@contextmanager
+def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
+    """Folders and files for the cage; of the files that the code names, those that everybody may have."""
+    result = Step.objects.get(revision=revision, kind=Step.Kind.CHECK).result
+    public = {
+        (one["url"], one["sha1"], one["sha256"])
+        for one in result.get("files", ())
+        if one["verified"] and not one["private"]
+    }
+    with temporary_folder(TEST_FOLDERS) as place:
+        mirror, answers = place / "mirror", place / "answers"
+        for folder in (place, mirror, answers):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o755)  # the cage's user is another
+        files = []
+        for declared, path in available_files(package_of(revision)):
+            if (declared.url, declared.sha1 or "", declared.sha256 or "") in public:
+                _link_into_mirror(mirror, fetch_request(declared).address, path)
+                files.append(path)
+        yield _Inputs(folder_shown_to(revision), mirror, tuple(dict.fromkeys(files)), answers)
+
+
+def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
+    """Lay a link to a file where the library looks for the address."""
+    from urllib.parse import unquote, urlsplit
+
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2].lower()
+    names = [unquote(name) for name in parts.path.split("/") if name]
+    if parts.query and names:
+        names[-1] = f"{names[-1]}?{parts.query}"
+    # this process writes outside of any cage: no part may lead elsewhere
+    if not names or any(one in ("", ".", "..") or "/" in one or "\0" in one for one in (host, *names)):
+        return
+    place = mirror.joinpath(host, *names)
+    with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):  # one address is a folder of another
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(path)
+
+
+def _plugin(run: _Run, kind: str, name: str) -> None:
+    """Run the tests of one plugin, then its checks."""
+    folder = run.shown.plugins / kind / name
+    try:
+        environment = environment_for(folder, say=run.log.say)
+    except RequirementsError as error:  # it could be met in the step before
+        raise StepFailed(error.message, log=run.log.text) from error
+    try:
+        answer = run.shown.answers / f"{kind}-{name}"
+        answer.mkdir(mode=0o755)
+        files = sorted(map(str, {*folder.rglob("test.py"), *folder.rglob("test_*.py")}))
+        if files:
+            run.log.say(f"Tests of {kind}/{name}")
+            options = ["--import-mode=importlib", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", "-c"]
+            report = _empty_file(answer / "tests.xml")
+            command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short", f"--junitxml={report}", *files]
+            ended = _run_in_sandbox(run, environment, report, command)
+            run.tally.add_tests(f"{kind}/{name}", read_test_report(report), ended)
+        else:
+            run.log.say(f"{kind}/{name} has no tests")
+        run.log.say(f"Checks of {kind}/{name}")
+        report = _empty_file(answer / "checks.json")
+        command = [check_process.__file__, kind, str(folder), str(report)]
+        ended = _run_in_sandbox(run, environment, report, command)
+        run.tally.add_checks(f"{kind}/{name}", read_check_report(report), ended)
+    finally:
+        environment.release()
+
+
+def _empty_file(file: Path) -> Path:
+    file.touch(mode=0o644)
+    return file
+
+
+def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments: list[str]) -> Any:
+    shown, memory = run.shown, int(settings.UPLOADS["memory"])
+    own = [environment.folder, *environment.mounts] if environment.folder.is_dir() else [*environment.mounts]
+    cage = Cage(
+        folders=[shown.plugins, shown.mirror, *(path for path in own if path.is_dir())],
+        files=[*shown.files, Path(check_process.__file__)],
+        writable=[report],
+        environment={
+            "BRAINSCORE_PLUGINS": str(shown.plugins),
+            "BRAINSCORE_MIRROR": str(shown.mirror),
+            "BRAINSCORE_MAX_MEMORY": str(memory // 2),
+        },
+        memory=memory,
+        processes=_PROCESSES,
+        scratch=memory // 2,
+    )
+
+    def stopped() -> bool:
+        run.log.flush()
+        return run.claim.lost()
+
+    try:
+        ended = run_in_cage(
+            [str(environment.python or sys.executable), "-P", *arguments],
+            cage,
+            timeout=_SECONDS,
+            max_output=_OUTPUT,
+            on_output=run.log.add,
+            stopped=stopped,
+        )
+    except UserError as error:
+        raise StepPostponed(_NOT_NOW, internal=str(error)) from error
+    if ended.message:
+        run.log.say(f"It {ended.message}")
+    return ended

@@ -1,0 +1,197 @@
+"""Verdicts of reviewers: who may give which verdict when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.models import (
+    ASPECTS,
+    Comment,
+    Review,
+    Revision,
+    Step,
+    Submission,
+    reviews_submissions,
+)
+from brainscore_web.submissions.notifications import notify_verdict
+from brainscore_web.submissions.review.assignments import reviewer_key
+
+__all__ = ["ReviewCase", "VerdictRefused", "is_own", "record_verdict", "refusal", "review_case"]
+
+_V = Review.Verdict
+_S = Submission.State
+_AUTOMATIC = ("check", "test")
+_EARLY = (_S.QUEUED, _S.CHANGES, _S.REVIEW)
+
+
+class VerdictRefused(UserError):
+    """A verdict that cannot be given; ``late`` where something happened meanwhile."""
+
+    def __init__(self, message: str, remedy: str, *, late: bool = False) -> None:
+        super().__init__(message, remedy)
+        self.late = late
+
+
+@dataclass(frozen=True)
+class ReviewCase:
+    """What counts for whether a verdict may be given.
+
+    Attributes
+    ----------
+    state : str
+        Of the submission.
+    words : str
+        The state in words.
+    newer : int
+        Number of the newest revision if that is another one, else 0.
+    own : bool
+        Whether it is the reviewer's own.
+    unpassed : tuple of str
+        Automatic steps that have not passed.
+    open : int
+        Comments that nobody resolved.
+    holder : str
+        Who else said that they review it.
+    by : str
+        Who gave the last verdict on this revision, and which.
+    """
+
+    state: str
+    words: str = ""
+    newer: int = 0
+    own: bool = False
+    unpassed: tuple[str, ...] = ()
+    open: int = 0
+    holder: str = ""
+    by: str = ""
+
+
+def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: str) -> VerdictRefused | None:
+    """Why a verdict cannot be given; None if it can.
+
+    Parameters
+    ----------
+    case : Case
+        How it stands.
+    verdict : str
+        One of `Review.Verdict`.
+    aspects : mapping
+        ``{aspect: {"fine": True | False | None, "note": ""}}``; those that were not judged are missing.
+    text : str
+        What is said besides.
+    """
+    if case.own:
+        return VerdictRefused("this is your own submission", "another reviewer has to look at it")
+    if case.newer:
+        return VerdictRefused(
+            f"revision {case.newer} came in meanwhile", "look at that one: only the newest is judged", late=True
+        )
+    if case.state not in (_EARLY if verdict == _V.REJECTED else (_S.REVIEW,)):
+        why = f"{case.by}; it is {case.words}" if case.by else f"it is {case.words}"
+        return VerdictRefused(why, "nothing was changed; load the page again to see how it stands", late=True)
+    if case.holder:
+        return VerdictRefused(f"{case.holder} reviews it", "take it over first, or leave it to them", late=True)
+    if verdict == _V.APPROVED:
+        return _not_approvable(case, aspects)
+    if verdict == _V.CHANGES and not text and not case.open:
+        return VerdictRefused("it is not said what is to change", "write it, or comment on the lines that it is about")
+    if verdict == _V.REJECTED and not text:
+        return VerdictRefused("it is not said why", "write why it is rejected")
+    return None
+
+
+def record_verdict(
+    revision: Revision, reviewer: User, verdict: str, *, aspects: Mapping[str, Any], text: str
+) -> Review:
+    """Give a verdict; the other side is told in the same transaction.
+
+    Parameters
+    ----------
+    revision : Revision
+        What was looked at.
+    reviewer : User
+        Who looked.
+    verdict : str
+        One of `Review.Verdict`.
+    aspects : mapping
+        As for `refusal`.
+    text : str
+        As for `refusal`.
+
+    Raises
+    ------
+    Refused
+        If it cannot be given; nothing has changed then.
+    """
+    from brainscore_web.submissions.review.checklist import checklist_of
+
+    text = text.strip()
+    with transaction.atomic():
+        submission = Submission.objects.select_for_update(of=("self",)).get(pk=revision.submission_id)
+        why = refusal(review_case(submission, revision, reviewer), verdict, aspects, text)
+        if why is not None:
+            raise why
+        revision.submission = submission
+        review = Review.objects.create(
+            revision=revision,
+            reviewer=reviewer,
+            verdict=verdict,
+            aspects=dict(aspects),
+            checklist=[item.as_dict() for item in checklist_of(revision, reviewer)],
+            text=text,
+        )
+        {
+            _V.APPROVED: pipeline.approve,
+            _V.CHANGES: pipeline.request_changes,
+            _V.REJECTED: pipeline.reject,
+        }[_V(verdict)](revision, review)
+        notify_verdict(review)
+    return review
+
+
+def review_case(submission: Submission, revision: Revision, reviewer: User) -> ReviewCase:
+    """How a revision stands for a reviewer."""
+    newest = submission.revisions.order_by("-number").values_list("number", flat=True)[0]
+    steps = {step.kind: step for step in revision.steps.defer("log")}
+    review = steps.get("review")
+    key = reviewer_key(review.result) if review else None
+    holder = User.objects.filter(pk=key, is_active=True).first() if key and key != reviewer.pk else None
+    last = revision.reviews.select_related("reviewer").order_by("-created", "-pk").first()
+    return ReviewCase(
+        state=submission.state,
+        words=submission.get_state_display(),
+        newer=newest if newest != revision.number else 0,
+        own=is_own(submission, reviewer),
+        unpassed=tuple(
+            Step.Kind(kind).label.lower()
+            for kind in _AUTOMATIC
+            if kind not in steps or steps[kind].state != Step.State.PASSED
+        ),
+        open=Comment.objects.filter(revision__submission=submission, resolved=None).count(),
+        holder=str(holder) if holder is not None and reviews_submissions(holder) else "",
+        by=f"{last.reviewer or 'somebody who left'} said “{last.get_verdict_display()}”" if last else "",
+    )
+
+
+def is_own(submission: Submission, user: User) -> bool:
+    """Whether it is somebody's own: they own it, or sent a revision of it."""
+    return submission.owner_id == user.pk or submission.revisions.filter(by=user).exists()
+
+
+def _not_approvable(case: ReviewCase, aspects: Mapping[str, Any]) -> VerdictRefused | None:
+    if case.unpassed:
+        return VerdictRefused(f"it was not {' and '.join(case.unpassed)} with success", "ask for changes instead")
+    missing = [label for name, label in ASPECTS.items() if name not in aspects]
+    if missing:
+        return VerdictRefused(f"not judged: {', '.join(missing)}", "say of each whether it is fine or does not apply")
+    wrong = [label for name, label in ASPECTS.items() if aspects[name].get("fine") is False]
+    if wrong:
+        return VerdictRefused(f"not fine: {', '.join(wrong)}", "ask for changes instead, or judge it anew")
+    return None

@@ -1,0 +1,256 @@
+"""Static analysis of submitted plugins for the checklist, and the uploads that their code names."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Q
+
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions.models import Revision
+from brainscore_web.submissions.source_code import FileText
+from brainscore_web.uploads.models import Upload, UploadedFile
+
+__all__ = ["Call", "DataSet", "PluginCode", "Test", "named_uploads", "read_plugin"]
+
+_HASH = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
+_VERSION = re.compile(r"version_id\s*=\s*[\"']([^\"'\n]{1,200})[\"']")
+_MOST_HASHES = 300
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call: of what, with which keywords; literals as their values, the rest as None."""
+
+    name: str
+    path: str
+    line: int
+    keywords: Mapping[str, Any]
+    positional: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test function: what it calls, what it asks of what, whether it checks anything."""
+
+    name: str
+    path: str
+    line: int
+    calls: frozenset[str]
+    attributes: frozenset[str]
+    asserts: bool
+    private: bool
+
+
+@dataclass
+class PluginCode:
+    """What the code of one plugin says."""
+
+    bases: list[tuple[str, str, int]] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    defined: dict[str, tuple[str, int]] = field(default_factory=dict)
+    constants: dict[str, tuple[Any, str, int]] = field(default_factory=dict)
+    tests: list[Test] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    documented: int = 0
+    functions: int = 0
+
+
+def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
+    """Read the Python files of a plugin.
+
+    Parameters
+    ----------
+    folder : str
+        Such as ``'benchmarks/mine/'``.
+    texts : mapping of str to FileText
+        Files of the revision.
+    """
+    found = PluginCode()
+    for path, file in texts.items():
+        if not path.startswith(folder) or not path.endswith(".py"):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of strange escapes in others' strings
+                tree = ast.parse(file.source) if file.source or not file.size else None
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = None
+        if tree is None:
+            found.unread.append(path)
+            continue
+        _read_constants(found, path, tree)
+        if path.rpartition("/")[2].startswith("test"):
+            found.tests += _read_tests(path, tree)
+        else:
+            _read_code(found, path, tree)
+    found.calls = [_with_constants(call, found.constants) for call in found.calls]
+    return found
+
+
+def hashes_of(texts: Mapping[str, FileText]) -> tuple[set[str], set[str]]:
+    """SHA-1s and SHA-256s, and version ids, that stand in Python files."""
+    hashes: set[str] = set()
+    versions: set[str] = set()
+    for path, file in texts.items():
+        if path.endswith(".py") and len(hashes) < _MOST_HASHES and len(versions) < _MOST_HASHES:
+            hashes.update(_HASH.findall(file.source))
+            versions.update(_VERSION.findall(file.source))
+    return set(sorted(hashes)[:_MOST_HASHES]), set(sorted(versions)[:_MOST_HASHES])
+
+
+def _read_constants(found: PluginCode, path: str, tree: ast.Module) -> None:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.constants[target.id] = (node.value.value, path, node.lineno)
+
+
+def _read_code(found: PluginCode, path: str, tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            found.bases += [(_last_name(base), path, node.lineno) for base in node.bases]
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.functions += 1
+            found.documented += ast.get_docstring(node) is not None
+            found.defined.setdefault(node.name, (path, node.lineno))
+        if isinstance(node, ast.Call):
+            keywords = {one.arg: _value(one.value) for one in node.keywords if one.arg}
+            positional = tuple(_value(one) for one in node.args)
+            found.calls.append(Call(_last_name(node.func), path, node.lineno, keywords, positional))
+
+
+def _read_tests(path: str, tree: ast.Module) -> Iterator[Test]:
+    def below(nodes: list[ast.stmt], private: bool) -> Iterator[Test]:
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                yield from below(node.body, private or _marked(node))
+            elif isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+                inner = list(ast.walk(node))
+                calls = frozenset(_last_name(one.func) for one in inner if isinstance(one, ast.Call))
+                yield Test(
+                    node.name,
+                    path,
+                    node.lineno,
+                    calls,
+                    frozenset(one.attr for one in inner if isinstance(one, ast.Attribute)),
+                    any(isinstance(one, ast.Assert) for one in inner) or bool(calls & {"raises", "approx", "check"}),
+                    private or _marked(node),
+                )
+
+    yield from below(tree.body, any("private_access" in ast.dump(node) for node in tree.body if _is_mark(node)))
+
+
+def _is_mark(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and any(
+        isinstance(one, ast.Name) and one.id == "pytestmark" for one in node.targets
+    )
+
+
+def _marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
+    return any("private_access" in ast.dump(one) for one in node.decorator_list)
+
+
+def _with_constants(call: Call, constants: Mapping[str, tuple[Any, str, int]]) -> Call:
+    """Put constants of the plugin's modules in for their names."""
+
+    def put(value: Any) -> Any:
+        return constants.get(value.id, (None,))[0] if isinstance(value, ast.Name) else value
+
+    keywords = {name: put(value) for name, value in call.keywords.items()}
+    return Call(call.name, call.path, call.line, keywords, tuple(put(value) for value in call.positional))
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _last_name(node: ast.expr) -> str:
+    """The last part of a name: ``b`` of ``a.b``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript):
+        return _last_name(node.value)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """An upload that is named, as the reviewer may see it.
+
+    Attributes
+    ----------
+    upload : Upload
+        Which.
+    files : tuple of UploadedFile
+        Those that are named.
+    hidden : bool
+        Whether it is a private one of somebody else than the submitter: nothing but that is shown.
+    opens : bool
+        Whether the reviewer may open its page.
+    facts : mapping
+        What is in it.
+    findings : tuple of mapping
+        What its checks remarked.
+    """
+
+    upload: Upload
+    files: tuple[UploadedFile, ...]
+    hidden: bool
+    opens: bool
+    facts: Mapping[str, Any]
+    findings: tuple[Mapping[str, Any], ...]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it is in storage, checked."""
+        return self.upload.state == Upload.State.ACCEPTED
+
+    @property
+    def private(self) -> bool:
+        """Whether not everybody can load it."""
+        return self.upload.visibility == Visibility.PRIVATE
+
+
+def named_uploads(revision: Revision, texts: Mapping[str, FileText], reader: User) -> list[DataSet]:
+    """Find uploads by the hashes and versions that stand in the code.
+
+    Parameters
+    ----------
+    revision : Revision
+        Whose code.
+    texts : mapping of str to FileText
+        Its files.
+    reader : User
+        Who looks.
+    """
+    hashes, versions = hashes_of(texts)
+    if not hashes and not versions:
+        return []
+    files = UploadedFile.objects.filter(Q(sha1__in=hashes) | Q(sha256__in=hashes) | Q(version_id__in=versions))
+    files = files.select_related("upload__owner").order_by("upload__created", "upload", "kind")
+    named: dict[Any, list[UploadedFile]] = {}
+    for file in files[: _SHOWN * 3]:
+        named.setdefault(file.upload_id, []).append(file)
+    opens = set(Upload.objects.visible_to(reader).filter(pk__in=named).values_list("pk", flat=True))
+    return [_shown_files(rows, revision, rows[0].upload_id in opens) for rows in list(named.values())[:_SHOWN]]
+
+
+def _shown_files(files: list[UploadedFile], revision: Revision, opens: bool) -> DataSet:
+    upload = files[0].upload
+    theirs = upload.owner_id is not None and upload.owner_id == revision.submission.owner_id
+    hidden = upload.visibility == Visibility.PRIVATE and not theirs and not opens
+    facts = {} if hidden else upload.facts
+    return DataSet(upload, tuple(files), hidden, opens, facts, () if hidden else tuple(upload.findings))

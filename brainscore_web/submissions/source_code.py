@@ -1,0 +1,376 @@
+"""Source files of a revision: decoded as text, highlighted, and compared with another revision.
+
+Highlighting runs in a process with limits on time and memory, because some regular expressions of Pygments take minutes
+on hostile input; a file that is not finished in time is shown as plain text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import io
+import json
+import logging
+import subprocess
+import sys
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from django.core.cache import caches
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision
+
+__all__ = [
+    "MAX_CONTENT",
+    "DiffRow",
+    "FileDiff",
+    "FileText",
+    "decoded",
+    "escape_invisible",
+    "file_diffs",
+    "highlighted",
+    "live_files",
+    "previous_revision",
+    "relocated_line",
+    "texts_of",
+]
+
+_LARGEST = 2_000_000
+_LONGEST_LINE = 1_000
+MAX_CONTENT = 200_000
+"""Bytes of a file that are read for people and for the checklist; the archive has all of it."""
+_LEFT_OUT = "not shown: the archive has it"
+
+
+@dataclass(frozen=True)
+class FileText:
+    """A file, as text if it is one.
+
+    Attributes
+    ----------
+    path : str
+        In the archive, such as ``'benchmarks/mine/__init__.py'``.
+    size : int
+        In bytes.
+    lines : tuple of str
+        Its lines, without what nobody sees; empty for other files.
+    note : str
+        Why lines are missing; empty if none are.
+    source : str
+        Its text as it is, for parsers; empty where it was cut.
+    checksum : int
+        CRC-32 of all of it; 0 where it does not come from an archive.
+    """
+
+    path: str
+    size: int
+    lines: tuple[str, ...] = ()
+    note: str = ""
+    source: str = field(default="", repr=False)
+    checksum: int = 0
+
+
+def texts_of(revision: Revision) -> Mapping[str, FileText]:
+    """Files of a revision by path; an archive that cannot be read has none."""
+    found: dict[str, FileText] = {}
+    budget = _LARGEST
+    try:
+        with zipfile.ZipFile(io.BytesIO(bytes(revision.archive))) as packed:
+            for info in sorted(packed.infolist(), key=lambda one: one.filename):
+                if info.is_dir():
+                    continue
+                if budget <= 0:
+                    found[info.filename] = FileText(info.filename, info.file_size, note=_LEFT_OUT, checksum=info.CRC)
+                    continue
+                with packed.open(info) as file:
+                    content = file.read(MAX_CONTENT + 4)
+                budget -= len(content)
+                found[info.filename] = replace(decoded(info.filename, content, info.file_size), checksum=info.CRC)
+    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError):
+        return found  # nothing that this site wrote; what could be read is shown
+    return found
+
+
+def decoded(path: str, content: bytes, size: int | None = None) -> FileText:
+    r"""Bring the beginning of a file to lines.
+
+    Parameters
+    ----------
+    path : str
+        Its name.
+    content : bytes
+        Its beginning, at most a little more than `MAX_CONTENT`.
+    size : int, optional
+        Of all of it; by default that of `content`.
+
+    Examples
+    --------
+    >>> decoded("a.py", b"x = 1\r\ny = '\xe2\x80\xae'\n").lines
+    ('x = 1', "y = '⟨U+202E⟩'")
+    """
+    size = len(content) if size is None else size
+    cut = size > MAX_CONTENT
+    content = content[:MAX_CONTENT]
+    if b"\0" in content:
+        return FileText(path, size, note="not a text")
+    try:
+        text = content.decode("utf-8", errors="strict" if not cut else "ignore")
+    except UnicodeDecodeError:
+        return FileText(path, size, note="not a text in UTF-8")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    note = f"only its beginning is shown: it has {size:,} bytes; the archive has all of it" if cut else ""
+    return FileText(path, size, tuple(escape_invisible(line) for line in lines), note, "" if cut else text)
+
+
+def escape_invisible(text: str) -> str:
+    """Show what is invisible, or turns the direction of text, by its number; cut what is endless."""
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[:_LONGEST_LINE]} … ({len(text) - _LONGEST_LINE:,} more characters)"
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one == "\t" or unicodedata.category(one)[0] not in "CZ" or one == " " else f"⟨U+{ord(one):04X}⟩"
+        for one in text
+    )
+
+
+_LOG = logging.getLogger(__name__)
+_LANGUAGES = {".py": "python", ".json": "json", ".yml": "yaml", ".yaml": "yaml", ".toml": "toml", ".md": "markdown"}
+_MAX_HIGHLIGHTED = 60_000  # characters of a file; longer files stay plain
+_HIGHLIGHT_SECONDS = 2  # of computing, for all files of a page that are not in the cache
+_HIGHLIGHT_TIMEOUT = 10  # seconds until the page is shown without
+_PLAIN = "plain"
+_PROCESS = Path(__file__).with_name("highlighting_process.py")
+
+
+def highlighted(files: Mapping[str, Sequence[str]]) -> dict[str, list[SafeString]]:
+    """Highlight the lines of files.
+
+    Parameters
+    ----------
+    files : mapping of str to sequence of str
+        Path to lines without line ends. The suffix of the path decides the language: Python, JSON, YAML, TOML or
+        Markdown. Everything else, and what takes too long, stays plain.
+
+    Returns
+    -------
+    dict of str to list of SafeString
+        HTML of each line by path.
+    """
+    texts = {path: "\n".join(lines) for path, lines in files.items()}
+    keys = {path: key for path, text in texts.items() if (key := _cache_key(path, text))}
+    cache = caches["highlighting"]
+    results: dict[str, list[str] | str] = cache.get_many(set(keys.values()))
+    missing = {
+        key: [_LANGUAGES[Path(path).suffix.lower()], texts[path]] for path, key in keys.items() if key not in results
+    }
+    if missing:
+        made = _run_highlighter(missing)
+        cache.set_many(made)
+        results |= made
+    return {path: _html_lines(lines, results.get(keys.get(path, ""), _PLAIN)) for path, lines in files.items()}
+
+
+def _cache_key(path: str, text: str) -> str | None:
+    """Name in the cache of a file that can be highlighted."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _LANGUAGES or len(text) > _MAX_HIGHLIGHTED:
+        return None
+    return hashlib.sha256(f"{_LANGUAGES[suffix]}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _html_lines(lines: Sequence[str], result: list[str] | str) -> list[SafeString]:
+    if isinstance(result, list) and len(result) == len(lines):  # a lexer may know more line ends than we do
+        return [mark_safe(line) for line in result]  # noqa: S308 # Pygments escapes
+    return [SafeString(escape(line)) for line in lines]
+
+
+def _run_highlighter(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str] | str]:
+    """Highlight texts in another process; the one that it does not finish counts as plain from now on."""
+    command = [sys.executable, "-I", str(_PROCESS), str(_HIGHLIGHT_SECONDS)]
+    request = "".join(json.dumps([key, *text]) + "\n" for key, text in missing.items())
+    try:
+        done = subprocess.run(  # noqa: S603 # our own file
+            command,
+            input=request.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_HIGHLIGHT_TIMEOUT,
+        )
+        output, ended = done.stdout, done.returncode == 0
+    except subprocess.TimeoutExpired as error:
+        output, ended = error.stdout or b"", False
+    made: dict[str, list[str] | str] = {}
+    for line in output.splitlines(keepends=True):
+        if line.endswith(b"\n"):  # else the process ended within it
+            key, lines = json.loads(line)
+            made[key] = lines
+    if not ended:
+        culprit = next((key for key in missing if key not in made), None)
+        if culprit is not None:
+            made[culprit] = _PLAIN
+            _LOG.info("a file is shown without highlighting: it takes more than %s s", _HIGHLIGHT_SECONDS)
+    return made
+
+
+_MAX_COMPARED_LINES = 2_000  # lines of a file that are compared: what is made for it takes a second
+_MAX_COMPARED_TOTAL = 10_000  # and of all files, before and after
+_MAX_SEARCHED_LINES = 400  # lines that differ, among which a line is looked for: there may be a comment on each file
+_CONTEXT_LINES = 3
+_MAX_SHOWN_ROWS = 1_500
+
+
+@dataclass(frozen=True)
+class DiffRow:
+    """A line of a comparison, with its numbers in both files: ``kind`` is same, added, removed, or gap."""
+
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """What became of a file: ``state`` is added, removed, or changed.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        Its lines, with a few around those that differ.
+    note : str
+        Why lines are missing; empty if none are.
+    added, removed : int
+        How many lines, also those that are not shown.
+    """
+
+    path: str
+    state: str
+    rows: tuple[DiffRow, ...] = ()
+    note: str = ""
+    added: int = 0
+    removed: int = 0
+
+
+def previous_revision(revision: Revision) -> Revision | None:
+    """The revision before this one."""
+    return revision.submission.revisions.filter(number__lt=revision.number).order_by("-number").first()
+
+
+def live_files(revision: Revision) -> dict[str, FileText]:
+    """Files of those of its plugins that are live already, from another submission."""
+    named = {(one["kind"], one["name"]) for one in revision.plugins}
+    rows = Plugin.objects.filter(kind__in={kind for kind, _ in named}, name__in={name for _, name in named})
+    rows = rows.exclude(revision__submission=revision.submission_id).select_related("revision").order_by("kind", "name")
+    found: dict[str, FileText] = {}
+    for plugin in rows:
+        foreign = plugin.kind == PluginKind.MODELS and plugin.owner_id != revision.submission.owner_id  # maybe private
+        if (plugin.kind, plugin.name) in named and not foreign:
+            folder = f"{plugin.kind}/{plugin.name}/"
+            found |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
+    return found
+
+
+def file_diffs(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[FileDiff]:
+    """Compare files by path, without those that are alike. Beyond very many lines files are only said to differ."""
+    found, left = [], _MAX_COMPARED_TOTAL
+    for path in sorted({*old, *new}):
+        one, other = old.get(path), new.get(path)
+        if one is None or other is None:
+            file = one or other
+            kind = "removed" if other is None else "added"
+            assert file is not None  # it is in one of them
+            rows = [_row(kind, number, line) for number, line in enumerate(file.lines, 1)]
+            found.append(_change(path, kind, rows, file.note if rows or file.note else "empty"))
+        elif (one.lines, one.size, one.checksum) != (other.lines, other.size, other.checksum):
+            change = _compared(path, one, other, left)
+            left -= len(one.lines) + len(other.lines) if change.rows else 0
+            found.append(change)
+    return found
+
+
+def relocated_line(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
+    """Find a line again: where the text around it went, else the nearest line of the same text.
+
+    Parameters
+    ----------
+    old, new : sequence of str
+        Lines of a file then, and now.
+    line : int
+        Which of the old ones, from 1.
+
+    Returns
+    -------
+    int or None
+        Its number now; None if its text is gone.
+
+    Examples
+    --------
+    >>> relocated_line(["a", "b"], ["new", "a", "b"], 2)
+    3
+    """
+    if not 1 <= line <= len(old):
+        return None
+    text = old[line - 1]
+    if max(len(old), len(new)) <= _MAX_COMPARED_LINES:
+        for start, there, length in _blocks(old, new):
+            if start <= line - 1 < start + length:
+                return there + line - start
+    if not text.strip():
+        return None  # empty lines are everywhere
+    places = [number for number, one in enumerate(new, 1) if one == text]
+    return min(places, key=lambda number: abs(number - line), default=None)
+
+
+def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Where lines are alike: from which line on in the one and in the other, and how many."""
+    shorter = min(len(old), len(new))
+    begin = next((k for k in range(shorter) if old[k] != new[k]), shorter)
+    end = next((k for k in range(shorter - begin) if old[-1 - k] != new[-1 - k]), shorter - begin)
+    yield 0, 0, begin
+    yield len(old) - end, len(new) - end, end
+    one, other = old[begin : len(old) - end], new[begin : len(new) - end]
+    if max(len(one), len(other)) <= _MAX_SEARCHED_LINES:
+        for start, there, length in difflib.SequenceMatcher(None, one, other).get_matching_blocks():
+            yield begin + start, begin + there, length
+
+
+def _compared(path: str, old: FileText, new: FileText, left: int) -> FileDiff:
+    if old.lines == new.lines:
+        return FileDiff(path, "changed", note=new.note or "only ends of lines or what is not shown differ")
+    if max(len(old.lines), len(new.lines)) > _MAX_COMPARED_LINES:
+        return FileDiff(path, "changed", note=f"more than {_MAX_COMPARED_LINES:,} lines: too long to be compared here")
+    if len(old.lines) + len(new.lines) > left:
+        return FileDiff(path, "changed", note="not compared here: too much has changed")
+    rows: list[DiffRow] = []
+    matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
+    for group in matcher.get_grouped_opcodes(_CONTEXT_LINES):
+        if rows or group[0][1] > 0:
+            rows.append(DiffRow("gap", None, None, ""))
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                rows += [DiffRow("same", i1 + k + 1, j1 + k + 1, old.lines[i1 + k]) for k in range(i2 - i1)]
+                continue
+            rows += [_row("removed", i + 1, old.lines[i]) for i in range(i1, i2)]
+            rows += [_row("added", j + 1, new.lines[j]) for j in range(j1, j2)]
+    return _change(path, "changed", rows, new.note)
+
+
+def _change(path: str, state: str, rows: Sequence[DiffRow], note: str) -> FileDiff:
+    """All that is told of a file, of whose lines not too many are shown."""
+    if len(rows) > _MAX_SHOWN_ROWS:
+        note = f"{len(rows) - _MAX_SHOWN_ROWS:,} more lines are not shown"
+    added, removed = (sum(row.kind == kind for row in rows) for kind in ("added", "removed"))
+    return FileDiff(path, state, tuple(rows[:_MAX_SHOWN_ROWS]), note, added, removed)
+
+
+def _row(kind: str, number: int, text: str) -> DiffRow:
+    return DiffRow(kind, number if kind == "removed" else None, number if kind == "added" else None, text)

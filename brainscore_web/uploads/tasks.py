@@ -1,0 +1,23 @@
+"""Tasks of django-tasks for the checks of uploads."""
+
+from django_tasks import task
+
+from brainscore_web.jobs.queue import enqueue_once
+
+__all__ = ["do_next_upload", "wake_for_uploads"]
+
+
+@task()
+def do_next_upload() -> bool:
+    """Check the upload that has waited for longest."""
+    from brainscore_web.uploads.checking import check, pending
+
+    waiting = list(pending().order_by("changed", "pk").values_list("pk", flat=True)[:20])
+    if len(waiting) > 1:
+        wake_for_uploads()  # for somebody else, or for me afterwards
+    return any(check(key) for key in waiting[:1])
+
+
+def wake_for_uploads() -> None:
+    """Let a worker check uploads that wait."""
+    enqueue_once(do_next_upload)
