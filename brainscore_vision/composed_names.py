@@ -42,7 +42,7 @@ def parse_name(identifier: str) -> ComposedName:
     Examples
     --------
     >>> parse_name("MajajHong2015public.IT:ridge@internal_consistency")
-    Name(measurements='MajajHong2015public.IT', metric='ridge', ceiling='internal_consistency')
+    ComposedName(measurements='MajajHong2015public.IT', metric='ridge', ceiling='internal_consistency')
     """
     match = _NAME.fullmatch(identifier)
     if match is None:

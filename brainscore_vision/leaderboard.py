@@ -94,7 +94,7 @@ def listed_benchmark(identifier: str) -> ListedBenchmark | None:
     Examples
     --------
     >>> listed_benchmark("MajajHong2015.IT-pls")
-    Listed(version=4, parent='IT', control=False)
+    ListedBenchmark(version=4, parent='IT', control=False)
     >>> listed_benchmark("Simulated2026.V1-pls").control
     True
     """

@@ -32,7 +32,7 @@ def test_a_function_becomes_a_model_of_one_layer():
     subject = to_unregistered_model(mean_colour)
     assert subject.identifier == "mean_colour"
     assert subject.model.region_layer_map == {region: ["mean_colour"] for region in ("V1", "V2", "V4", "IT")}
-    assert subject.source.name == "test_subjects.py"
+    assert subject.source.name == "test_unregistered_models.py"
 
 
 def test_an_identifier_and_an_angle_are_taken_over():
