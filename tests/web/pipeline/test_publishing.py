@@ -107,12 +107,12 @@ def test_killed_in_the_midst(tmp_path):
         os.environ["BRAINSCORE_SITE_PLUGINS"] = {str(tmp_path / "plugins")!r}
         import django
         django.setup()
-        from brainscore_web.submissions import plugin_folders as publishing
+        from brainscore_web.submissions import plugin_folders
         def write(folder):
             (folder / "half").write_text("a plugin")
             print("there", flush=True)
             time.sleep(600)
-        publishing._made(publishing._sets() / "whole", write)
+        plugin_folders._create_once(plugin_folders._sets() / "whole", write)
     """
     worker = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
     try:
