@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from brainscore_core.runner import ClusterOptions, Event, RunReport
+    from brainscore_core.runner.plan import Again, Plan
     from brainscore_core.scoring import ResultsStore
-    from brainscore_core.scoring.engine import ClusterOptions, Event, RunReport
-    from brainscore_core.scoring.plan import Again, Plan
     from brainscore_vision.pair_selection import Selection
 
 __all__ = ["SCORER", "cluster_options", "execute", "run"]
@@ -105,16 +105,16 @@ def execute(
     on_event: Callable[[Event], Any],
 ) -> RunReport:
     """Do what a plan says."""
-    from brainscore_core.scoring.engine import run_plan
+    from brainscore_core.runner import run_plan
     from brainscore_vision.pair_selection import regions_by_data
 
     options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
     options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}
     if cage is not None:
-        from brainscore_core.scoring.subjects.cage import require_cage
+        from brainscore_core.isolation.sandbox import require_sandbox
 
         if options.scheduler is None and options.slurm is None:
-            require_cage()  # elsewhere, each machine says so for itself
+            require_sandbox()  # elsewhere, each machine says so for itself
         options_of_pairs["cage"] = dict(cage)
     return run_plan(
         plan,
@@ -140,7 +140,7 @@ def cluster_options(
     from pathlib import Path
 
     from brainscore_core.memory import memory_limit, parse_size
-    from brainscore_core.scoring.engine import ClusterOptions
+    from brainscore_core.runner import ClusterOptions
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     total = memory_limit() if max_memory is None else parse_size(max_memory)

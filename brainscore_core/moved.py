@@ -3,14 +3,21 @@
 import importlib
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
-__all__ = ["MOVED", "install"]
+__all__ = ["MOVED", "install", "renamed"]
 
 MOVED = {
+    "brainscore_core.scoring.aggregates": "brainscore_core.results.aggregates",
+    "brainscore_core.scoring.comparison": "brainscore_core.statistics.comparison",
+    "brainscore_core.scoring.engine": "brainscore_core.runner",
+    "brainscore_core.scoring.plan": "brainscore_core.runner.plan",
+    "brainscore_core.scoring.subjects": "brainscore_core.isolation",
+    "brainscore_core.scoring.subjects.cage": "brainscore_core.isolation.sandbox",
     "brainscore_vision._isolated": "brainscore_vision.isolation",
     "brainscore_vision._scorer": "brainscore_vision.scoring",
     **{
@@ -56,3 +63,27 @@ def install() -> None:
     """Let the earlier paths be imported; a second call changes nothing."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())  # before what finds an empty folder that an update left
+
+
+def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a module in which names changed: the earlier ones work, with a warning.
+
+    Examples
+    --------
+    >>> lookup = renamed("math", {"square_root": "sqrt"})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     lookup("square_root")(4)
+    2.0
+    """
+
+    def lookup(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warnings.warn(
+            f"{module}.{name} is called {names[name]}; the earlier name will be removed",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(importlib.import_module(module), names[name])
+
+    return lookup

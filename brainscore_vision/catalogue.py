@@ -262,7 +262,7 @@ class _Plugins:
 
 
 def _read_plugin(kind: str, place: Location) -> _ReadPlugin:
-    from brainscore_core.scoring._plugin_code import describe_plugin
+    from brainscore_core.receipts.environment import describe_plugin
 
     said, folder = read_plugin_metadata(kind, place), place.folder
     if folder is None:

@@ -19,19 +19,19 @@ import xarray as xr
 
 import brainscore_vision
 from brainscore_core.errors import UserError
+from brainscore_core.isolation import (
+    MAX_OUTPUT,
+    START_TIMEOUT,
+    TIMEOUT,
+    ModelProcess,
+    SubjectFailed,
+    start_model_process,
+)
+from brainscore_core.isolation.sandbox import Sandbox, require_sandbox
 from brainscore_core.memory import memory_limit
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.provenance import note, recording
 from brainscore_core.scoring import RunInfo
-from brainscore_core.scoring.subjects import (
-    MAX_OUTPUT,
-    START_TIMEOUT,
-    TIMEOUT,
-    SubjectFailed,
-    SubjectProcess,
-    start_subject,
-)
-from brainscore_core.scoring.subjects.cage import Cage, require_cage
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.store import activations_home
@@ -39,8 +39,8 @@ from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, Ne
 from brainscore_vision.unregistered_models import is_file_reference
 
 if TYPE_CHECKING:
+    from brainscore_core.isolation.sandbox import Exchange, Loan
     from brainscore_core.plugins.environments import Environment
-    from brainscore_core.scoring.subjects.cage import Exchange, Loan
 
 __all__ = ["SANDBOX_REMARK", "Isolation", "environment_for", "isolated_model", "sandbox_for"]
 
@@ -50,7 +50,7 @@ _OPTIONS = frozenset({"files", "memory", "processes", "seconds", "file_size", "s
 _HOMES = {"BRAINSCORE_HOME": "~/.brain-score", "TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
 
 
-def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Cage:
+def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
     """Make the cage of a model, without importing it.
 
     Parameters
@@ -61,12 +61,12 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
         Where it runs.
     given : mapping
         Plain values: ``files`` (paths of files and folders that it sees beyond its plugin), ``environment``
-        (variables), and the limits of `Cage`; what is left out is that of `Cage`, memory what this process may use.
+        (variables), and the limits of `Sandbox`, whose defaults apply; memory: what this process may use.
 
     Returns
     -------
-    Cage
-        For :func:`~brainscore_core.scoring.subjects.start_subject`.
+    Sandbox
+        For :func:`~brainscore_core.isolation.start_model_process`.
     """
     if unknown := sorted(set(given) - _OPTIONS):
         raise UserError(f"a cage has no {unknown[0]!r}", remedy=f"it has {', '.join(sorted(_OPTIONS))}")
@@ -91,7 +91,7 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
     if environment is not None:
         folders.append(environment.folder)
     limits = {name: given[name] for name in ("processes", "seconds", "file_size", "scratch") if name in given}
-    return Cage(
+    return Sandbox(
         folders=folders,
         files=files,
         environment={**variables, **given.get("environment", {})},
@@ -249,7 +249,7 @@ def isolated_model(
     if environment is not None and variables is None:
         variables = without_python_settings()  # the environment names the folders of PYTHONPATH behind its own
     options = {"identifier": identifier, "how": dict(how or {})}
-    subject = start_subject(
+    subject = start_model_process(
         _LOADER,
         model,
         options=options if is_file_reference(model) else None,
@@ -302,14 +302,14 @@ class IsolatedModel(BrainModel):
 
     Parameters
     ----------
-    subject : SubjectProcess
+    subject : ModelProcess
         The process, with the model loaded.
     environment : Environment, optional
         Where it runs.
 
     Attributes
     ----------
-    subject : SubjectProcess
+    subject : ModelProcess
         As above; its ``log`` is what the model printed.
     environment : Environment or None
         As above.
@@ -319,7 +319,7 @@ class IsolatedModel(BrainModel):
         Whether it answers from the stimuli's files, not by their names.
     """
 
-    def __init__(self, subject: SubjectProcess, environment: Environment | None = None) -> None:
+    def __init__(self, subject: ModelProcess, environment: Environment | None = None) -> None:
         self.subject = subject
         self.environment = environment
         self._shown = None if subject.cage is None else StimulusAccess(subject.cage.exchange)
@@ -432,7 +432,7 @@ class Isolation:
     ) -> None:
         _require_nameable(model, identifier, how)
         if cage is not None:
-            require_cage()
+            require_sandbox()
         self._cage = cage
         self._reference = model
         self._identifier = identifier
@@ -527,7 +527,7 @@ def _require_nameable(model: Any, identifier: str | None, how: Mapping[str, Any]
     brainscore_vision.model_registry.location(model)
 
 
-def _text_attribute(subject: SubjectProcess, name: str) -> str:
+def _text_attribute(subject: ModelProcess, name: str) -> str:
     value = subject.call(name)
     if not isinstance(value, str) or not 0 < len(value) <= 500:
         raise SubjectFailed(f"{subject.name!r} has no {name}, or one that is no text", cause="protocol")

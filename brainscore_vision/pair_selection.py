@@ -20,9 +20,9 @@ from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.unregistered_models import is_file_reference
 
 if TYPE_CHECKING:
+    from brainscore_core.results.aggregates import Tree
+    from brainscore_core.runner.plan import Again, Plan
     from brainscore_core.scoring import ResultsStore
-    from brainscore_core.scoring.aggregates import Tree
-    from brainscore_core.scoring.plan import Again, Plan
 
 __all__ = ["Selection", "plan_selection", "regions_by_data", "select", "select_benchmarks", "select_models"]
 
@@ -189,14 +189,14 @@ def plan_selection(
     store : ResultsStore
         What there is.
     again, gpu
-        As for :func:`brainscore_core.scoring.plan.make_plan`.
+        As for :func:`brainscore_core.runner.plan.make_plan`.
 
     Returns
     -------
     Plan
         What is missing.
     """
-    from brainscore_core.scoring.plan import make_plan
+    from brainscore_core.runner.plan import make_plan
 
     return make_plan(
         selection.models,

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import brainscore_vision
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note, recording
+from brainscore_core.receipts.output import capture_output
 from brainscore_core.scoring import run_pair
-from brainscore_core.scoring._capture import capture_output
 from brainscore_vision import benchmark_registry, load_benchmark, load_model
 from brainscore_vision.composed_names import resolve_benchmark
 from brainscore_vision.pair_selection import data_name, folder_finder

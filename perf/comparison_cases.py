@@ -15,7 +15,7 @@ import numpy as np
 from coverage_cases.case import coords
 
 from brainscore_core.metrics import Score
-from brainscore_core.scoring.comparison import compare_scores
+from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,

@@ -11,8 +11,8 @@ import argparse
 import json
 from pathlib import Path
 
+from brainscore_core.runner.plan import costs_table
 from brainscore_core.scoring import ResultsStore
-from brainscore_core.scoring.plan import costs_table
 from brainscore_vision import benchmark_registry, model_registry
 
 TABLE = Path(__file__).resolve().parent.parent / "brainscore_vision" / "costs.json"

@@ -13,8 +13,8 @@ from brainscore.cli._output import echo_json, echo_pairs
 from brainscore.cli._results_options import json_option, results_option
 
 if TYPE_CHECKING:
+    from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import Receipt, ResultsStore
-    from brainscore_core.scoring._verify import Stored
 
 __all__ = ["diff", "stored_receipt", "tolerance_options"]
 
@@ -43,8 +43,8 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
     A and B are ids, the beginnings of ids, or files of receipts. Exit code 1 where the numbers differ by more than
     the tolerance.
     """
+    from brainscore_core.runner.verification import compare_attachments
     from brainscore_core.scoring import ResultsStore, Tolerance, difference
-    from brainscore_core.scoring._verify import compare_attachments
 
     store = ResultsStore(results)
     first, second = stored_receipt(store, a), stored_receipt(store, b)
@@ -66,7 +66,7 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
 
 def stored_receipt(store: ResultsStore, name: str) -> Stored:
     """Read the receipt that an id, the beginning of one, or a file names."""
-    from brainscore_core.scoring._verify import Stored, read_receipt
+    from brainscore_core.runner.verification import Stored, read_receipt
 
     path = Path(name).expanduser()
     if path.suffix == ".json" or path.is_file():

@@ -13,8 +13,8 @@ from brainscore.cli._results_options import results_option
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from brainscore_core.results.aggregates import Aggregate, Coverage, ModelAggregates, Over, Tree
     from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
-    from brainscore_core.scoring.aggregates import Aggregate, Coverage, ModelAggregates, Over, Tree
 
 __all__ = ["tree"]
 
@@ -44,8 +44,8 @@ def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: b
     beside each mean stands how many benchmarks were scored, and what became of the others.
     Models are ordered by their score of the first node.
     """
+    from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
-    from brainscore_core.scoring.aggregates import aggregate, results_of
     from brainscore_vision.leaderboard import leaderboard_tree
 
     receipts = _receipts(ResultsStore(results), models)

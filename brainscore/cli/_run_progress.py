@@ -13,8 +13,8 @@ from brainscore.cli._run_view import readable_seconds
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from brainscore_core.scoring.engine import Event, PairFinished, PairSkipped
-    from brainscore_core.scoring.plan import Cost, Plan
+    from brainscore_core.runner import Event, PairFinished, PairSkipped
+    from brainscore_core.runner.plan import Cost, Plan
 
 __all__ = ["Progress"]
 
@@ -70,25 +70,25 @@ class Progress:
 
     def __call__(self, event: Event) -> None:
         """Take notice of an event."""
-        from brainscore_core.scoring import engine
+        from brainscore_core import runner
 
         match event:
-            case engine.ClusterReady():
+            case runner.ClusterReady():
                 self._workers = max(event.workers, 1)
-            case engine.PairStarted():
+            case runner.PairStarted():
                 self._running[event.model, event.benchmark] = time.monotonic()
-            case engine.PairFinished():
+            case runner.PairFinished():
                 self.finished.append(event)
                 self._end(event)
                 self._say(event.model, event.benchmark, _outcome(event), bad=event.state == "failed")
-            case engine.PairSkipped():
+            case runner.PairSkipped():
                 self.skipped.append(event)
                 self._end(event)
                 self._say(event.model, event.benchmark, f"left out: {event.reason}", bad=False)
-            case engine.PairRetried():
+            case runner.PairRetried():
                 self._running.pop((event.model, event.benchmark), None)
                 self._echo(f"again: {event.model} on {event.benchmark}: {event.reason}")
-            case engine.WorkerLost():
+            case runner.WorkerLost():
                 for pair in event.pairs:
                     self._running.pop(pair, None)
                 self._echo(f"a worker is gone: {event.worker}")

@@ -11,9 +11,9 @@ import click
 from brainscore_core.memory import format_size
 
 if TYPE_CHECKING:
+    from brainscore_core.runner import PairFinished, PairSkipped
+    from brainscore_core.runner.plan import Pair, Pending, Plan, Prediction
     from brainscore_core.scoring import ResultsStore
-    from brainscore_core.scoring.engine import PairFinished, PairSkipped
-    from brainscore_core.scoring.plan import Pair, Pending, Plan, Prediction
 
 __all__ = ["echo_plan", "echo_summary", "failures", "plan_as_dict", "readable_seconds", "summary_as_dict"]
 

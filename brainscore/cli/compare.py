@@ -14,7 +14,7 @@ from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
-    from brainscore_core.scoring.comparison import Comparison, Comparisons, Ranking
+    from brainscore_core.statistics.comparison import Comparison, Comparisons, Ranking
 
 __all__ = ["command"]
 
@@ -73,7 +73,7 @@ def command(
     if not benchmarks:
         raise UserError("no benchmark is named", remedy="name one with --benchmark, or a site with --site")
     from brainscore_core.scoring import ResultsStore
-    from brainscore_core.scoring.comparison import compare
+    from brainscore_core.statistics.comparison import compare
 
     store = ResultsStore(results)
     found = compare(_chosen(models, benchmarks, store), benchmarks, results=store, correction=correction, level=level)

@@ -15,7 +15,7 @@ from brainscore.cli._results_options import Filters, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainscore_core.scoring.aggregates import Over, Tree
+    from brainscore_core.results.aggregates import Over, Tree
 
 __all__ = ["command"]
 
@@ -155,7 +155,7 @@ def _require_endings(plot: Path | None, table: Path | None) -> None:
 
 def _tree(benchmarks: Sequence[str]) -> Tree:
     """The leaderboard's, without the benchmarks that were not asked for: nobody knows whether these were scored."""
-    from brainscore_core.scoring.aggregates import Tree
+    from brainscore_core.results.aggregates import Tree
     from brainscore_vision.leaderboard import leaderboard_tree
 
     tree = leaderboard_tree()

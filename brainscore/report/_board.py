@@ -7,16 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, Tree, aggregate, results_of
 from brainscore_core.scoring import Receipt
-from brainscore_core.scoring.aggregates import (
-    Aggregate,
-    Coverage,
-    LeafState,
-    Over,
-    Tree,
-    aggregate,
-    results_of,
-)
 
 __all__ = ["CONTROLS", "OUTSIDE", "OVERS", "Board", "Mean", "Node", "board_of", "coverage_text", "newest_of_each"]
 

@@ -8,7 +8,7 @@ from brainscore.report._report import Report
 from brainscore_core.scoring import ResultsStore
 
 if TYPE_CHECKING:
-    from brainscore_core.scoring.comparison import Ranking
+    from brainscore_core.statistics.comparison import Ranking
 
 __all__ = ["rankings_of"]
 
@@ -30,7 +30,7 @@ def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
     dict
         Benchmark → Ranking. Left out are benchmarks of which the store has newer receipts than the report shows.
     """
-    from brainscore_core.scoring.comparison import compare
+    from brainscore_core.statistics.comparison import compare
 
     found = {}
     for _, group in report.groups:

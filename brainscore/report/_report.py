@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from brainscore.report._board import Board, board_of
 from brainscore.report._cards import Card, cards_of
 from brainscore.report._view import Group, View, view_of
+from brainscore_core.results.aggregates import Over, Tree
 from brainscore_core.scoring import Problem, Receipt
-from brainscore_core.scoring.aggregates import Over, Tree
 
 if TYPE_CHECKING:
-    from brainscore_core.scoring.comparison import Ranking
+    from brainscore_core.statistics.comparison import Ranking
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
 
 __all__ = ["Report", "report_of"]

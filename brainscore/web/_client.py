@@ -153,7 +153,7 @@ class Client:
         Notes
         -----
         Intervals take the errors of the two models as independent, though both saw the same stimuli: they tend to be
-        too wide. `brainscore_core.scoring.comparison.compare` makes the paired test from receipts.
+        too wide. `brainscore_core.statistics.comparison.compare` makes the paired test from receipts.
         """
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")

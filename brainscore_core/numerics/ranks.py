@@ -346,7 +346,7 @@ def ranks_from_errors(
     together. Where they do, the covariance is positive and the tests are conservative: intervals are wider and groups
     larger than the data ask for, and they hold with more than `level`. Where scores go in opposite directions, which
     nothing excludes, the covariance is negative and too much is found. Tests that resample the shared units
-    (``brainscore_core.scoring.comparison``) need no such assumption, but what was kept beside the scores. Holm's
+    (``brainscore_core.statistics.comparison``) need no such assumption, but what was kept beside the scores. Holm's
     correction holds however the tests depend on each other.
 
     Errors count as known, not as estimated, and estimates as normal: with few units (below about 30) the tests find

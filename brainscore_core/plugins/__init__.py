@@ -1,7 +1,6 @@
 """Plugins: registries, and the index that finds plugins without importing them."""
 
-from brainscore_core.plugins._cache import cache_file as index_cache_file
-from brainscore_core.plugins._conformance import (
+from brainscore_core.plugins.conformance.checks import (
     Check,
     ConformanceError,
     check_benchmark,
@@ -10,9 +9,10 @@ from brainscore_core.plugins._conformance import (
     check_model,
     example_stimuli,
 )
-from brainscore_core.plugins._errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
-from brainscore_core.plugins._index import Location, PluginIndex
-from brainscore_core.plugins._registry import Registry
+from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
+from brainscore_core.plugins.index import Location, PluginIndex
+from brainscore_core.plugins.index import cache_file as index_cache_file
+from brainscore_core.plugins.registry import Registry
 
 __all__ = [
     "Check",

@@ -1,0 +1,1 @@
+"""Receipts: what is written down about each score."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from brainscore_core.receipts.parts import Estimate
     from brainscore_core.scoring import Receipt
-    from brainscore_core.scoring._parts import Estimate
 
 __all__ = ["summary"]
 

@@ -1,15 +1,16 @@
 """Score one model on one benchmark and keep what is needed to redo and compare it."""
 
-from brainscore_core.scoring._addresses import default_results_address
-from brainscore_core.scoring._claims import CLAIM_SECONDS, Claim, ClaimInfo
-from brainscore_core.scoring._diff import Difference, NumberDifference, Tolerance, difference
-from brainscore_core.scoring._diff_arrays import ArrayDifference, array_difference
-from brainscore_core.scoring._diff_parts import Change
-from brainscore_core.scoring._environment import Environment
-from brainscore_core.scoring._errors import ReceiptError, StoreError
-from brainscore_core.scoring._export import EXPORT_COLUMNS, ExportColumn, export_rows, export_table
-from brainscore_core.scoring._listing import Listing, Problem, Scan
-from brainscore_core.scoring._parts import (
+from brainscore_core.receipts.changes import Change
+from brainscore_core.receipts.difference import (
+    ArrayDifference,
+    Difference,
+    NumberDifference,
+    Tolerance,
+    array_difference,
+    difference,
+)
+from brainscore_core.receipts.environment import Environment
+from brainscore_core.receipts.parts import (
     AttachmentInfo,
     BenchmarkInfo,
     CacheUse,
@@ -25,11 +26,13 @@ from brainscore_core.scoring._parts import (
     Timings,
     WeightsItem,
 )
-from brainscore_core.scoring._receipt import Receipt, State
-from brainscore_core.scoring._run import Outcome, run_pair
-from brainscore_core.scoring._schema import SCHEMA_VERSION, receipt_schema
-from brainscore_core.scoring._store import ResultsStore
-from brainscore_core.scoring._verify import Stored, Verification, compare_attachments, foresee, read_receipt, verify
+from brainscore_core.receipts.receipt import Receipt, State
+from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, StoreError, receipt_schema
+from brainscore_core.results.claims import CLAIM_SECONDS, Claim, ClaimInfo
+from brainscore_core.results.export import EXPORT_COLUMNS, ExportColumn, export_rows, export_table
+from brainscore_core.results.store import Listing, Problem, ResultsStore, Scan, default_results_address
+from brainscore_core.runner.pair import Outcome, run_pair
+from brainscore_core.runner.verification import Stored, Verification, compare_attachments, foresee, read_receipt, verify
 
 __all__ = [
     "CLAIM_SECONDS",

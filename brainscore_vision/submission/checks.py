@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.environments import RequirementsError
-from brainscore_core.plugins.environments._lines import FILE_NAME, Line, Refusals, read_lines
+from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
 from brainscore_vision.plugin_metadata import METADATA_FILE, read_metadata_file
 from brainscore_vision.submission.package import REGISTRIES, Finding, Package, Severity, SubmittedPlugin
 from brainscore_vision.submission.plugin_source import Source, called_name, expression_text, sources_of

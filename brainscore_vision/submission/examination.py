@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brainscore_core.errors import nearest
 from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem
-from brainscore_core.plugins._plugin_tests import read_tests
+from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_vision.submission.checks import check_benchmarks, check_code, check_metadata, check_requirements
 from brainscore_vision.submission.package import (
     REGISTRIES,

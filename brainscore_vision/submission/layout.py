@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins._static import Scan, scan_file
+from brainscore_core.plugins.source import Scan, scan_file
 from brainscore_vision.submission.package import REGISTRIES, Finding
 
 __all__ = ["JUNK_FOLDERS", "KIND_FOLDERS", "Layout", "escapes_folder", "file_category", "is_unsafe_name", "plan_layout"]

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins._static import Scan, scan_file
+from brainscore_core.plugins.source import Scan, scan_file
 
 __all__ = [
     "REGISTRIES",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins._literals import UNKNOWN, Literals, parse
+from brainscore_core.plugins.source import UNKNOWN, Literals, parse
 from brainscore_vision.submission.package import Finding, Package, Severity, SubmittedPlugin, write_files
 
 __all__ = [

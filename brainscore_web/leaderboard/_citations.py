@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from brainscore_core.numerics.ranks import group_letters
-from brainscore_core.plugins._bibtex import BibtexError, Entry, parse_bibtex
+from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
 
 __all__ = ["Cited", "gathered"]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from brainscore_core.scoring.aggregates import Tree
+from brainscore_core.results.aggregates import Tree
 from brainscore_web.leaderboard._nodes import CONTROLS, OUTSIDE
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState

@@ -14,7 +14,7 @@ from django.db import connections
 from django.db.models import Func, TextField
 from numpy.typing import NDArray
 
-from brainscore_core.scoring.aggregates import LEAF_STATES, Tree, TreeNode
+from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode
 from brainscore_web.leaderboard._rows import BenchmarkRow, ModelRow
 from brainscore_web.leaderboard.models import (
     Benchmark,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from brainscore_core.scoring.aggregates import Tree
+from brainscore_core.results.aggregates import Tree
 from brainscore_web.leaderboard._rows import BenchmarkRow
 
 __all__ = ["CONTROLS", "OUTSIDE", "BoardNode", "nodes_of", "opened", "start_of"]

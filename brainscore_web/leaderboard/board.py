@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks import RanksFromErrors, group_letters, ranks_from_errors
-from brainscore_core.scoring.aggregates import averages
+from brainscore_core.results.aggregates import averages
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models, close_to
 from brainscore_web.leaderboard._nodes import BoardNode, nodes_of, opened, start_of
@@ -155,7 +155,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
 
     Notes
     -----
-    Means are those of :func:`brainscore_core.scoring.aggregates.averages` over the tree of the benchmarks that pass,
+    Means are those of :func:`brainscore_core.results.aggregates.averages` over the tree of the benchmarks that pass,
     ranks those of :func:`brainscore_core.numerics.ranks.ranks_from_errors`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)

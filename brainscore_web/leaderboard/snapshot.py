@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.scoring.aggregates import LEAF_STATES, Tree, TreeNode, counting
+from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_web.leaderboard import _loading, revision
 from brainscore_web.leaderboard._cache import Cache
 from brainscore_web.leaderboard._rows import BenchmarkRow, ModelRow

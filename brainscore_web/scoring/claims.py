@@ -13,7 +13,8 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.db.models import F
 from django.utils import timezone
 
-from brainscore_core.scoring._process import is_dead, this_process
+from brainscore_core.results.claims import has_ended as is_dead
+from brainscore_core.results.claims import this_process
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import notify_submissions
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
+from brainscore_core.results.store import Listing
+from brainscore_core.runner.plan import make_plan
+from brainscore_core.runner.worker import run_info, write_failed
 from brainscore_core.scoring import Receipt, ResultsStore
-from brainscore_core.scoring._listing import Listing
-from brainscore_core.scoring.engine._failures import write_failed
-from brainscore_core.scoring.engine._scorers import run_info
-from brainscore_core.scoring.plan import make_plan
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Visibility

@@ -17,9 +17,9 @@ from django.db.models import Q
 
 from brainscore_core.files import replacing
 from brainscore_core.paths import cache_home
-from brainscore_core.plugins._static import scan_file
+from brainscore_core.plugins.source import scan_file
+from brainscore_core.receipts.environment import describe_plugin
 from brainscore_core.scoring import Receipt
-from brainscore_core.scoring._plugin_code import describe_plugin
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, PluginKind
 from brainscore_web.uploads.models import Upload, UploadedFile

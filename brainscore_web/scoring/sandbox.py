@@ -53,10 +53,10 @@ def scorer_options(revision: int | None, limit: int | None) -> dict[str, Any]:
 
 def sandbox_problem() -> UserError | None:
     """Why there can be no cages on this machine, and what to do about it; None where there can."""
-    from brainscore_core.scoring.subjects.cage import require_cage
+    from brainscore_core.isolation.sandbox import require_sandbox
 
     try:
-        require_cage(control_group=not settings.SUBMISSIONS["without_control_group"])
+        require_sandbox(control_group=not settings.SUBMISSIONS["without_control_group"])
     except UserError as error:
         return error
     return None

@@ -121,7 +121,7 @@ def _with(revision: Revision, live: list[_LivePlugin]) -> Path:
 
 def plugin_hash(folder: Path) -> str:
     """Hash of a plugin's code, as receipts have it; the same wherever the folder lies."""
-    from brainscore_core.scoring._plugin_code import describe_plugin
+    from brainscore_core.receipts.environment import describe_plugin
 
     return describe_plugin(folder).sha256 or ""
 

@@ -314,10 +314,10 @@ def test_mistakes_are_explained_before_anything_is_done(cli, folder, arguments, 
 
 def test_the_function_hands_on_what_it_is_told(folder, monkeypatch):
     import brainscore
-    from brainscore_core.scoring import engine
+    from brainscore_core import runner
 
     calls = []
-    monkeypatch.setattr(engine, "run_plan", lambda plan, **how: calls.append((plan, how)) or "report")
+    monkeypatch.setattr(runner, "run_plan", lambda plan, **how: calls.append((plan, how)) or "report")
     options = {"results": folder, "workers": 2, "max_memory": "6GB", "timeout": 60, "gpus": 1, "isolated": True}
     assert brainscore.run("lab-able", ["Lab2026.[oh]*"], **options) == "report"
     ((plan, how),) = calls

@@ -7,9 +7,9 @@ import pytest
 
 from brainscore.cli._run_progress import Progress
 from brainscore.cli._run_view import readable_seconds
+from brainscore_core.runner import ClusterReady, PairFinished, PairRetried, PairSkipped, PairStarted, WorkerLost
+from brainscore_core.runner.plan import make_plan
 from brainscore_core.scoring import BenchmarkInfo, Listing, ModelInfo, Receipt, Timings
-from brainscore_core.scoring.engine import ClusterReady, PairFinished, PairRetried, PairSkipped, PairStarted, WorkerLost
-from brainscore_core.scoring.plan import make_plan
 
 BENCHMARKS = ("A2026-x", "B2026-x", "C2026-x")
 

@@ -2,6 +2,7 @@
 
 from random import Random
 
+from brainscore_core.results.aggregates import Tree, TreeNode
 from brainscore_core.scoring import (
     AttachmentInfo,
     BenchmarkInfo,
@@ -19,7 +20,6 @@ from brainscore_core.scoring import (
     Timings,
     WeightsItem,
 )
-from brainscore_core.scoring.aggregates import Tree, TreeNode
 
 ENVIRONMENT = Environment(
     python="CPython 3.12.1",

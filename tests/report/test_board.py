@@ -4,8 +4,8 @@ import pytest
 
 from brainscore.report import report_of
 from brainscore.report._board import board_of, coverage_text
+from brainscore_core.results.aggregates import Coverage, aggregate, results_of
 from brainscore_core.scoring import BenchmarkInfo, Estimate
-from brainscore_core.scoring.aggregates import Coverage, aggregate, results_of
 
 
 def at(board, identifier):

@@ -195,7 +195,7 @@ def test_ranks_are_shown_and_decide_what_is_bold(simulated, tmp_path):
     from dataclasses import replace
 
     from brainscore.report import render_report
-    from brainscore_core.scoring.comparison import RankedModel, Ranking
+    from brainscore_core.statistics.comparison import RankedModel, Ranking
 
     receipts = [simulated.receipt(model, value=value) for model, value in (("a", 0.5), ("b", 0.48), ("c", 0.2))]
     report = report_of(receipts, tree=simulated.small_tree())

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from brainscore_core.scoring.comparison import compare_scores
+from brainscore_core.statistics.comparison import compare_scores
 from brainscore_vision import benchmark_registry, load_benchmark
 from brainscore_vision.testing import small_labeller, small_models
 

@@ -16,10 +16,10 @@ from PIL import Image
 from brainscore.cli import app
 from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.errors import UserError
+from brainscore_core.isolation import sandbox as cages
+from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.metrics import Score
 from brainscore_core.scoring import ResultsStore, RunInfo
-from brainscore_core.scoring.subjects import cage as cages
-from brainscore_core.scoring.subjects.cage import require_cage
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, model_registry
 from brainscore_vision.isolation import SANDBOX_REMARK, environment_for, isolated_model
@@ -28,7 +28,7 @@ from brainscore_vision.scoring import forget_model, score_pair
 
 def can_cage():
     try:
-        require_cage()
+        require_sandbox()
     except UserError:
         return False
     return True

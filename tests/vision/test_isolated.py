@@ -15,11 +15,11 @@ from PIL import Image
 import brainscore_vision
 from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.errors import NotApplicable, UnknownIdentifier, UserError
+from brainscore_core.isolation import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.metrics import Score
 from brainscore_core.plugins import check_model
 from brainscore_core.provenance import recording
 from brainscore_core.scoring import ResultsStore, RunInfo
-from brainscore_core.scoring.subjects import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_model, run_pair, score
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -433,6 +433,6 @@ def test_models_that_go_by_names_are_known(models):
 def test_nothing_heavy_is_imported_for_models_in_this_process():
     import subprocess
 
-    code = "import brainscore_vision, sys; print('brainscore_core.scoring.subjects' in sys.modules)"
+    code = "import brainscore_vision, sys; print('brainscore_core.isolation' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

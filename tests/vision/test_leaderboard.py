@@ -8,8 +8,8 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import Registry
+from brainscore_core.results.aggregates import LeafResult, aggregate
 from brainscore_core.scoring import BenchmarkInfo
-from brainscore_core.scoring.aggregates import LeafResult, aggregate
 from brainscore_vision import benchmark_registry, data_registry, load_benchmark
 from brainscore_vision.leaderboard import leaderboard_tree, node_name
 from brainscore_vision.testing import list_stand_ins, stand_in

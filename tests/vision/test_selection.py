@@ -129,8 +129,8 @@ def test_no_plugin_is_imported(tmp_path):
 def test_the_plan_knows_versions_and_code(tmp_path):
     from dataclasses import replace
 
+    from brainscore_core.receipts.environment import describe_plugin
     from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
-    from brainscore_core.scoring._plugin_code import describe_plugin
     from brainscore_vision.pair_selection import folder_finder
 
     file = tmp_path / "net.py"

@@ -3,18 +3,18 @@
 Nothing is ever installed into the running interpreter.
 """
 
-from brainscore_core.plugins.environments._base import without_python_settings
-from brainscore_core.plugins.environments._environment import Environment, environment_of
-from brainscore_core.plugins.environments._errors import RequirementsError
-from brainscore_core.plugins.environments._folder import (
+from brainscore_core.plugins.environments.base import without_python_settings
+from brainscore_core.plugins.environments.environment import Environment, environment_of
+from brainscore_core.plugins.environments.folder import (
+    Collected,
     Manifest,
     StoredEnvironment,
+    collect_garbage,
     environments,
     environments_home,
     remove_environment,
 )
-from brainscore_core.plugins.environments._garbage import Collected, collect_garbage
-from brainscore_core.plugins.environments._lines import plugin_requirements
+from brainscore_core.plugins.environments.requirements import RequirementsError, plugin_requirements
 
 __all__ = [
     "Collected",

@@ -3,7 +3,7 @@ import pytest
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.numerics import compare_rdms, rdm
-from brainscore_core.scoring.comparison import compare_scores
+from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_benchmark, load_dataset, load_model
 from brainscore_vision.benchmarks.simulated2026.benchmark import simulated2026

@@ -15,7 +15,7 @@ import numpy as np
 
 from brainscore_core.errors import BrainScoreError
 from brainscore_core.files import file_digest
-from brainscore_core.scoring._plugin_code import describe_plugin
+from brainscore_core.receipts.environment import describe_plugin
 
 if TYPE_CHECKING:
     import torch

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.scoring.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
+from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
 
 __all__ = ["MeanPoint", "Rescored", "ScorePoint", "VersionSince", "mean_history", "moments", "rescored"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_core.plugins.environments import Environment, RequirementsError, environment_of, plugin_requirements
-from brainscore_core.plugins.environments._lines import Refusals, read_lines
+from brainscore_core.plugins.environments.requirements import Refusals, read_lines
 from brainscore_vision.submission import Finding, examine
 from brainscore_vision.submission.package import sort_findings
 from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of

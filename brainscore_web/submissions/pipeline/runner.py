@@ -14,7 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from brainscore_core.files import remove_abandoned_folders
-from brainscore_core.scoring.subjects.cage import FOLDERS as CAGE_FOLDERS
+from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.notifications import notify_administrators, notify_changes_needed, notify_gave_up

@@ -21,8 +21,8 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
+from brainscore_core.isolation.sandbox import Ended, Sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError
-from brainscore_core.scoring.subjects.cage import Cage, Ended, run_in_cage
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
@@ -341,7 +341,7 @@ def _empty_file(file: Path) -> Path:
 def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments: list[str]) -> Any:
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
     own = [environment.folder, *environment.mounts] if environment.folder.is_dir() else [*environment.mounts]
-    cage = Cage(
+    cage = Sandbox(
         folders=[shown.plugins, shown.mirror, *(path for path in own if path.is_dir())],
         files=[*shown.files, Path(check_process.__file__)],
         writable=[report],
@@ -360,7 +360,7 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
         return run.claim.lost()
 
     try:
-        ended = run_in_cage(
+        ended = run_in_sandbox(
             [str(environment.python or sys.executable), "-P", *arguments],
             cage,
             timeout=_SECONDS,

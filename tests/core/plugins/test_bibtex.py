@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainscore_core.plugins._bibtex import BibtexError, Entry, missing_fields, parse_bibtex
+from brainscore_core.plugins.bibtex import BibtexError, Entry, missing_fields, parse_bibtex
 
 
 def test_the_usual_ways_to_write_a_value():

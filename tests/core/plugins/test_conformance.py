@@ -5,7 +5,7 @@ import pytest
 
 from brainscore_core.errors import NotApplicable
 from brainscore_core.plugins import ConformanceError, check_model
-from brainscore_core.plugins._model_checks import CHECKS
+from brainscore_core.plugins.conformance.models import CHECKS
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_core.plugins import DuplicateRegistrationError, PluginWarning, index_cache_file
-from brainscore_core.plugins import _index as index_module
+from brainscore_core.plugins import index as index_module
 
 
 @pytest.fixture

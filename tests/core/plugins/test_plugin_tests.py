@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from brainscore_core.plugins._plugin_tests import read_tests
+from brainscore_core.plugins.declared_tests import read_tests
 
 
 @pytest.fixture

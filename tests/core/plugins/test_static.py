@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from brainscore_core.plugins._static import scan_file
+from brainscore_core.plugins.source import scan_file
 
 REGISTRIES = ("model_registry", "data_registry")
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from brainscore_core.scoring.comparison import compare_scores
+from brainscore_core.statistics.comparison import compare_scores
 from brainscore_vision import metric_registry
 
 CEILINGS = [

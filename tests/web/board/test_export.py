@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from pyarrow import parquet as reader
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins._bibtex import parse_bibtex
+from brainscore_core.plugins.bibtex import parse_bibtex
 from brainscore_web.leaderboard import export, revision
 from brainscore_web.leaderboard._citations import Cited, gathered
 from brainscore_web.leaderboard.board import STATES, board_of

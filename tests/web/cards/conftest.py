@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from brainscore_core.scoring.aggregates import LeafResult, Tree, TreeNode, aggregate
+from brainscore_core.results.aggregates import LeafResult, Tree, TreeNode, aggregate
 
 
 @pytest.fixture

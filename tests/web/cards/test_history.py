@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from brainscore_core.scoring.aggregates import Tree, TreeNode
+from brainscore_core.results.aggregates import Tree, TreeNode
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, model_card

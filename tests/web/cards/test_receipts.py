@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
-from brainscore_core.scoring._environment import Environment
-from brainscore_core.scoring._parts import (
+from brainscore_core.receipts.environment import Environment
+from brainscore_core.receipts.parts import (
     AttachmentInfo,
     CacheUse,
     CeilingEstimate,
@@ -19,6 +18,7 @@ from brainscore_core.scoring._parts import (
     Timings,
     WeightsItem,
 )
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
 from brainscore_web.leaderboard.models import Score
 
 NUMBERS = {"value": 0.5, "error": 0.01, "low": 0.48, "high": 0.52, "level": 0.9, "raw": 0.4, "raw_error": 0.008}

@@ -12,7 +12,7 @@ from multiprocessing.pool import ThreadPool
 import pytest
 from django.utils import timezone
 
-from brainscore_core.scoring._plugin_code import describe_plugin
+from brainscore_core.receipts.environment import describe_plugin
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions import pipeline, plugin_folders
 from brainscore_web.submissions.models import Plugin, Submission

@@ -17,10 +17,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow(reason="
 def caged():
     """The sandbox."""
     from brainscore_core.errors import UserError
-    from brainscore_core.scoring.subjects.cage import require_cage
+    from brainscore_core.isolation.sandbox import require_sandbox
 
     try:
-        require_cage()
+        require_sandbox()
     except UserError as error:
         pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
-from brainscore_core.scoring._process import this_process
+from brainscore_core.results.claims import this_process
 from brainscore_web.scoring import claims
 from brainscore_web.scoring.claims import (
     Heartbeat,

@@ -10,8 +10,8 @@ import pytest
 import brainscore_core
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.environments import RequirementsError, environment_of, environments
-from brainscore_core.plugins.environments._base import base_of
-from brainscore_core.plugins.environments._pip import _settings_of
+from brainscore_core.plugins.environments.base import base_of
+from brainscore_core.plugins.environments.build import _settings_of
 
 
 def everything(folder):

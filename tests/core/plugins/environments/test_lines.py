@@ -1,8 +1,8 @@
 import pytest
 
 from brainscore_core.plugins.environments import RequirementsError, environment_of, plugin_requirements
-from brainscore_core.plugins.environments._base import Installed, base_of
-from brainscore_core.plugins.environments._wanted import what_is_wanted
+from brainscore_core.plugins.environments.base import Installed, base_of
+from brainscore_core.plugins.environments.requirements import what_is_wanted
 
 
 @pytest.fixture(scope="module")

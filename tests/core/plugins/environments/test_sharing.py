@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from brainscore_core.plugins.environments import _locks, collect_garbage, environments, remove_environment
+from brainscore_core.plugins.environments import collect_garbage, environments, folder, remove_environment
 
 CHILD = """
 import sys, time
@@ -89,7 +89,7 @@ def test_without_patience_what_others_build_stays(start, make, wheels, plugin, h
     path = plugin("tiny\n")
     slow = start(path, "installing")
     assert [slow.stdout.readline() for _ in range(2)][1] == "installing tiny\n"
-    monkeypatch.setattr(_locks, "exclusive", functools.partial(_locks.exclusive, patience=0))
+    monkeypatch.setattr(folder, "exclusive", functools.partial(folder.exclusive, patience=0))
     environment = make(path)
     assert len(unfinished(home)) == 1
     (tmp_path / "go").touch()
@@ -99,13 +99,13 @@ def test_without_patience_what_others_build_stays(start, make, wheels, plugin, h
 
 def test_a_lock_says_whether_one_is_alone(tmp_path, monkeypatch):
     path, told = tmp_path / "lock", []
-    with _locks.exclusive(path, waiting=told.append) as alone:
+    with folder.exclusive(path, waiting=told.append) as alone:
         assert alone is True
-        with _locks.exclusive(path, waiting=told.append, patience=0.1) as second:
+        with folder.exclusive(path, waiting=told.append, patience=0.1) as second:
             assert second is False
     assert told == [f"process {os.getpid()} on {platform.node()}"]
-    monkeypatch.setattr(_locks, "fcntl", None)
-    with _locks.exclusive(path, waiting=told.append) as alone:
+    monkeypatch.setattr(folder, "fcntl", None)
+    with folder.exclusive(path, waiting=told.append) as alone:
         assert alone is False
 
 
@@ -120,15 +120,15 @@ def test_a_lease_in_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "open", read_only)
-        lease = _locks.lease(path)
+        lease = folder.lease(path)
         assert lease >= 0
-        assert _locks.take_alone(path) == -1
-        assert _locks.lease(tmp_path / "none") == -1
-    assert _locks.take_alone(path) is None  # it is in use
-    _locks.release(lease)
-    alone = _locks.take_alone(path)
+        assert folder.take_alone(path) == -1
+        assert folder.lease(tmp_path / "none") == -1
+    assert folder.take_alone(path) is None  # it is in use
+    folder.release(lease)
+    alone = folder.take_alone(path)
     assert alone >= 0
-    _locks.release(alone)
+    folder.release(alone)
 
 
 def test_garbage_collection_removes_what_killed_processes_left(start, wheels, plugin, home):

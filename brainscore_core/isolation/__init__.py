@@ -1,0 +1,22 @@
+"""Isolated models: a model answers from a process with its own interpreter and environment.
+
+``python -m brainscore_core.isolation`` is the other side.
+"""
+
+from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory
+from brainscore_core.isolation.process import MAX_OUTPUT, START_TIMEOUT, TIMEOUT, ModelProcess, start_model_process
+from brainscore_core.isolation.values import CannotTravel
+from brainscore_core.moved import renamed
+
+__all__ = [
+    "MAX_OUTPUT",
+    "START_TIMEOUT",
+    "TIMEOUT",
+    "CannotTravel",
+    "ModelProcess",
+    "SubjectFailed",
+    "SubjectOutOfMemory",
+    "start_model_process",
+]
+
+__getattr__ = renamed(__name__, {"SubjectProcess": "ModelProcess", "start_subject": "start_model_process"})

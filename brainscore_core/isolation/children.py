@@ -1,0 +1,189 @@
+"""Child processes under a guard, and what they print."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import selectors
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from brainscore_core.isolation.wire import Closed
+
+__all__ = ["Look", "Output", "end", "ender", "guarded"]
+
+_GUARD = Path(__file__).with_name("_guard.py")
+_PATIENCE = 15.0  # seconds in which killed processes must be gone
+
+
+def guarded(
+    command: Sequence[str], *, handed_on: int | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command; it ends, with all that descends from it, when standard input is closed or this process is gone.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and arguments.
+    handed_on : int, optional
+        Descriptor that it gets under the same number.
+    environment : mapping, optional
+        Environment variables; by default those of this process.
+    """
+    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(-1 if handed_on is None else handed_on)]
+    return subprocess.Popen(  # noqa: S603 - what it is for
+        [*guard, *command],
+        stdin=subprocess.PIPE,  # while it is open, somebody wants the command
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=() if handed_on is None else (handed_on,),
+        env=None if environment is None else dict(environment),
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+class Look:
+    """Ends the wait for a process that has ended; it may have answered just before."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._dead = False
+
+    def __call__(self) -> None:
+        if self._dead:
+            raise Closed
+        self._dead = self._process.poll() is not None
+
+
+def ender(process: subprocess.Popen[bytes]) -> Callable[[], None]:
+    """Make a function that closes the input of a process, which its guard takes as the order to end it."""
+
+    def close() -> None:
+        if process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.close()
+
+    return close
+
+
+def end(process: subprocess.Popen[bytes], owner: int, closing: ExitStack | None = None) -> int:
+    """Have everything killed that the guard watches over; the exit status."""
+    if os.getpid() != owner:  # a fork of the process that started it
+        return 0
+    ender(process)()
+    try:
+        return process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:  # the guard itself was stopped
+        process.kill()
+        return process.wait()
+    finally:
+        if closing is not None:
+            closing.close()
+
+
+_KEPT = 512 << 10  # bytes, of the beginning and of the end each
+
+
+class Output:
+    """Reads a pipe to its end, in a thread of its own.
+
+    Parameters
+    ----------
+    descriptor : int
+        The pipe; it is closed at its end.
+    limit : int
+        Bytes beyond which there is too much.
+    on_flood : callable
+        Called once there is too much; what follows is counted, not kept.
+    on_text : callable, optional
+        Called with each piece of text.
+    """
+
+    def __init__(
+        self, descriptor: int, *, limit: int, on_flood: Callable[[], None], on_text: Callable[[str], None] | None = None
+    ) -> None:
+        self.total = 0
+        self.flooded = False
+        self._descriptor = descriptor
+        self._limit = limit
+        self._on_flood = on_flood
+        self._on_text = on_text
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = 0
+        self._ended = False
+        self._reading = threading.Lock()  # while a block is taken out of the pipe and handed on
+        self._lock = threading.Lock()
+        os.set_blocking(descriptor, False)
+        self._thread = threading.Thread(target=self._read, name="subject-output", daemon=True)
+        self._thread.start()
+
+    def drain(self) -> None:
+        """Read what was printed before now, instead of whenever the thread gets to it."""
+        with self._reading:
+            while not self.flooded and self._read_block():
+                pass
+
+    def finish(self, timeout: float) -> None:
+        """Wait until the pipe has ended."""
+        self._thread.join(timeout)
+
+    @property
+    def text(self) -> str:
+        """What was printed; of very much the beginning and the end."""
+        with self._lock:
+            tail = b"".join(self._tail)[-_KEPT:]
+            left_out = self.total - len(self._head) - len(tail)
+            gap = f"\n[{left_out} bytes are left out here]\n".encode() if left_out else b""
+            return (bytes(self._head) + gap + tail).decode("utf-8", "replace")
+
+    def _read(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._descriptor, selectors.EVENT_READ)
+            while not self._ended:
+                selector.select()
+                with self._reading:
+                    self._read_block()
+        os.close(self._descriptor)
+
+    def _read_block(self) -> bool:
+        """Take a block out of the pipe, if there is one."""
+        if self._ended:
+            return False
+        try:
+            block = os.read(self._descriptor, 1 << 16)
+        except BlockingIOError:
+            return False
+        except OSError:
+            block = b""
+        if not block:
+            self._ended = True
+            return False
+        self._take(block)
+        if self.flooded:
+            return True
+        if self.total > self._limit:
+            self.flooded = True
+            self._on_flood()
+        elif self._on_text is not None:
+            with suppress(OSError, ValueError):  # whoever listened has gone
+                self._on_text(self._decoder.decode(block))
+        return True
+
+    def _take(self, block: bytes) -> None:
+        with self._lock:
+            self.total += len(block)
+            room = _KEPT - len(self._head)
+            self._head += block[:room]
+            if rest := block[room:] if room > 0 else block:
+                self._tail.append(rest)
+                self._tail_bytes += len(rest)
+                while self._tail_bytes - len(self._tail[0]) >= _KEPT:
+                    self._tail_bytes -= len(self._tail.popleft())

@@ -1,0 +1,40 @@
+"""Sandboxes: submitted code runs without network, and sees and uses only what it is given.
+
+Bubblewrap makes them from namespaces of Linux; as root, an unprivileged user enters them.
+"""
+
+from brainscore_core.isolation.sandbox.commands import Ended, run_in_sandbox
+from brainscore_core.isolation.sandbox.sandbox import (
+    FOLDERS,
+    HOME,
+    Exchange,
+    Loan,
+    OpenSandbox,
+    Sandbox,
+    Verdict,
+    require_sandbox,
+)
+from brainscore_core.moved import renamed
+
+__all__ = [
+    "FOLDERS",
+    "HOME",
+    "Ended",
+    "Exchange",
+    "Loan",
+    "OpenSandbox",
+    "Sandbox",
+    "Verdict",
+    "require_sandbox",
+    "run_in_sandbox",
+]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "Cage": "Sandbox",
+        "OpenCage": "OpenSandbox",
+        "require_cage": "require_sandbox",
+        "run_in_cage": "run_in_sandbox",
+    },
+)

@@ -1,0 +1,307 @@
+"""How tables of stimuli and assemblies travel: by their columns, coordinates and indexes."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from xarray.indexes import PandasIndex, PandasMultiIndex
+
+from brainscore_core.isolation.shared_files import WireError
+from brainscore_core.isolation.values import CannotTravel, Decoder, Encoder, Kind, expect, only
+from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+__all__ = ["KINDS"]
+
+_EXTENSION = re.compile(r"(U?Int|Float)\d+|boolean|string.*|str")  # pandas types that are made from a list
+_SCALARS = (str, int, float, bool, type(None), np.generic)
+
+
+# -- tables ------------------------------------------------------------------------------------------------------
+
+
+def _encode_table(encoder: Encoder, table: pd.DataFrame) -> dict[str, Any]:
+    index: Any = table.index
+    plain_index = isinstance(index, pd.RangeIndex)
+    return {
+        "stimuli": isinstance(table, StimulusSet),
+        "names": encoder.encode(list(table.columns)),
+        "columns": [_encode_column(encoder, name, table.iloc[:, place]) for place, name in enumerate(table.columns)],
+        "index": [index.start, index.stop, index.step] if plain_index else _encode_column(encoder, "index", index),
+        "rows": len(table),
+        "about": _encode_about(encoder, table) if isinstance(table, StimulusSet) else {},
+    }
+
+
+def _encode_about(encoder: Encoder, stimuli: StimulusSet) -> dict[str, Any]:
+    about: dict[str, Any] = {} if stimuli.identifier is None else {"identifier": str(stimuli.identifier)}
+    for name in ("stimulus_paths", "original_paths"):
+        paths = getattr(stimuli, name)
+        if paths is not None:  # two arrays, not very many single values
+            files = [str(path) for path in paths.values()]
+            about[name] = [encoder.array(np.fromiter(one, dtype=object, count=len(paths))) for one in (paths, files)]
+    return about
+
+
+def _encode_column(encoder: Encoder, name: Hashable, column: Any) -> dict[str, Any]:
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes: Any = getattr(column, "cat", column).codes  # of an index, of a column
+        return {
+            "as": "category",
+            "ordered": bool(dtype.ordered),
+            "categories": _encode_column(encoder, name, dtype.categories),
+            "codes": encoder.array(np.asarray(codes)),
+        }
+    if isinstance(dtype, np.dtype):
+        values: Any = column.to_numpy()
+        try:
+            return {"as": "plain", "values": encoder.array(values)}
+        except CannotTravel as error:
+            raise CannotTravel(f"column {name!r}: {error.message}", error.remedy) from error
+    if not _EXTENSION.fullmatch(str(dtype)):
+        raise CannotTravel(
+            f"column {name!r} is of type {dtype}, which cannot be sent to a subject process",
+            remedy=f"convert it, for instance with stimuli[{name!r}].astype(str)",
+        )
+    values = column.astype(object).to_numpy()
+    filled: Any = np.where(pd.isna(values), None, values)
+    return {"as": str(dtype), "values": encoder.array(filled)}
+
+
+def _decode_table(decoder: Decoder, parts: dict[str, Any]) -> pd.DataFrame:
+    parts = only(parts, "stimuli", "names", "columns", "index", "rows", "about")
+    names, columns = decoder.decode(parts["names"]), expect(parts["columns"], list)
+    rows = expect(parts["rows"], int)
+    if not isinstance(names, list) or len(names) != len(columns):
+        raise WireError("a table with other names than columns")
+    if not all(isinstance(name, (*_SCALARS, tuple)) for name in names):
+        raise WireError("names of columns that are none")
+    decoded = [_decode_column(decoder, column) for column in columns]
+    if any(len(column) != rows for column in decoded):
+        raise WireError("a table whose columns are not equally long")
+    index = parts["index"]
+    try:
+        if isinstance(index, list):
+            start, stop, step = (expect(one, int) for one in index)
+            made: Any = pd.RangeIndex(start, stop, step)
+        else:
+            made = _level(decoder, index)
+        table = pd.DataFrame(dict(enumerate(decoded)), index=pd.RangeIndex(rows))
+        table.index = made
+        table.columns = pd.Index(names, tupleize_cols=False)
+    except (TypeError, ValueError) as error:
+        raise WireError(f"no table: {error}") from error
+    return _about(decoder, StimulusSet(table), parts["about"]) if expect(parts["stimuli"], bool) else table
+
+
+def _about(decoder: Decoder, stimuli: StimulusSet, about: Any) -> StimulusSet:
+    about = expect(about, dict)
+    only(about, "identifier", "stimulus_paths", "original_paths")
+    if "identifier" in about:
+        stimuli.identifier = expect(about["identifier"], str)
+    for name in ("stimulus_paths", "original_paths"):
+        if name in about:
+            arrays = [decoder.array(one) for one in expect(about[name], list)]
+            if [array.ndim for array in arrays] != [1, 1]:
+                raise WireError("paths that are no two columns")
+            ids, files = (array.tolist() for array in arrays)
+            if len(ids) != len(files) or not set(map(type, files)) <= {str}:
+                raise WireError("paths that are none")
+            setattr(stimuli, name, _mapping(ids, [Path(file) for file in files]))
+    return stimuli
+
+
+def _mapping(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+    try:
+        return dict(zip(keys, values, strict=True))
+    except TypeError as error:
+        raise WireError("keys that cannot be such") from error
+
+
+def _decode_column(decoder: Decoder, column: Any) -> Any:
+    column = only(expect(column, dict), "as", "values", "ordered", "categories", "codes")
+    how = expect(column["as"], str)
+    try:
+        if how == "category":
+            categories = pd.Index(_decode_column(decoder, column["categories"]))
+            return pd.Categorical.from_codes(
+                decoder.array(column["codes"]),
+                categories=categories,
+                ordered=expect(column["ordered"], bool),
+            )
+        values = decoder.array(column["values"])
+        if values.ndim != 1:
+            raise WireError(f"a column of {values.ndim} dimensions")
+        if how == "plain":
+            return pd.Series(values, dtype=values.dtype)
+        if not _EXTENSION.fullmatch(how):
+            raise WireError("a column of unknown type")
+        return pd.Series(values.tolist(), dtype=how)
+    except (TypeError, ValueError) as error:
+        raise WireError(f"no column: {error}") from error
+
+
+# -- assemblies --------------------------------------------------------------------------------------------------
+
+
+def _encode_assembly(encoder: Encoder, assembly: xr.DataArray) -> dict[str, Any]:
+    indexes, indexed = [], set()
+    for index, variables in assembly.xindexes.group_by_index():
+        if isinstance(index, PandasMultiIndex):
+            indexes.append(_encode_levels(encoder, index))
+        elif isinstance(index, PandasIndex):
+            (name,) = variables
+            indexes.append({"dim": index.dim, "name": name, "values": _encode_column(encoder, str(name), index.index)})
+        else:
+            raise CannotTravel(
+                f"an index of type {type(index).__name__} cannot be sent to a subject process, or back",
+                remedy="reset it: assembly.reset_index(…)",
+            )
+        indexed |= set(variables)
+    coords = assembly.coords.variables
+    return {
+        "class": _class_name(assembly),
+        "name": encoder.encode(assembly.name),
+        "dims": encoder.encode(list(assembly.dims)),
+        "values": encoder.array(assembly.variable.values),
+        "order": encoder.encode(list(coords)),
+        "indexes": indexes,
+        "coords": [
+            [encoder.encode(name), encoder.encode(list(variable.dims)), encoder.array(variable.values)]
+            for name, variable in coords.items()
+            if name not in indexed
+        ],
+        "attrs": _encode_attrs(encoder, assembly),
+    }
+
+
+def _encode_attrs(encoder: Encoder, assembly: xr.DataArray) -> dict[str, Any]:
+    encoded = {}
+    for name, value in assembly.attrs.items():
+        try:
+            encoded[str(name)] = encoder.encode(value)
+        except CannotTravel as error:
+            warnings.warn(f"attribute {name!r} is left out: {error.message}", stacklevel=2)
+    return {"~": "dict", "items": [[name, value] for name, value in encoded.items()]}
+
+
+def _class_name(assembly: xr.DataArray) -> str:
+    for kind in type(assembly).__mro__:
+        if ASSEMBLY_CLASSES.get(kind.__name__) is kind:
+            return kind.__name__
+    return "DataArray"
+
+
+def _encode_levels(encoder: Encoder, index: PandasMultiIndex) -> dict[str, Any]:
+    known: Any = index.index
+    if any(len(level) > len(known) for level in known.levels):
+        known = known.remove_unused_levels()
+    return {
+        "dim": index.dim,
+        "names": encoder.encode(list(known.names)),
+        "levels": [_encode_column(encoder, name, level) for name, level in zip(known.names, known.levels, strict=True)],
+        "codes": [encoder.array(np.asarray(codes)) for codes in known.codes],
+        "types": [_type_name(index.level_coords_dtype[name]) for name in known.names],
+    }
+
+
+def _type_name(dtype: Any) -> str:
+    return str(dtype) if isinstance(dtype, np.dtype) else "object"
+
+
+def _decode_assembly(decoder: Decoder, parts: dict[str, Any]) -> xr.DataArray:
+    parts = only(parts, "class", "name", "dims", "values", "order", "indexes", "coords", "attrs")
+    cls = {**ASSEMBLY_CLASSES, "DataArray": xr.DataArray}.get(expect(parts["class"], str))
+    if cls is None:
+        raise WireError(f"an assembly of the unknown class {parts['class'][:40]!r}")
+    values, dims = decoder.array(parts["values"]), _names(parts["dims"])
+    if values.ndim != len(dims):
+        raise WireError(f"{len(dims)} dimensions for an array of {values.ndim}")
+    attrs = decoder.decode(expect(parts["attrs"], dict))
+    if not isinstance(attrs, dict):
+        raise WireError("attributes that are none")
+    name = decoder.decode(parts["name"])
+    if not isinstance(name, str | type(None)):
+        raise WireError("the name of an assembly is no text")
+    sizes = dict(zip(dims, values.shape, strict=True))
+    variables: dict[Hashable, xr.Variable] = {}
+    indexes: dict[Hashable, Any] = {}
+    try:
+        for one in expect(parts["indexes"], list):
+            index = _decode_index(decoder, one)
+            made = index.create_variables()
+            variables |= made
+            indexes |= dict.fromkeys(made, index)
+        for one in expect(parts["coords"], list):
+            coordinate, along, column = expect(one, list)
+            variables[expect(coordinate, str)] = xr.Variable(_names(along), decoder.array(column))
+        _check(variables, sizes)
+        ordered = {expect(one, str): variables.pop(one) for one in expect(parts["order"], list)} | variables
+        variable = xr.Variable(dims, values, attrs)
+        return cls(variable, coords=ordered, name=name, indexes=indexes, fastpath=True)
+    except (TypeError, ValueError, KeyError) as error:
+        raise WireError(f"no assembly: {error}") from error
+
+
+def _decode_index(decoder: Decoder, parts: Any) -> PandasIndex | PandasMultiIndex:
+    parts = only(expect(parts, dict), "dim", "name", "values", "names", "levels", "codes", "types")
+    dim = expect(parts["dim"], str)
+    if "names" not in parts:
+        values = _level(decoder, parts["values"])
+        values.name = expect(parts["name"], str)
+        return PandasIndex(values, dim)
+    names, types = _names(parts["names"]), expect(parts["types"], list)
+    codes = [decoder.array(one) for one in expect(parts["codes"], list)]
+    if any(one.dtype.kind not in "iu" or one.ndim != 1 for one in codes) or len({len(one) for one in codes}) != 1:
+        raise WireError("levels whose numbers are none")
+    levels: Any = [_level(decoder, one) for one in expect(parts["levels"], list)]
+    index: Any = pd.MultiIndex(levels, codes, names=names, verify_integrity=True)  # type: ignore[arg-type] # stubs: any sequence
+    if len(names) != len(types) or dim in names:
+        raise WireError("levels without types, or called like their dimension")
+    return PandasMultiIndex(index, dim, {name: _dtype(one) for name, one in zip(names, types, strict=True)})
+
+
+def _level(decoder: Decoder, column: Any) -> pd.Index:
+    values = _decode_column(decoder, column)
+    if not isinstance(values, pd.Series) or any(not isinstance(one, _SCALARS) for one in _objects_of(values)):
+        raise WireError("a level whose values are no single values")
+    return pd.Index(values, dtype=values.dtype, tupleize_cols=False)
+
+
+def _objects_of(values: pd.Series) -> Iterable[Any]:
+    return values.tolist() if values.dtype == object else ()
+
+
+def _dtype(name: Any) -> np.dtype[Any]:
+    dtype = np.dtype(expect(name, str))
+    if dtype.kind not in "biufMmOU":
+        raise WireError(f"a level of type {dtype}")
+    return dtype
+
+
+def _names(value: Any) -> list[str]:
+    names = expect(value, list)
+    if not all(type(one) is str for one in names) or len(set(names)) != len(names):
+        raise WireError("names that are none, or not distinct")
+    return names
+
+
+def _check(variables: dict[Hashable, xr.Variable], sizes: dict[str, int]) -> None:
+    for name, variable in variables.items():
+        for dim, size in zip(variable.dims, variable.shape, strict=True):
+            if sizes.get(str(dim)) != size:
+                raise WireError(f"coordinate {str(name)[:40]!r} does not fit the dimension {str(dim)[:40]!r}")
+
+
+KINDS = (
+    Kind("assembly", xr.DataArray, _encode_assembly, _decode_assembly),
+    Kind("table", pd.DataFrame, _encode_table, _decode_table),
+)

@@ -1,0 +1,526 @@
+"""Values as JSON and payloads, and what comes with an answer: errors, warnings, notes."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import math
+import os
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.lib import format as npy
+
+from brainscore_core import errors
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory
+from brainscore_core.isolation.shared_files import Buffer, WireError, anonymous_file, seal
+from brainscore_core.isolation.wire import (
+    DTYPES,
+    REPEATED,
+    expect,
+    only,
+    parse,
+    read_npy,
+    read_part,
+    region_of,
+    repeated,
+    text_array,
+    too_much_text,
+)
+from brainscore_core.plugins import MissingRequirementError, PluginWarning
+from brainscore_core.provenance import note
+
+__all__ = ["CannotTravel", "Decoder", "Encoder", "Kind", "expect", "only", "raise_error", "take_over"]
+
+LARGE = 1 << 20  # bytes from which an array lies in a file
+_INLINE = 32 << 20  # bytes of small arrays in one message; beyond, small ones lie in files, too
+_JSON = 256 << 20  # bytes of one payload of JSON
+_PLAIN = {str, type(None), bool, int, float}
+_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class CannotTravel(UserError, TypeError):
+    """A value that cannot be sent to another process."""
+
+
+class Kind(NamedTuple):
+    """A type that may travel.
+
+    Attributes
+    ----------
+    tag : str
+        Its name in messages.
+    type : type
+        The type, subclasses included.
+    encode : callable
+        Encoder, value → dictionary of encoded parts.
+    decode : callable
+        Decoder, dictionary → value; raises `WireError` for anything else.
+    """
+
+    tag: str
+    type: type
+    encode: Callable[[Encoder, Any], dict[str, Any]]
+    decode: Callable[[Decoder, dict[str, Any]], Any]
+
+
+class Encoder:
+    """Collects the payloads of one message.
+
+    Parameters
+    ----------
+    kinds : sequence of Kind
+        What may travel beyond plain types and arrays.
+    memory : int
+        Bytes up to which an array is handed over in memory; larger ones lie on disk.
+    folders : sequence of Path
+        Arrays that map a file in one of these are handed over with that file.
+    """
+
+    def __init__(self, kinds: Sequence[Kind] = (), *, memory: int = 1 << 40, folders: Sequence[Path] = ()) -> None:
+        self.payloads: list[bytes | int] = []
+        self._kinds = kinds
+        self._memory = memory
+        self._folders = [folder.resolve() for folder in folders]
+        self._inline = 0
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for payload in self.payloads:
+            if isinstance(payload, int):
+                with suppress(OSError):
+                    os.close(payload)
+        self.payloads = []
+
+    def encode(self, value: Any) -> Any:
+        """Encode a value.
+
+        Raises
+        ------
+        CannotTravel
+            It, or something in it, is of a type that does not travel.
+        """
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, np.generic):
+            return {"~": "scalar", "of": self.array(np.asarray(value))}
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"~": "number", "is": _name_of(value)}
+        if isinstance(value, list):
+            return [self.encode(one) for one in value]
+        if isinstance(value, tuple):
+            return {"~": "tuple", "items": [self.encode(one) for one in value]}
+        if isinstance(value, np.ndarray):
+            return self.array(value)
+        if isinstance(value, PurePath):
+            return {"~": "path", "is": str(value)}
+        for kind in self._kinds:
+            if isinstance(value, kind.type):
+                return {"~": kind.tag, **kind.encode(self, value)}
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        return _refuse(f"a {type(value).__name__}")
+
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        if all(type(key) is str for key in value) and "~" not in value:
+            return {key: self.encode(one) for key, one in value.items()}
+        return {"~": "dict", "items": [[self.encode(key), self.encode(one)] for key, one in value.items()]}
+
+    def array(self, values: np.ndarray) -> dict[str, Any]:
+        """Encode an array; what is stored once and repeated along an axis is sent once."""
+        values = np.asarray(values)
+        if values.dtype.kind in "UTO":
+            return self._objects(values)
+        if values.dtype.kind in "Mm":
+            return {"~": "times", "dtype": values.dtype.str[1:], "of": self.array(values.view(np.int64))}
+        if not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
+        if values.dtype not in DTYPES:
+            _refuse(f"an array of {values.dtype}")
+        shape, encoded = values.shape, {"~": "array"}
+        if values.size:
+            repeated = [axis for axis, step in enumerate(values.strides) if step == 0 and shape[axis] > 1]
+            if math.prod(shape[axis] for axis in repeated) > REPEATED:  # more than a reader believes
+                values, repeated = np.array(values), []
+            values = values[tuple(slice(1) if axis in repeated else slice(None) for axis in range(values.ndim))]
+            # in the order of memory, so that what is computed from it rounds as it would have
+            order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))
+            values = values.transpose(order)
+            if order != sorted(order):
+                encoded["order"] = order  # type: ignore[assignment] # JSON
+            if repeated:
+                encoded["shape"] = list(shape)  # type: ignore[assignment] # JSON
+        part = self._part(values) if self._folders and values.nbytes >= LARGE else None
+        return encoded | (part or {"payload": self._npy(values)})
+
+    def _part(self, values: np.ndarray) -> dict[str, Any] | None:
+        """Hand over the file that an array maps; None where it maps none that may be."""
+        place = region_of(values) if values.flags.c_contiguous and values.dtype.kind != "b" else None
+        if place is None or not any(place[0].resolve().is_relative_to(folder) for folder in self._folders):
+            return None
+        try:
+            self.payloads.append(os.open(place[0], os.O_RDONLY | os.O_CLOEXEC))
+        except OSError:  # the file has gone, the map has not
+            return None
+        part = {"dtype": str(values.dtype), "start": place[1], "of": list(values.shape)}
+        return {"payload": len(self.payloads) - 1, "part": part}
+
+    def _npy(self, values: np.ndarray) -> int:
+        if values.nbytes < LARGE and self._inline + values.nbytes < _INLINE:
+            stream = io.BytesIO()
+            npy.write_array(stream, values, version=(1, 0), allow_pickle=False)
+            return self._add(stream.getvalue())
+        descriptor = anonymous_file(values.nbytes + 4096, memory=self._memory)
+        self.payloads.append(descriptor)
+        with open(descriptor, "wb", closefd=False) as file:
+            npy.write_array(file, values, version=(1, 0), allow_pickle=False)
+        seal(descriptor)
+        return len(self.payloads) - 1
+
+    def _objects(self, values: np.ndarray) -> dict[str, Any]:
+        items = [one.item() if isinstance(one, np.generic) else one for one in values.ravel().tolist()]
+        if values.dtype.kind == "U" and too_much_text(items):
+            _refuse(f"an array of {len(items)} texts of up to {max(map(len, items))} characters")
+        plain = set(map(type, items)) <= _PLAIN
+        return {
+            "~": "objects",
+            "text": values.dtype.kind == "U",
+            "shape": list(values.shape),
+            "plain": plain,
+            "payload": self.json(items if plain else [self.encode(one) for one in items]),
+        }
+
+    def json(self, value: Any) -> int:
+        """Put plain JSON types into a payload; its number."""
+        text = json.dumps(value, separators=(",", ":")).encode("ascii")
+        if len(text) > _JSON:
+            _refuse(f"text and objects of {len(text)} bytes in one array")
+        if len(text) < LARGE and self._inline + len(text) < _INLINE:
+            return self._add(text)
+        descriptor = anonymous_file(len(text), memory=self._memory)
+        self.payloads.append(descriptor)
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(text)
+        seal(descriptor)
+        return len(self.payloads) - 1
+
+    def _add(self, content: bytes) -> int:
+        self._inline += len(content)
+        self.payloads.append(content)
+        return len(self.payloads) - 1
+
+
+class Decoder:
+    """Reads what an `Encoder` wrote, and believes nothing.
+
+    Parameters
+    ----------
+    payloads : sequence of buffers
+        As they arrived.
+    kinds : sequence of Kind
+        What may travel beyond plain types and arrays.
+    """
+
+    def __init__(self, payloads: Sequence[Buffer], kinds: Sequence[Kind] = ()) -> None:
+        self._payloads = payloads
+        self._read: set[int] = set()
+        self._kinds = {kind.tag: kind for kind in kinds}
+
+    def decode(self, value: Any) -> Any:
+        """Decode a value.
+
+        Raises
+        ------
+        WireError
+            It is not as an `Encoder` writes it.
+        """
+        if isinstance(value, list):
+            return [self.decode(one) for one in value]
+        if not isinstance(value, dict):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise WireError("a number that JSON does not know")
+            return value
+        if "~" not in value:
+            return {key: self.decode(one) for key, one in value.items()}
+        tag = value["~"]
+        if not isinstance(tag, str):
+            raise WireError("a tag that is no text")
+        if tag in self._kinds:
+            return self._kinds[tag].decode(self, {key: one for key, one in value.items() if key != "~"})
+        reader = _READERS.get(tag)
+        if reader is None:
+            raise WireError(f"an unknown kind of value: {tag[:40]!r}")
+        return reader(self, value)
+
+    def array(self, value: Any) -> np.ndarray:
+        """Decode what must be an array."""
+        decoded = self.decode(value)
+        if not isinstance(decoded, np.ndarray):
+            raise WireError(f"a {type(decoded).__name__} where an array should be")
+        return decoded
+
+    def json(self, number: Any) -> Any:
+        """Read plain JSON types from a payload."""
+        content = self._payload({"payload": number})
+        if len(content) > _JSON:
+            raise WireError(f"{len(content)} bytes of JSON, where {_JSON} are allowed")
+        return parse(content)
+
+    def _payload(self, value: dict[str, Any]) -> Buffer:
+        number = expect(value.get("payload"), int)
+        if not 0 <= number < len(self._payloads):
+            raise WireError(f"payload {number} of {len(self._payloads)}")
+        if number in self._read:
+            raise WireError(f"payload {number} twice")
+        self._read.add(number)
+        return self._payloads[number]
+
+    def _number(self, value: dict[str, Any]) -> float:
+        name = expect(only(value, "~", "is")["is"], str)
+        if name not in _NUMBERS:
+            raise WireError(f"no number: {name[:40]!r}")
+        return _NUMBERS[name]
+
+    def _tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(self.decode(one) for one in expect(only(value, "~", "items")["items"], list))
+
+    def _dict(self, value: dict[str, Any]) -> dict[Any, Any]:
+        pairs = expect(only(value, "~", "items")["items"], list)
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise WireError("a dictionary whose items are no pairs")
+        try:
+            return {self.decode(key): self.decode(one) for key, one in pairs}
+        except TypeError as error:
+            raise WireError("a dictionary with keys that cannot be such") from error
+
+    def _path(self, value: dict[str, Any]) -> Path:
+        return Path(expect(only(value, "~", "is")["is"], str))
+
+    def _scalar(self, value: dict[str, Any]) -> Any:
+        array = self.array(only(value, "~", "of")["of"])
+        if array.shape != ():
+            raise WireError(f"a single value of shape {array.shape}")
+        return array[()]
+
+    def _times(self, value: dict[str, Any]) -> np.ndarray:
+        array, name = self.array(only(value, "~", "dtype", "of")["of"]), expect(value["dtype"], str)
+        try:
+            dtype = np.dtype(name)
+            if dtype.kind not in "Mm" or np.datetime_data(dtype)[0] == "generic" or array.dtype != np.int64:
+                raise WireError("times that are none")
+            return array.view(dtype)
+        except (TypeError, ValueError) as error:
+            raise WireError(f"no unit of time: {name[:40]!r}") from error
+
+    def _array(self, value: dict[str, Any]) -> np.ndarray:
+        content = self._payload(only(value, "~", "payload", "order", "shape", "part"))
+        stored = _part_of(content, value["part"]) if "part" in value else read_npy(content)
+        axes = list(range(stored.ndim))
+        order = value.get("order", axes)
+        if not isinstance(order, list) or sorted(order, key=repr) != sorted(axes, key=repr):
+            raise WireError(f"no order of {stored.ndim} axes")
+        array = stored.transpose(np.argsort(order)) if order else stored
+        return array if "shape" not in value else repeated(array, _shape(value["shape"]))
+
+    def _objects(self, value: dict[str, Any]) -> np.ndarray:
+        only(value, "~", "text", "shape", "plain", "payload")
+        items = expect(self.json(value.get("payload")), list)
+        if not expect(value["plain"], bool):
+            items = [self.decode(one) for one in items]
+        elif not set(map(type, items)) <= _PLAIN:
+            raise WireError("objects that are not as plain as announced")
+        shape = _shape(value["shape"])
+        if math.prod(shape) != len(items):
+            raise WireError(f"{len(items)} objects for the shape {shape}")
+        if expect(value["text"], bool):
+            return text_array(items).reshape(shape)
+        return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)
+
+
+_READERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
+    "array": Decoder._array,
+    "dict": Decoder._dict,
+    "number": Decoder._number,
+    "objects": Decoder._objects,
+    "path": Decoder._path,
+    "scalar": Decoder._scalar,
+    "times": Decoder._times,
+    "tuple": Decoder._tuple,
+}
+
+
+def _part_of(content: Buffer, part: Any) -> np.ndarray:
+    part = only(expect(part, dict), "dtype", "start", "of")
+    try:
+        dtype = np.dtype(expect(part["dtype"], str))
+    except TypeError as error:
+        raise WireError("a type that is none") from error
+    return read_part(content, expect(part["start"], int), dtype, _shape(part["of"]))
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    sizes = expect(value, list)
+    if len(sizes) > 32 or not all(type(size) is int and 0 <= size < 1 << 40 for size in sizes):
+        raise WireError("an impossible shape")
+    return tuple(sizes)
+
+
+def _name_of(value: float) -> str:
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def _refuse(what: str) -> NoReturn:
+    raise CannotTravel(
+        f"{what} cannot be sent to a subject process, or back",
+        remedy="use numbers, truth values, text, arrays of these, lists, dictionaries, stimulus sets or assemblies",
+    )
+
+
+_seen: dict[Any, Any] = {}  # warnings that need not be given again, as each module keeps them
+_MOST_SEEN = 1000
+_MOST_NOTES = 10_000
+_MOST_WARNINGS = 100
+_MOST_CHARACTERS = 100_000  # of a warning
+_LONGEST_PLACE = 500
+_LARGEST = 1 << 53  # numbers beyond have no place in JSON
+_USER_ERRORS: dict[str, type[UserError]] = {
+    "DataUnavailable": errors.DataUnavailable,
+    "MissingRequirementError": MissingRequirementError,
+    "UnknownIdentifier": errors.UnknownIdentifier,
+}
+
+
+def raise_error(name: str, error: Any) -> NoReturn:
+    """Raise an error of a subject as this process's own.
+
+    Parameters
+    ----------
+    name : str
+        Of the subject.
+    error : object
+        As it arrived.
+
+    Raises
+    ------
+    NotApplicable, UserError, SubjectFailed
+        The error, with the subject's traceback as a note.
+    WireError
+        It describes none.
+    """
+    error = only(expect(error, dict), "kind", "type", "message", "remedy", "traceback")
+    kind, type_name, message, trace = (expect(error[part], str) for part in ("kind", "type", "message", "traceback"))
+    remedy = None if error["remedy"] is None else expect(error["remedy"], str)
+    raised: Exception
+    if kind == "not applicable":
+        raised = NotApplicable(message)
+    elif kind == "user":
+        raised = _USER_ERRORS.get(type_name, UserError)(message, remedy)
+    elif kind in ("other", "memory"):
+        failed = SubjectOutOfMemory if kind == "memory" else SubjectFailed
+        raised = failed(f"the subject {name!r} raised {type_name}: {message}", cause="exception")
+    else:
+        raise WireError(f"an error of unknown kind: {kind[:40]!r}")
+    raised.add_note(f"In the subject's process:\n{trace}")
+    raise raised
+
+
+def take_over(about: Any) -> int:
+    """Note what the subject noted, and warn of what it warned of.
+
+    Returns
+    -------
+    int
+        Highest resident memory of its process, in bytes.
+    """
+    about = only(expect(about, dict), "notes", "warnings", "peak_bytes")
+    notes, warned = expect(about["notes"], list), expect(about["warnings"], list)
+    peak = expect(about["peak_bytes"], int)
+    if len(notes) > _MOST_NOTES:
+        raise WireError(f"{len(notes)} notes")
+    if len(warned) > _MOST_WARNINGS:
+        raise WireError(f"{len(warned)} warnings")
+    for item in notes:
+        fields = dict(expect(item, dict))
+        kind = expect(fields.pop("kind", None), str)
+        if not kind:
+            raise WireError("a note of no kind")
+        _check_note(kind, fields)
+        note(kind, **fields)
+    for one in warned:
+        if not isinstance(one, list) or len(one) != 4:
+            raise WireError("a warning that is none")
+        message, names, file, line = one
+        if len(expect(message, str)) > _MOST_CHARACTERS:
+            raise WireError(f"a warning of {len(message)} characters")
+        if len(_seen) > _MOST_SEEN:
+            _seen.clear()
+        category = _category(expect(names, list))
+        # in brackets: who shows a warning looks up its line, and would read any file of this machine for it
+        place = f"<{expect(file, str)[:_LONGEST_PLACE]}>"
+        warnings.warn_explicit(message, category, place, expect(line, int), registry=_seen)
+    return peak
+
+
+def _check_note(kind: str, fields: dict[str, Any]) -> None:
+    """Refuse what would break the receipt: those who read notes rely on what they hold."""
+    for name, needed in _NEEDED.get(kind, {}).items():
+        if name in fields and not isinstance(fields[name], needed):
+            raise WireError(f"a note of kind {kind[:40]!r} whose {name} is a {type(fields[name]).__name__}")
+    if kind in _REQUIRED and not _REQUIRED[kind] <= set(fields):
+        raise WireError(f"a note of kind {kind[:40]!r} without {', '.join(sorted(_REQUIRED[kind]))}")
+    for name, fits in _FITS.get(kind, {}).items():
+        if name in fields and not fits(fields[name]):
+            raise WireError(f"a note of kind {kind!r} with an impossible {name}: {str(fields[name])[:40]!r}")
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < _LARGEST and math.isfinite(value)
+
+
+def _is_digest(digits: int) -> Callable[[Any], bool]:
+    pattern = re.compile(f"[0-9a-f]{{{digits}}}")
+    return lambda value: value is None or pattern.fullmatch(value) is not None
+
+
+_NEEDED: dict[str, dict[str, Any]] = {
+    "file": {"url": str, "path": str, "sha1": str | None, "sha256": str | None},
+    "cache": {"hits": int, "misses": int, "hit": bool},
+    "time": {"step": str, "seconds": int | float},
+    "weights": {"identifier": str, "sha256": str},
+}
+_FITS: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "cache": {"hits": _is_amount, "misses": _is_amount},
+    "device": {"name": lambda value: isinstance(value, str) and value.strip() != ""},
+    "file": {"sha1": _is_digest(40), "sha256": _is_digest(64)},
+    "seed": {"value": lambda value: type(value) in (int, str, type(None))},
+    "time": {"seconds": _is_amount},
+}
+_REQUIRED = {
+    "device": {"name"},
+    "readout": {"text"},
+    "remark": {"text"},
+    "time": {"step", "seconds"},
+    "weights": {"identifier", "sha256"},
+}
+
+
+def _category(names: list[Any]) -> type[Warning]:
+    """The nearest of the categories that this process knows."""
+    for name in names:
+        if name == "PluginWarning":
+            return PluginWarning
+        known = getattr(builtins, name, None) if isinstance(name, str) else None
+        if isinstance(known, type) and issubclass(known, Warning):
+            return known
+    return UserWarning

@@ -1,0 +1,220 @@
+"""The single checks of a benchmark, by what they check; each raises with an explanation and a remedy."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import NotApplicable
+from brainscore_core.metrics import Score
+from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
+from brainscore_core.plugins.conformance.checks import Failed, Unusual
+from brainscore_core.plugins.declared_tests import TestsRead, read_tests
+
+__all__ = ["CHECKS", "Circumstances", "require_tests", "tests_load"]
+
+_NAME = re.compile(r"(?P<study>[A-Za-z0-9_]+)(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
+_AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
+_PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. and coauthor", "your name")
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a benchmark is checked with."""
+
+    model: Any
+    parents: Collection[str] | None
+    folder: Path | None
+
+
+def _identifier(benchmark: Any, given: Circumstances) -> None:
+    identifier = getattr(benchmark, "identifier", None)
+    if not isinstance(identifier, str) or not identifier.strip():
+        raise Failed(f"identifier is {identifier!r}", "set identifier='AuthorYear-metric'")
+    match = _NAME.fullmatch(identifier)
+    if match is None:
+        raise Failed(
+            f"{identifier!r} is not written as AuthorYear-metric or AuthorYear.subset-metric",
+            "use letters, digits and '_'; '.' before a subset; '-' before the metric: MajajHong2015.IT-pls",
+        )
+    if _AUTHOR_YEAR.match(match["study"]) is None:
+        raise Unusual(
+            f"{match['study']!r} does not begin with an author and a year",
+            "name the study AuthorYear, such as MajajHong2015; nothing, if it is known by another name",
+        )
+
+
+def _version(benchmark: Any, given: Circumstances) -> None:
+    version = getattr(benchmark, "version", None)
+    if isinstance(version, str) and version.strip():
+        return
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise Failed(f"version is {version!r}", "set version=1; raise it whenever scores change")
+
+
+def _parent(benchmark: Any, given: Circumstances) -> None:
+    parent = getattr(benchmark, "parent", None)
+    if not isinstance(parent, str) or not parent.strip():
+        raise Failed(
+            f"parent is {parent!r}: the benchmark would stand outside of all averages",
+            "set parent to the region ('V1', 'V2', 'V4', 'IT') or to 'behavior'",
+        )
+    study = re.split(r"[.-]", str(benchmark.identifier))[0]
+    own = (study, _own_prefix(study))
+    if given.parents is None or parent in given.parents or re.split(r"[.-]", parent)[0] in own:
+        return
+    raise Failed(
+        f"there is no parent {parent!r}",
+        f"take one of {', '.join(given.parents)}; or a group of your own study, such as {study!r}",
+    )
+
+
+def _own_prefix(study: str) -> str:
+    match = _AUTHOR_YEAR.match(study)
+    return match[0] if match else study
+
+
+def _citation(benchmark: Any, given: Circumstances) -> None:
+    bibtex = getattr(benchmark, "bibtex", None)
+    if bibtex is None and getattr(benchmark, "control", False):
+        raise NotApplicable("a control stands for no measurements")
+    example = "@article{author2024, author={…}, title={…}, journal={…}, year={2024}, url={…}}"
+    if not isinstance(bibtex, str) or not bibtex.strip():
+        raise Failed("bibtex is missing", f"pass bibtex={example!r}")
+    try:
+        entries = parse_bibtex(bibtex)
+    except BibtexError as error:
+        raise Failed(f"bibtex cannot be read: {error}", f"write it as {example}") from error
+    if not entries:
+        raise Failed("bibtex holds no entry", f"write it as {example}")
+    for entry in entries:
+        if missing := missing_fields(entry):
+            raise Failed(f"the citation {entry.key!r} lacks {', '.join(missing)}", "add what is missing to bibtex")
+    left = [text for text in _PLACEHOLDERS if text in " ".join(bibtex.lower().split())]
+    if left:
+        raise Unusual(f"the citation still holds the template's {left[0]!r}", "cite the paper")
+
+
+def _ceiling(benchmark: Any, given: Circumstances) -> None:
+    ceiling = benchmark.ceiling
+    if not isinstance(ceiling, Score):
+        raise Failed(
+            f"the ceiling is a {type(ceiling).__name__}", "let ceiling_func return a Score, such as Score(0.8)"
+        )
+    if ceiling.ndim or ceiling.dtype.kind not in "fiu":
+        raise Failed(
+            f"the ceiling has the dimensions {ceiling.dims} and type {ceiling.dtype}; it must be one number",
+            "aggregate it, such as the median over neuroids, and keep the rest in attrs['raw']",
+        )
+    value = float(ceiling)
+    if math.isnan(value) and ceiling.attrs.get("meaning") == "none":
+        raise NotApplicable("the measurements have no ceiling, and it says so")
+    if not 0 < value <= 1:
+        raise Failed(
+            f"the ceiling is {value:.4g}; it must be above 0 and at most 1",
+            "look at the measurements: a ceiling that is not above 0 means that repetitions or subjects do not agree",
+        )
+
+
+def _ceiling_error(benchmark: Any, given: Circumstances) -> None:
+    ceiling = benchmark.ceiling
+    if isinstance(ceiling, Score):
+        _require_error(ceiling, "ceiling")
+
+
+def _require_error(score: Score, what: str) -> None:
+    if "error" not in score.attrs:
+        raise Failed(
+            f"the {what} has no attrs['error']",
+            "set the standard error, or call brainscore_core.metrics.declare_no_error(score, 'reason')",
+        )
+    error = score.attrs["error"]
+    if getattr(error, "size", 1) == 1 and math.isnan(float(error)) and not score.attrs.get("error_reason"):
+        raise Failed(
+            f"attrs['error'] of the {what} is NaN and no reason is given",
+            "say why: brainscore_core.metrics.declare_no_error(score, 'reason')",
+        )
+
+
+def _runs(benchmark: Any, given: Circumstances) -> None:
+    if given.model is None:
+        raise NotApplicable("no model is given to run it on")
+    name = getattr(given.model, "identifier", "the model")
+    try:
+        score = benchmark(given.model)
+    except NotApplicable as error:
+        raise NotApplicable(f"{name!r} cannot do what it asks: {error.reason}") from error
+    if not isinstance(score, Score):
+        raise Failed(f"it returned a {type(score).__name__} for {name!r}", "return a Score")
+    if score.ndim:
+        raise Failed(
+            f"the score of {name!r} has the dimensions {score.dims}; it must be one number",
+            "aggregate it, and keep the rest in attrs['raw']",
+        )
+    missing = [key for key in ("raw", "ceiling") if key not in score.attrs]
+    if len(missing) == 2:
+        raise Failed(
+            f"the score of {name!r} has neither attrs['raw'] nor attrs['ceiling']",
+            "relate the raw score to the ceiling with brainscore_core.benchmarks.normalise(raw, ceiling)",
+        )
+    if math.isnan(float(score)) and not score.attrs.get("error_reason"):
+        raise Failed(f"the score of {name!r} is NaN and says no reason", "set attrs['error_reason']")
+    _require_error(score, "score")
+
+
+def require_tests(folder: Path | None) -> TestsRead:
+    """Tests of a plugin."""
+    if folder is None:
+        raise NotApplicable("the plugin's folder is not given")
+    tests = read_tests(folder)
+    if tests is None or not tests.tests:
+        raise Failed(f"there are no tests in {folder}", "write them into its test.py")
+    return tests
+
+
+def tests_load(folder: Path | None, kind: str) -> None:
+    """Fail unless the tests load something of a kind by its identifier."""
+    if kind not in require_tests(folder).loads:
+        loader = "load_dataset" if kind == "data" else f"load_{kind}"
+        raise Failed("no test loads it by its identifier", f"write def test_loads(): …, with {loader}('identifier')")
+
+
+def _tests_load(_: Any, given: Circumstances) -> None:
+    tests_load(given.folder, "benchmark")
+
+
+def _tests_ceiling(_: Any, given: Circumstances) -> None:
+    if not require_tests(given.folder).ceiling:
+        raise Failed("no test looks at the ceiling", "write assert 0 < load_benchmark('identifier').ceiling <= 1")
+
+
+def _tests_run(_: Any, given: Circumstances) -> None:
+    if not require_tests(given.folder).runs:
+        raise Failed("no test runs it on a model", "write score = load_benchmark('identifier')(load_model('pixels'))")
+
+
+def _tests_reference(_: Any, given: Circumstances) -> None:
+    if not require_tests(given.folder).score:
+        raise Failed(
+            "no test compares a score with a number",
+            "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)",
+        )
+
+
+CHECKS: dict[str, Callable[[Any, Circumstances], None]] = {
+    "its identifier is AuthorYear-metric": _identifier,
+    "its version is set": _version,
+    "its parent is known": _parent,
+    "its citation is complete": _citation,
+    "its ceiling is a Score above 0 and at most 1": _ceiling,
+    "its ceiling says how sure it is": _ceiling_error,
+    "it scores a model": _runs,
+    "its tests load it": _tests_load,
+    "its tests look at the ceiling": _tests_ceiling,
+    "its tests run it on a model": _tests_run,
+    "its tests know a reference score": _tests_reference,
+}

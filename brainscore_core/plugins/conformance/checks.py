@@ -1,0 +1,353 @@
+"""Does a plugin do what every plugin of its kind must do? Checks that its author can run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+__all__ = [
+    "Check",
+    "ConformanceError",
+    "check_benchmark",
+    "check_data",
+    "check_metric",
+    "check_model",
+    "example_stimuli",
+]
+
+Result = Literal["passed", "not applicable", "warning", "failed"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Outcome of one check.
+
+    Attributes
+    ----------
+    name : str
+        What was checked.
+    result : {'passed', 'not applicable', 'warning', 'failed'}
+        Not applicable: the plugin said that it cannot do it, or what the check needs cannot be had; no fault.
+        Warning: unusual, which may be meant.
+    explanation : str
+        Why it is not applicable, or what is wrong.
+    remedy : str
+        What to do about it, where the explanation does not say it.
+    """
+
+    name: str
+    result: Result
+    explanation: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        said = "; ".join(text for text in (self.explanation, self.remedy) if text)
+        return f"{self.name}: {self.result}" + (f" – {said}" if said else "")
+
+
+class ConformanceError(UserError):
+    """A plugin does not do what every plugin of its kind must do.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        All of them, those that passed, too.
+    """
+
+    def __init__(self, message: str, remedy: str | None = None, *, checks: Sequence[Check] = ()) -> None:
+        super().__init__(message, remedy)
+        self.checks = tuple(checks)
+
+
+class Failed(Exception):
+    """Raised by a check with what is wrong, and what to do about it."""
+
+    def __init__(self, explanation: str, remedy: str = "") -> None:
+        super().__init__(explanation)
+        self.remedy = remedy
+
+
+class Unusual(Failed):
+    """Raised by a check with what is unusual, but no fault."""
+
+
+def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors: bool = True) -> tuple[Check, ...]:
+    """Check that a model does what every model must do.
+
+    It names itself and the visual angle of its input; it can be recorded from or does a task, and refuses with
+    `NotApplicable` what it cannot do; its recordings hold each stimulus once, in order, with the coordinates that
+    metrics need and without NaN; its responses repeat, and depend neither on the order of the stimuli nor on which
+    others are shown; tasks answer in the form the interface describes; recording after a task records.
+
+    Parameters
+    ----------
+    model : BrainModel
+        The model.
+    stimuli : StimulusSet, optional
+        At least six, with ``image_label`` of two kinds or more; by default :func:`example_stimuli`.
+    raise_errors : bool
+        Whether to raise where a check failed.
+
+    Returns
+    -------
+    tuple of Check
+        One for each check.
+
+    Raises
+    ------
+    ConformanceError
+        If a check failed; the message explains each failure.
+
+    Notes
+    -----
+    Stored activations are not used meanwhile: the network itself is checked.
+
+    Examples
+    --------
+    >>> from brainscore_vision import load_model
+    >>> sorted({check.result for check in check_model(load_model("simulated-truth"))})
+    ['not applicable', 'passed']
+    """
+    from brainscore_core.plugins.conformance.models import CHECKS
+
+    with TemporaryDirectory() as folder, _without_stored_activations():
+        shown = example_stimuli(Path(folder)) if stimuli is None else stimuli
+        checks = _run(CHECKS, model, shown)
+    return _finish(checks, getattr(model, "identifier", None) or type(model).__name__, raise_errors=raise_errors)
+
+
+def check_benchmark(
+    benchmark: Any,
+    *,
+    model: Any = None,
+    parents: Collection[str] | None = None,
+    folder: str | Path | None = None,
+    raise_errors: bool = True,
+) -> tuple[Check, ...]:
+    """Check that a benchmark does what every benchmark must do: the checklist of a submission.
+
+    It is named ``AuthorYear-metric``, has a version, a known parent and a complete citation; its ceiling is a `Score`
+    in (0, 1] that says how sure it is; it scores a model, and says where the score came from. Its tests load it, look
+    at the ceiling, run it, and compare one score with a number.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        The benchmark.
+    model : BrainModel, optional
+        A model to run it on; without one it is not run.
+    parents : collection of str, optional
+        Parents that there are; without them any name will do. A group of the benchmark's own study is always one.
+    folder : path, optional
+        The plugin's folder, whose ``test.py`` is read, not run; without it tests are not looked at.
+    raise_errors : bool
+        Whether to raise where a check failed.
+
+    Returns
+    -------
+    tuple of Check
+        One for each check. What needs data that cannot be reached is not applicable.
+
+    Raises
+    ------
+    ConformanceError
+        If a check failed; the message explains each failure.
+
+    Examples
+    --------
+    >>> from brainscore_vision import load_benchmark
+    >>> checks = check_benchmark(load_benchmark("Simulated2026.V1-pls"), raise_errors=False)
+    >>> [check.name for check in checks if check.result == "failed"]
+    []
+    """
+    from brainscore_core.plugins.conformance.benchmarks import CHECKS, Circumstances
+
+    where = None if folder is None else Path(folder)
+    checks = _run(CHECKS, benchmark, Circumstances(model=model, parents=parents, folder=where))
+    name = getattr(benchmark, "identifier", None) or type(benchmark).__name__
+    return _finish(checks, name, raise_errors=raise_errors)
+
+
+def check_data(
+    data: Any, *, identifier: str | None = None, folder: str | Path | None = None, raise_errors: bool = True
+) -> tuple[Check, ...]:
+    """Check that an assembly or a stimulus set is as every one must be.
+
+    An assembly has the dimensions and coordinates of its class, no NaN (or says why), and its stimuli; each of its
+    ``stimulus_id`` is one of theirs. A stimulus set has unique ids, and files that are there and decode. Both are named
+    ``AuthorYear``. What is fetched is registered with its sha1, and the plugin's tests load it.
+
+    Parameters
+    ----------
+    data : DataAssembly or StimulusSet
+        What was loaded.
+    identifier : str, optional
+        Under which it is registered; by default its own.
+    folder : path, optional
+        The plugin's folder, whose source is read for hashes and tests; without it they are not looked at.
+    raise_errors : bool
+        Whether to raise where a check failed.
+
+    Returns
+    -------
+    tuple of Check
+        One for each check.
+
+    Raises
+    ------
+    ConformanceError
+        If a check failed; the message explains each failure.
+
+    Examples
+    --------
+    >>> from brainscore_vision import load_stimulus_set
+    >>> checks = check_data(load_stimulus_set("Simulated2026"))
+    >>> sorted({check.result for check in checks})
+    ['not applicable', 'passed']
+    """
+    from brainscore_core.plugins.conformance.data import DataInQuestion, checks_for
+
+    where = None if folder is None else Path(folder)
+    in_question = DataInQuestion.of(data, identifier=identifier, folder=where)
+    return _finish(_run(checks_for(data), in_question), in_question.identifier or "data", raise_errors=raise_errors)
+
+
+def check_metric(
+    metric: Any,
+    *,
+    source: DataAssembly | None = None,
+    target: DataAssembly | None = None,
+    folder: str | Path | None = None,
+    raise_errors: bool = True,
+) -> tuple[Check, ...]:
+    """Check that a metric does what every metric must do.
+
+    It is a `Metric` that declares its scale (or a `Ceiling` that declares its meaning) and returns a `Score` with
+    ``raw`` and ``error``, the same each time. It matches presentations by ``stimulus_id``: their order does not
+    matter, and other stimuli are refused; nor does the order of dimensions, on either side. A neuroid of NaN is
+    refused, left out or makes the score NaN, but is never counted as 0. Its arguments are left as they were.
+
+    Parameters
+    ----------
+    metric : Metric or Ceiling
+        The metric.
+    source, target : DataAssembly, optional
+        What it compares; a ceiling takes `target` alone. By default examples are tried: recordings, choices,
+        probabilities.
+    folder : path, optional
+        The plugin's folder, whose ``test.py`` is read, not run; without it tests are not looked at.
+    raise_errors : bool
+        Whether to raise where a check failed.
+
+    Returns
+    -------
+    tuple of Check
+        One for each check. Without arguments that it takes, most are not applicable.
+
+    Raises
+    ------
+    ConformanceError
+        If a check failed; the message explains each failure.
+
+    Examples
+    --------
+    >>> from brainscore_vision import load_metric
+    >>> checks = check_metric(load_metric("rdm"))
+    >>> sorted({check.result for check in checks})
+    ['not applicable', 'passed']
+    """
+    from brainscore_core.plugins.conformance.metrics import CHECKS, MetricInQuestion
+
+    where = None if folder is None else Path(folder)
+    in_question = MetricInQuestion.of(metric, source, target, folder=where)
+    name = getattr(metric, "identifier", None) or type(metric).__name__
+    return _finish(_run(CHECKS, in_question), name, raise_errors=raise_errors)
+
+
+def example_stimuli(folder: Path) -> StimulusSet:
+    """Write nine small pictures of three kinds, and describe them.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files go.
+
+    Returns
+    -------
+    StimulusSet
+        Columns ``stimulus_id``, ``image_label``, ``object_name``.
+    """
+    import numpy as np
+    from PIL import Image
+
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+    rng = np.random.default_rng(0)
+    across, down = np.meshgrid(np.linspace(-1, 1, 64), np.linspace(-1, 1, 64))
+    patterns = {
+        "rings": np.cos(12 * np.hypot(across, down)),
+        "stripes": np.cos(12 * across),
+        "checks": np.sign(np.cos(9 * across) * np.cos(9 * down)),
+    }
+    rows, paths = [], {}
+    for label, pattern in patterns.items():
+        for number in range(3):
+            name = f"{label}-{number}"
+            colour = rng.uniform(0.3, 1, 3)
+            values = (pattern[..., None] * colour + 0.3 * rng.standard_normal((64, 64, 3)) + 1) * 127.5
+            path = folder / f"{name}.png"
+            Image.fromarray(np.clip(values, 0, 255).astype(np.uint8)).save(path)
+            rows.append({"stimulus_id": name, "image_label": label, "object_name": label})
+            paths[name] = str(path)
+    stimuli = StimulusSet(rows)
+    stimuli.stimulus_paths = paths
+    stimuli.identifier = "conformance-patterns"
+    return stimuli
+
+
+def _run(checks: Mapping[str, Callable[..., None]], *arguments: Any) -> tuple[Check, ...]:
+    return tuple(_run_one(name, check, *arguments) for name, check in checks.items())
+
+
+def _run_one(name: str, check: Callable[..., None], *arguments: Any) -> Check:
+    try:
+        check(*arguments)
+    except NotApplicable as error:
+        return Check(name, "not applicable", error.reason)
+    except DataUnavailable as error:
+        return Check(name, "not applicable", f"it needs data that cannot be reached: {error.message}")
+    except Unusual as error:
+        return Check(name, "warning", str(error), error.remedy)
+    except Failed as error:
+        return Check(name, "failed", str(error), error.remedy)
+    except Exception as error:  # noqa: BLE001 - whatever a plugin raises is a finding
+        return Check(name, "failed", f"it raised {type(error).__name__}: {error}")
+    return Check(name, "passed")
+
+
+def _finish(checks: tuple[Check, ...], name: str, *, raise_errors: bool) -> tuple[Check, ...]:
+    failed = [check for check in checks if check.result == "failed"]
+    if failed and raise_errors:
+        said = ("; ".join(text for text in (check.explanation, check.remedy) if text) for check in failed)
+        raise ConformanceError(
+            f"{len(failed)} of {len(checks)} checks of {name!r} failed:\n"
+            + "\n".join(f"- {check.name}: {text}" for check, text in zip(failed, said, strict=True)),
+            checks=checks,
+        )
+    return checks
+
+
+def _without_stored_activations() -> Any:
+    import os
+    from unittest.mock import patch
+
+    return patch.dict(os.environ, {"BRAINSCORE_ACTIVATIONS": "off"})

@@ -1,0 +1,199 @@
+"""The single checks of assemblies and stimulus sets; each raises with an explanation and a remedy."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from brainscore_core.errors import NotApplicable
+from brainscore_core.plugins.conformance.benchmarks import tests_load
+from brainscore_core.plugins.conformance.checks import Failed, Unusual
+from brainscore_core.plugins.source import parse
+from brainscore_core.supported_data_standards.brainio.validation import (
+    Finding,
+    errors_among,
+    validate_assembly,
+    validate_stimulus_set,
+)
+
+__all__ = ["DataInQuestion", "checks_for"]
+
+_SHA1 = re.compile(r"[0-9a-f]{40}")
+# hashes and versions that the loaders take, with the place at which each may be given without its name
+_HASHES: Mapping[str, Mapping[str, int | None]] = {
+    "load_stimulus_set_from_s3": {"csv_sha1": 2, "zip_sha1": 3},
+    "load_assembly_from_s3": {"sha1": 2},
+    "load_file_from_s3": {"sha1": 3},
+    "load_file": {"sha1": None},
+    "load_folder_from_s3": {"sha1": None},
+    "load_weight_file": {"sha1": None},
+}
+_VERSIONS: Mapping[str, Mapping[str, int | None]] = {
+    "load_stimulus_set_from_s3": {"csv_version_id": 4, "zip_version_id": 5},
+    "load_assembly_from_s3": {"version_id": 1},
+}
+_NAMES = frozenset({"missing name", "unusable name", "naming convention", "two names"})
+_VALUES = frozenset({"NaN values", "NaN declaration", "infinite values", "object values", "empty data"})
+_ALIGNMENT = frozenset({"unknown stimuli"})
+_IDS = frozenset(
+    {
+        "duplicate stimulus_id", "empty stimulus_id", "stimulus_id is not text", "missing stimulus_id",
+        "old column name", "not a stimulus set",
+    }
+)  # fmt: skip
+_FILES = frozenset(
+    {
+        "missing file", "empty file", "image does not decode", "folder in place of a file", "no files",
+        "stimulus without a path", "path without a stimulus", "stimulus_paths", "kind of file",
+    }
+)  # fmt: skip
+_OF_LOADING = frozenset({"'filename' column"})  # a packaged table has it, as it should
+
+
+@dataclass(frozen=True)
+class DataInQuestion:
+    """What is checked, and what validation found."""
+
+    data: Any
+    identifier: str | None
+    folder: Path | None
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, data: Any, *, identifier: str | None, folder: Path | None) -> DataInQuestion:
+        """Validate `data`."""
+        own = data.attrs.get("identifier") if isinstance(data, xr.DataArray) else getattr(data, "identifier", None)
+        name = identifier or (own if isinstance(own, str) else None)
+        if isinstance(data, xr.DataArray):
+            findings = validate_assembly(data, identifier=name or "")
+        else:
+            findings = validate_stimulus_set(data, name or "")
+        return cls(data, name, folder, tuple(one for one in findings if one.check not in _OF_LOADING))
+
+
+def checks_for(data: Any) -> Mapping[str, Callable[[DataInQuestion], None]]:
+    """Checks of an assembly, or of a stimulus set."""
+    return _OF_ASSEMBLIES if isinstance(data, xr.DataArray) else _OF_STIMULI
+
+
+def _raise_among(given: DataInQuestion, kinds: Collection[str]) -> None:
+    found = [finding for finding in given.findings if finding.check in kinds]
+    errors = errors_among(found)
+    if not found:
+        return
+    told = errors or found
+    explanation = "; ".join(finding.culprit for finding in told)
+    remedy = "; ".join(dict.fromkeys(finding.remedy for finding in told))
+    raise (Failed if errors else Unusual)(explanation, remedy)
+
+
+def _name(given: DataInQuestion) -> None:
+    _raise_among(given, _NAMES)
+
+
+def _values(given: DataInQuestion) -> None:
+    _raise_among(given, _VALUES)
+
+
+def _assembly_form(given: DataInQuestion) -> None:
+    _raise_among(given, {finding.check for finding in given.findings} - _NAMES - _VALUES - _ALIGNMENT)
+
+
+def _aligned(given: DataInQuestion) -> None:
+    if not isinstance(given.data.attrs.get("stimulus_set"), pd.DataFrame):
+        raise Failed(
+            "attrs['stimulus_set'] is missing: nobody knows what was shown",
+            "register it with stimulus_set_loader=lambda: load_stimulus_set('identifier')",
+        )
+    _raise_among(given, _ALIGNMENT)
+
+
+def _unique_ids(given: DataInQuestion) -> None:
+    _raise_among(given, _IDS)
+
+
+def _files(given: DataInQuestion) -> None:
+    _raise_among(given, _FILES)
+
+
+def _table(given: DataInQuestion) -> None:
+    _raise_among(given, {finding.check for finding in given.findings} - _NAMES - _IDS - _FILES)
+
+
+def _hashes(given: DataInQuestion) -> None:
+    folder = given.folder
+    if folder is None:
+        raise NotApplicable("the plugin's folder is not given")
+    calls = list(_loading_calls(folder))
+    if not calls:
+        raise NotApplicable("the plugin fetches nothing from S3")
+    for file, call, name in calls:
+        for argument, place in _HASHES[name].items():
+            value = _argument(call, argument, place)
+            where = f"{file.name}:{call.lineno}: {name}"
+            if value is None:
+                raise Failed(f"{where} has no {argument}", "register the hash that packaging printed")
+            if isinstance(value, ast.Constant) and not (
+                isinstance(value.value, str) and _SHA1.fullmatch(value.value.lower())
+            ):
+                raise Failed(
+                    f"{where} has {argument}={value.value!r}, which is no sha1",
+                    "register the hash that packaging printed: 40 hexadecimal digits",
+                )
+    for file, call, name in calls:
+        for argument, place in _VERSIONS.get(name, {}).items():
+            value = _argument(call, argument, place)
+            if value is None or (isinstance(value, ast.Constant) and not value.value):
+                raise Unusual(
+                    f"{file.name}:{call.lineno}: {name} has no {argument}: a later upload of the same name replaces it",
+                    "register the version id that the upload printed",
+                )
+
+
+def _loading_calls(folder: Path) -> Iterator[tuple[Path, ast.Call, str]]:
+    for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+        if file.name == "test.py" or file.name.startswith("test_"):
+            continue
+        for node in ast.walk(parse(file.read_bytes())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                if name in _HASHES:
+                    yield file, node, name
+
+
+def _argument(call: ast.Call, name: str, place: int | None) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == name or keyword.arg is None:  # **arguments: read when it runs
+            return keyword.value
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return call.args[-1]
+    return call.args[place] if place is not None and place < len(call.args) else None
+
+
+def _tests(given: DataInQuestion) -> None:
+    tests_load(given.folder, "data")
+
+
+_OF_ASSEMBLIES: Mapping[str, Callable[[DataInQuestion], None]] = {
+    "it is named AuthorYear": _name,
+    "its dimensions and coordinates are those of its class": _assembly_form,
+    "its values are there, none is NaN": _values,
+    "its stimuli are those of its stimulus set": _aligned,
+    "what is fetched has its sha1": _hashes,
+    "its tests load it": _tests,
+}
+_OF_STIMULI: Mapping[str, Callable[[DataInQuestion], None]] = {
+    "it is named AuthorYear": _name,
+    "its stimulus ids are unique": _unique_ids,
+    "its files are there and can be read": _files,
+    "its table can be stored": _table,
+    "what is fetched has its sha1": _hashes,
+    "its tests load it": _tests,
+}

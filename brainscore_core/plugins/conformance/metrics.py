@@ -1,0 +1,387 @@
+"""Checks of metrics, and the pairs of assemblies that they are tried on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.metrics import Ceiling, Meaning, Metric, Scale, Score
+from brainscore_core.plugins.conformance.benchmarks import require_tests, tests_load
+from brainscore_core.plugins.conformance.checks import Failed, Unusual
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    DataAssembly,
+    NeuroidAssembly,
+    walk_coords,
+)
+
+__all__ = ["CHECKS", "Arguments", "MetricInQuestion"]
+
+_STIMULI, _FEATURES, _NEUROIDS, _REPETITIONS, _SUBJECTS = 60, 40, 30, 4, 5
+_LABELS = np.array(["cat", "dog"])
+
+
+class Arguments(NamedTuple):
+    """What a metric compares; a ceiling takes the target alone."""
+
+    source: DataAssembly | None
+    target: DataAssembly
+
+
+def _ids() -> list[str]:
+    return [f"stimulus_{number:02d}" for number in range(_STIMULI)]
+
+
+def _neural(values: NDArray[Any], prefix: str, repetitions: int = 1) -> NeuroidAssembly:
+    count = values.shape[1]
+    coords: dict[str, Any] = {
+        "stimulus_id": ("presentation", _ids() * repetitions),
+        "object_name": ("presentation", [f"object_{number % 4}" for number in range(_STIMULI)] * repetitions),
+        "neuroid_id": ("neuroid", [f"{prefix}{number}" for number in range(count)]),
+        "region": ("neuroid", ["IT"] * count),
+    }
+    if repetitions > 1:
+        coords["repetition"] = ("presentation", np.repeat(np.arange(repetitions), _STIMULI))
+    return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+
+def _recordings() -> Arguments:
+    """Features, and responses that they explain for the most part."""
+    random = np.random.default_rng(0)
+    features = random.standard_normal((_STIMULI, 6)) @ random.standard_normal((6, _FEATURES))
+    features += 0.3 * random.standard_normal(features.shape)
+    responses = features @ random.standard_normal((_FEATURES, _NEUROIDS)) / np.sqrt(_FEATURES)
+    responses += 0.3 * random.standard_normal(responses.shape)
+    return Arguments(_neural(features, "feature_"), _neural(responses, "neuroid_"))
+
+
+def _repeated_target() -> Arguments:
+    """Features, and responses that were recorded four times."""
+    source, target = _recordings()
+    if source is None:  # pragma: no cover - there is one
+        raise TypeError("recordings have two sides")
+    noise = 0.3 * np.random.default_rng(2).standard_normal((_REPETITIONS, *target.shape))
+    values = (target.values + noise).reshape(-1, _NEUROIDS)
+    return Arguments(source, _neural(values, "neuroid_", _REPETITIONS))
+
+
+def _in_time() -> Arguments:
+    """Features and responses in two time bins."""
+    sides = []
+    for side in _recordings():
+        if side is not None:
+            coords: dict[Any, Any] = {name: (dims, values) for name, dims, values in walk_coords(side)}
+            coords |= {"time_bin_start": ("time_bin", [70, 120]), "time_bin_end": ("time_bin", [120, 170])}
+            values = np.stack([side.values, 0.5 * side.values[:, ::-1]], axis=-1)
+            sides.append(NeuroidAssembly(values, coords=coords, dims=[*side.dims, "time_bin"]))
+    return Arguments(*sides)
+
+
+def _choices() -> Arguments:
+    """Labels of a model, and of people who are right four times in five, each in trials of two conditions."""
+    random = np.random.default_rng(0)
+    truth = np.arange(_STIMULI) % 2
+    chosen = np.where(random.random(_STIMULI) < 0.75, truth, 1 - truth)
+    source = BehavioralAssembly(
+        _LABELS[chosen], coords={"stimulus_id": ("presentation", _ids())}, dims=["presentation"]
+    )
+    truths = np.tile(truth, _SUBJECTS)
+    answered = np.where(random.random(len(truths)) < 0.8, truths, 1 - truths)
+    target = BehavioralAssembly(
+        _LABELS[answered],
+        coords={
+            "stimulus_id": ("presentation", _ids() * _SUBJECTS),
+            "truth": ("presentation", _LABELS[truths]),
+            "subject": ("presentation", np.repeat([f"subject_{n}" for n in range(_SUBJECTS)], _STIMULI)),
+            "condition": ("presentation", np.tile(["plain", "plain", "blurred", "blurred"], len(truths) // 4)),
+        },
+        dims=["presentation"],
+    )
+    return Arguments(source, target)
+
+
+def _labels() -> Arguments:
+    """Labels of a model, and the right ones."""
+    source, trials = _choices()
+    first = trials.isel(presentation=slice(0, _STIMULI))
+    right = BehavioralAssembly(
+        first["truth"].values,
+        coords={"stimulus_id": ("presentation", first["stimulus_id"].values)},
+        dims=["presentation"],
+    )
+    return Arguments(source, right)
+
+
+def _repetitions() -> Arguments:
+    """Responses that were recorded four times."""
+    random = np.random.default_rng(0)
+    signal = random.standard_normal((_STIMULI, _NEUROIDS))
+    noise = 0.5 * random.standard_normal((_REPETITIONS, _STIMULI, _NEUROIDS))
+    return Arguments(None, _neural((signal + noise).reshape(-1, _NEUROIDS), "neuroid_", _REPETITIONS))
+
+
+def _people() -> Arguments:
+    return Arguments(None, _choices().target)
+
+
+EXAMPLES: dict[str, Callable[[], Arguments]] = {
+    "recordings": _recordings,
+    "recordings with repetitions": _repeated_target,
+    "recordings in time": _in_time,
+    "labels": _labels,
+    "choices": _choices,
+}
+CEILING_EXAMPLES: dict[str, Callable[[], Arguments]] = {"repeated recordings": _repetitions, "choices": _people}
+
+
+_SAME = 1e-6
+_SPLITS_DIFFER = 0.1  # cross-validation may draw its splits in the order of one side
+_LEFT_OUT = 1e-3  # a neuroid that counts as 0 moves a mean over neuroids by more
+_REFUSALS = (UserError, ValueError, KeyError)
+
+
+@dataclass(frozen=True)
+class MetricInQuestion:
+    """A metric, what it is tried on, and what it gave for that."""
+
+    metric: Any
+    arguments: Arguments | None
+    score: Any
+    refusals: tuple[str, ...]
+    folder: Path | None
+
+    @classmethod
+    def of(
+        cls, metric: Any, source: DataAssembly | None, target: DataAssembly | None, *, folder: Path | None
+    ) -> MetricInQuestion:
+        """Find arguments that the metric takes."""
+        if target is not None:
+            arguments = Arguments(source, target)
+            return cls(metric, arguments, _call(metric, arguments), (), folder)
+        refusals = []
+        for name, make in (CEILING_EXAMPLES if isinstance(metric, Ceiling) else EXAMPLES).items():
+            arguments = make()
+            try:
+                score = _call(metric, arguments)
+            except Exception as error:  # noqa: BLE001 - whatever it raises, it does not take this example
+                refusals.append(f"{name}: {type(error).__name__}: {_first_line(error)}")
+                continue
+            return cls(metric, arguments, score, (), folder)
+        return cls(metric, None, None, tuple(refusals), folder)
+
+    def changed(self, **sides: DataAssembly) -> Any:
+        """Call the metric with one side replaced."""
+        if self.arguments is None:
+            raise NotApplicable("it was called with nothing")
+        return _call(self.metric, self.arguments._replace(**sides))
+
+    def sides(self) -> dict[str, DataAssembly]:
+        """What it is called with, by name."""
+        if self.arguments is None:
+            raise NotApplicable("no example suits it: pass source= and target=")
+        return {name: side for name, side in self.arguments._asdict().items() if side is not None}
+
+
+def _call(metric: Any, arguments: Arguments) -> Any:
+    return metric(arguments.target) if arguments.source is None else metric(arguments.source, arguments.target)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+
+def _is_metric(given: MetricInQuestion) -> None:
+    metric = given.metric
+    if isinstance(metric, Metric):
+        if metric.scale not in get_args(Scale):
+            raise Failed(
+                f"scale is {metric.scale!r}: nobody knows how a ceiling applies",
+                f"declare it in the class: scale = one of {', '.join(map(repr, get_args(Scale)))}",
+            )
+    elif isinstance(metric, Ceiling):
+        if metric.meaning not in get_args(Meaning):
+            raise Failed(
+                f"meaning is {metric.meaning!r}: nobody knows how it applies to a score",
+                f"declare it in the class: meaning = one of {', '.join(map(repr, get_args(Meaning)))}",
+            )
+    else:
+        raise Failed(
+            f"it is a {type(metric).__name__}, neither a Metric nor a Ceiling",
+            "derive it: class MyMetric(Metric), from brainscore_core.metrics",
+        )
+
+
+def _takes_examples(given: MetricInQuestion) -> None:
+    if given.arguments is None:
+        raise Unusual(
+            "it takes none of the examples: " + "; ".join(given.refusals),
+            "pass what it takes: check_metric(metric, source=…, target=…)",
+        )
+
+
+def _returns_score(given: MetricInQuestion) -> None:
+    given.sides()
+    score = given.score
+    if not isinstance(score, Score):
+        raise Failed(f"it returned a {type(score).__name__}", "return a Score")
+    if Score.RAW_VALUES_KEY not in score.attrs:
+        raise Failed("the score has no attrs['raw']", "keep the values before aggregation in attrs['raw']")
+    if "error" not in score.attrs:
+        raise Failed(
+            "the score has no attrs['error']",
+            "set the standard error, or call brainscore_core.metrics.declare_no_error(score, 'reason')",
+        )
+    error = np.asarray(score.attrs["error"], dtype=float)
+    if np.isnan(error).all() and not score.attrs.get("error_reason"):
+        raise Failed("attrs['error'] is NaN and no reason is given", "set attrs['error_reason']")
+
+
+def _repeats(given: MetricInQuestion) -> None:
+    given.sides()
+    _require_same(given, given.changed(), "the same arguments gave another score", "seed what is random")
+
+
+def _leaves_arguments(given: MetricInQuestion) -> None:
+    sides = given.sides()
+    before = {name: side.copy(deep=True) for name, side in sides.items()}
+    given.changed()
+    for name, side in sides.items():
+        same_coords = all(
+            np.array_equal(one[2], other[2])
+            for one, other in zip(walk_coords(side), walk_coords(before[name]), strict=True)
+        )
+        if not np.array_equal(side.values, before[name].values) or not same_coords:
+            raise Failed(f"it changed the {name} that it was given", "work on a copy: assembly.copy()")
+
+
+def _order(given: MetricInQuestion) -> None:
+    for name, side in given.sides().items():
+        if "presentation" not in side.dims:
+            raise NotApplicable("its arguments have no presentations")
+        order = np.random.default_rng(1).permutation(side.sizes["presentation"])
+        _require_same(
+            given,
+            given.changed(**{name: side.isel(presentation=order)}),
+            f"with the presentations of the {name} in another order the score was another",
+            "match presentations by stimulus_id, not by position",
+            tolerance=_SPLITS_DIFFER,
+        )
+
+
+def _dimensions(given: MetricInQuestion) -> None:
+    sides = {name: side for name, side in given.sides().items() if side.ndim > 1}
+    if not sides:
+        raise NotApplicable("its arguments have one dimension")
+    for name, side in sides.items():
+        try:
+            score = given.changed(**{name: side.transpose(*reversed(side.dims))})
+        except _REFUSALS:
+            continue  # refused is no wrong score
+        _require_same(
+            given,
+            score,
+            f"with the dimensions of the {name} in another order the score was another",
+            "transpose both sides first: assembly.transpose('presentation', 'neuroid')",
+        )
+
+
+def _other_stimuli(given: MetricInQuestion) -> None:
+    sides = given.sides()
+    if "source" not in sides:
+        raise NotApplicable("it compares nothing: it takes one assembly")
+    source = sides["source"]
+    levels = {name: (dims, values) for name, dims, values in walk_coords(source)}
+    if "stimulus_id" not in levels:
+        raise NotApplicable("its arguments have no stimulus_id")
+    dims, values = levels["stimulus_id"]
+    levels["stimulus_id"] = (dims, np.array([f"other_{value}" for value in values]))
+    other = type(source)(source.values, coords=levels, dims=source.dims)
+    try:
+        given.changed(source=other)
+    except _REFUSALS:
+        return
+    except Exception as error:
+        raise Failed(
+            f"stimuli of the source that the target lacks raised {type(error).__name__}",
+            "raise an error that names them: UserError(message, remedy)",
+        ) from error
+    raise Failed(
+        "it compared presentations of different stimuli",
+        "match presentations by stimulus_id, and raise where the two sides hold different ones",
+    )
+
+
+def _nan_neuroids(given: MetricInQuestion) -> None:
+    sides = {name: side for name, side in given.sides().items() if "neuroid" in side.dims and side.dtype.kind == "f"}
+    if not sides:
+        raise NotApplicable("its arguments have no neuroids")
+    for name, side in sides.items():
+        values = np.array(side.values)
+        np.moveaxis(values, side.dims.index("neuroid"), 0)[min(3, side.sizes["neuroid"] - 1)] = np.nan
+        spoilt = side.copy(data=values)
+        try:
+            score = given.changed(**{name: spoilt})
+        except _REFUSALS:
+            continue
+        except Exception as error:
+            raise Failed(
+                f"a neuroid of NaN in the {name} raised {type(error).__name__}",
+                "raise an error that names it: UserError(message, remedy)",
+            ) from error
+        value = _number(score)
+        if math.isnan(value):
+            continue
+        kept = np.delete(np.arange(side.sizes["neuroid"]), min(3, side.sizes["neuroid"] - 1))
+        without = _number(given.changed(**{name: side.isel(neuroid=kept)}))
+        if not abs(value - without) <= _LEFT_OUT:
+            raise Failed(
+                f"a neuroid of NaN in the {name} changed the score from {without:.3g} (without it) to {value:.3g}",
+                "refuse NaN, or leave such neuroids out; do not count them as 0",
+            )
+
+
+def _number(score: Any) -> float:
+    return float(np.nanmean(np.asarray(score, dtype=float))) if np.isfinite(np.asarray(score)).any() else math.nan
+
+
+def _require_same(
+    given: MetricInQuestion, score: Any, problem: str, remedy: str, *, tolerance: float | None = None
+) -> None:
+    first, second = np.asarray(given.score, dtype=float), np.asarray(score, dtype=float)
+    allowed = _SAME if tolerance is None else tolerance
+    if first.shape != second.shape or not np.allclose(first, second, rtol=0, atol=allowed, equal_nan=True):
+        raise Failed(f"{problem}: {_number(second):.4g} in place of {_number(first):.4g}", remedy)
+
+
+def _tests(given: MetricInQuestion) -> None:
+    tests_load(given.folder, "metric")
+
+
+def _tests_reference(given: MetricInQuestion) -> None:
+    if not require_tests(given.folder).reference:
+        raise Failed(
+            "no test compares a score with a number",
+            "test it on arguments whose score is known: assert float(score) == pytest.approx(0.212, abs=0.005)",
+        )
+
+
+CHECKS: Mapping[str, Callable[[MetricInQuestion], None]] = {
+    "it is a Metric with a scale, or a Ceiling with a meaning": _is_metric,
+    "it takes one of the examples": _takes_examples,
+    "it returns a Score with raw and error": _returns_score,
+    "it repeats": _repeats,
+    "it leaves its arguments as they were": _leaves_arguments,
+    "the order of presentations does not matter": _order,
+    "the order of dimensions does not matter, on either side": _dimensions,
+    "other stimuli are refused": _other_stimuli,
+    "a neuroid of NaN never counts as 0": _nan_neuroids,
+    "its tests load it": _tests,
+    "its tests know a reference score": _tests_reference,
+}

@@ -1,0 +1,391 @@
+"""The index of plugins: which plugin registers which identifier, without importing any."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import threading
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from brainscore_core.files import replacing
+from brainscore_core.plugins.errors import PluginWarning
+from brainscore_core.plugins.loading import (
+    Plugin,
+    PluginFinder,
+    Root,
+    belongs_to,
+    entry_point_roots,
+    forget_modules,
+    import_plugin,
+    plugins_in,
+    variable_roots,
+)
+from brainscore_core.plugins.source import Registration, Scan, scan_file
+
+__all__ = ["Location", "PluginIndex", "cache_file"]
+
+_VERSION = 1
+Stamp = tuple[int, int]
+
+
+class CachedScan(NamedTuple):
+    """A scan, and the stamps of the files it was read from."""
+
+    scan: Scan
+    stamps: dict[str, Stamp]
+
+    def fresh(self, file_stamp: Stamp, file: str) -> bool:
+        """Say whether neither the file nor those it takes constants from changed since."""
+        return self.stamps.get(file) == file_stamp and all(
+            stamp(other) == expected for other, expected in self.stamps.items() if other != file
+        )
+
+
+def stamp(file: str | os.PathLike[str]) -> Stamp | None:
+    """Time of the last change, in nanoseconds, and size of a file; None where there is no regular file."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
+
+
+def cache_file() -> Path:
+    """``plugin-index.json`` in ``$BRAINSCORE_HOME``, by default ``~/.brain-score``."""
+    home = os.environ.get("BRAINSCORE_HOME") or os.path.join("~", ".brain-score")
+    return Path(home).expanduser() / "plugin-index.json"
+
+
+def read_cache(file: Path, *, signature: str) -> dict[str, CachedScan]:
+    """Read the cache; one that is missing, damaged or of another `signature` counts as empty."""
+    try:
+        content = json.loads(file.read_bytes())
+        if content["version"] != _VERSION or content["signature"] != signature:
+            return {}
+        return {path: _from_json(entry) for path, entry in content["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}  # everything in it can be found again
+
+
+def write_cache(file: Path, entries: Mapping[str, CachedScan], *, signature: str) -> None:
+    """Replace the cache in one step; where the folder is not writable, go without."""
+    content = {
+        "version": _VERSION,
+        "signature": signature,
+        "files": {path: _to_json(entry) for path, entry in entries.items()},
+    }
+    # an unwritable folder: what the cache would hold can be found again
+    with contextlib.suppress(OSError), replacing(file) as stream:
+        stream.write(json.dumps(content, separators=(",", ":")).encode())
+
+
+def _to_json(entry: CachedScan) -> list[Any]:
+    scan = entry.scan
+    return [scan.registrations, scan.dynamic, scan.error, scan.depends, entry.stamps]
+
+
+def _from_json(entry: list[Any]) -> CachedScan:
+    registrations, dynamic, error, depends, stamps = entry
+    return CachedScan(
+        Scan(
+            tuple(Registration(str(name), str(key), int(line)) for name, key, line in registrations),
+            tuple((str(name), int(line)) for name, line in dynamic),
+            None if error is None else str(error),
+            tuple(str(other) for other in depends),
+        ),
+        {str(path): (int(changed), int(size)) for path, (changed, size) in stamps.items()},
+    )
+
+
+_SHOWN = 5  # names of a list in a message
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where an identifier is registered.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    line : int
+        Its line.
+    folder : Path or None
+        The plugin's folder; None where no plugin registered it, but a script or a notebook.
+    package : str
+        The module that registers.
+    source : str
+        ``'built in'``, the environment variable, the name of an installed distribution, or
+        ``'this process'``.
+    """
+
+    file: str
+    line: int
+    folder: Path | None
+    package: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class _Member(Protocol):
+    """What the index needs from a registry: to withdraw what a file registered."""
+
+    def withdraw(self, folder: str, *, keep: frozenset[str] = frozenset()) -> None: ...
+    def keys_from(self, folder: str) -> frozenset[str]: ...
+
+
+@dataclass
+class _State:
+    """One scan."""
+
+    variable: str
+    roots: list[Root]
+    plugins: list[Plugin]
+    locations: dict[str, dict[str, list[Location]]]
+    dynamic: dict[str, list[Plugin]]
+    problems: list[str] = field(default_factory=list)
+
+
+class PluginIndex:
+    """Finds plugins in folders and installed packages by reading their source.
+
+    Parameters
+    ----------
+    package : str
+        The package whose plugins these are, for instance ``'brainscore_vision'``.
+    folder : path
+        Where that package is.
+    kinds : sequence of str
+        Its subpackages that hold plugins, for instance ``['models', 'metrics']``.
+    registries : sequence of str
+        The names under which plugins register, for instance ``['model_registry']``.
+    variable : str, optional
+        Environment variable that lists further folders.
+    entry_points : str, optional
+        Entry-point group under which installed distributions announce theirs.
+
+    Notes
+    -----
+    Plugins that come with the package are the first in the search path. A plugin elsewhere whose folder has the name of
+    one of them could not be imported, so it is left out, with a warning.
+
+    A scan is kept until the environment variable changes or `refresh` is called. What was read
+    from a file is kept in ``plugin-index.json`` (folder ``$BRAINSCORE_HOME``, by default
+    ``~/.brain-score``) until the file changes.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        *,
+        folder: str | os.PathLike[str],
+        kinds: Sequence[str],
+        registries: Sequence[str],
+        variable: str | None = None,
+        entry_points: str | None = None,
+    ) -> None:
+        self.package = package
+        self.kinds = tuple(kinds)
+        self.registries = tuple(registries)
+        self.variable = variable
+        self._root = Root(Path(folder), package, "built in")
+        self._entry_points = entry_points
+        self._members: weakref.WeakSet[_Member] = weakref.WeakSet()
+        self._lock = threading.RLock()
+        self._state: _State | None = None
+        self._warned: set[str] = set()
+        self._folders_used: set[Path] = set()
+        self._scans: dict[str, CachedScan] = {}  # of this process, should the cache be elsewhere or not be writable
+        self._cached: dict[str, CachedScan] = {}  # what is in the cache, and when it was read
+        self._cache_read: tuple[Path, Stamp | None] | None = None
+        self._finder = PluginFinder(package, kinds=kinds, folders=self._variable_folders)
+
+    def install(self) -> None:
+        """Make the plugins in the variable's folders importable under the package's name."""
+        self._finder.install()
+
+    def attach(self, registry: _Member) -> None:
+        """Tell the index of a registry, so that a failed import can be undone there."""
+        self._members.add(registry)
+
+    def refresh(self) -> None:
+        """Look for plugins again."""
+        with self._lock:
+            state = self._scan()
+            self._withdraw_folders(sorted(self._folders_used - {root.folder for root in state.roots}))
+            self._folders_used = {root.folder for root in state.roots}
+            self._state = state
+            self._finder.update()
+        for problem in state.problems:
+            self.report(problem)
+
+    def report(self, problem: str) -> None:
+        """Warn of something that cannot be read, once, and keep it among the `problems`."""
+        with self._lock:
+            if self._state is not None and problem not in self._state.problems:
+                self._state.problems.append(problem)
+            if problem in self._warned:
+                return
+            self._warned.add(problem)
+        warnings.warn(problem, PluginWarning, stacklevel=3)
+
+    def registries_with(self, key: str) -> list[str]:
+        """Name the registries in which the source shows `key`."""
+        return [name for name in self.registries if key in self.locations(name)]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Folders and files that could not be read, each with the reason."""
+        return tuple(self._current().problems)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The folders that hold plugins, in the order in which they are searched."""
+        return tuple(self._current().roots)
+
+    def locations(self, registry: str) -> Mapping[str, Sequence[Location]]:
+        """Identifiers that the source shows, and the file(s) that register each."""
+        return self._current().locations.get(registry, {})
+
+    def dynamic(self, registry: str) -> Sequence[Plugin]:
+        """Plugins that must be imported to know what they register."""
+        return self._current().dynamic.get(registry, [])
+
+    def plugin_of(self, file: str) -> Plugin | None:
+        """Name the plugin that a file belongs to."""
+        for plugin in self._current().plugins:
+            if belongs_to(file, plugin.folder):
+                return plugin
+        return None
+
+    def plugin_at(self, location: Location) -> Plugin:
+        """Name the plugin of one of the index's own locations."""
+        return next(plugin for plugin in self._current().plugins if plugin.file == location.file)
+
+    def load(self, plugin: Plugin) -> None:
+        """Import a plugin; one that fails leaves nothing registered.
+
+        Raises
+        ------
+        MissingRequirementError, DuplicateRegistrationError, Exception
+            As `import_plugin` says.
+        """
+        members = list(self._members)
+        before = {id(member): member.keys_from(plugin.folder) for member in members}
+        try:
+            import_plugin(plugin)
+        except BaseException:
+            for member in members:
+                member.withdraw(plugin.folder, keep=before[id(member)])
+            raise
+
+    def _current(self) -> _State:
+        with self._lock:
+            if self._state is None or self._state.variable != self._variable_value():
+                self.refresh()
+            state = self._state
+        if state is None:  # pragma: no cover - refresh sets it
+            raise RuntimeError("the plugin index has no state")
+        return state
+
+    def _variable_value(self) -> str:
+        return os.environ.get(self.variable, "") if self.variable else ""
+
+    def _variable_folders(self) -> list[Path]:
+        if self.variable is None:
+            return []
+        roots = variable_roots(self.variable, package=self.package, kinds=self.kinds, problems=[])
+        folders = [root.folder for root in roots]
+        self._folders_used.update(folders)
+        return folders
+
+    def _withdraw_folders(self, folders: Sequence[Path]) -> None:
+        own = self._root.folder
+        for folder in folders:
+            inside = belongs_to(str(own), str(folder))  # plugins of a tree that holds the package itself stay
+            for member in list(self._members):
+                member.withdraw(str(folder), keep=member.keys_from(str(own)) if inside else frozenset())
+        forget_modules(self.package, folders, keep=own)
+
+    def _find_roots(self, problems: list[str]) -> list[Root]:
+        roots = [self._root]
+        if self.variable is not None:
+            roots += variable_roots(self.variable, package=self.package, kinds=self.kinds, problems=problems)
+        if self._entry_points is not None:
+            roots += entry_point_roots(self._entry_points, problems=problems)
+        unique: dict[Path, Root] = {}
+        for root in roots:
+            unique.setdefault(root.folder.resolve(), root)
+        return list(unique.values())
+
+    def _scan(self) -> _State:
+        variable = self._variable_value()
+        problems: list[str] = []
+        roots = self._find_roots(problems)
+        state = _State(variable, roots, [], {}, {}, problems)
+        file = cache_file()
+        signature = f"{self.package}: {' '.join(self.registries)}"
+        file_stamp = stamp(file)
+        if (file, file_stamp) != self._cache_read or file_stamp is None:
+            self._cached, self._cache_read = read_cache(file, signature=signature), (file, file_stamp)
+        cached = self._cached
+        known = dict(cached)
+        built_in: set[str] = set()
+        for root in roots:
+            plugins = [plugin for plugin in plugins_in(root, self.kinds) if stamp(plugin.file) is not None]
+            if root is self._root:
+                built_in = {plugin.package for plugin in plugins}
+            elif shadowed := [plugin for plugin in plugins if plugin.package in built_in]:
+                plugins = [plugin for plugin in plugins if plugin.package not in built_in]
+                problems.append(_describe_shadowed(root, shadowed))
+            for plugin in plugins:
+                self._add(state, plugin, known)
+        if known != cached:
+            stale = [path for path in known if path in cached and stamp(path) is None]
+            for path in stale:
+                del known[path]
+            write_cache(file, known, signature=signature)
+        return state
+
+    def _add(self, state: _State, plugin: Plugin, known: dict[str, CachedScan]) -> None:
+        file_stamp = stamp(plugin.file)
+        if file_stamp is None:
+            return  # removed in the meantime
+        entry = known.get(plugin.file) or self._scans.get(plugin.file)
+        if entry is None or not entry.fresh(file_stamp, plugin.file):
+            scan = scan_file(plugin.file, self.registries)
+            stamps = {plugin.file: file_stamp}
+            stamps |= {path: found for path in scan.depends if (found := stamp(path))}
+            entry = CachedScan(scan, stamps)
+        known[plugin.file] = self._scans[plugin.file] = entry
+        state.plugins.append(plugin)
+        self._add_scan(state, plugin, entry.scan)
+
+    @staticmethod
+    def _add_scan(state: _State, plugin: Plugin, scan: Scan) -> None:
+        if scan.error is not None:
+            state.problems.append(f"the plugin {plugin.package} cannot be read: {scan.error}")
+        for registry, key, line in scan.registrations:
+            places = state.locations.setdefault(registry, {}).setdefault(key, [])
+            if all(place.file != plugin.file for place in places):
+                places.append(Location(plugin.file, line, Path(plugin.folder), plugin.package, plugin.source))
+        for registry in dict.fromkeys(registry for registry, _ in scan.dynamic):
+            state.dynamic.setdefault(registry, []).append(plugin)
+
+
+def _describe_shadowed(root: Root, plugins: Sequence[Plugin]) -> str:
+    names = [os.path.relpath(plugin.folder, root.folder) for plugin in plugins]
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return (
+        f"{root.source} names {root.folder}, {len(names)} of whose plugins {'have' if len(names) > 1 else 'has'} the "
+        f"folder name of a built-in one, which is used instead: {shown}. To use yours, rename its folder."
+    )

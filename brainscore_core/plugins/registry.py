@@ -1,0 +1,483 @@
+"""Registries: identifiers, and the functions that make what they name."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from types import FrameType
+from typing import Any, Generic, TypeVar
+
+from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.plugins.errors import DuplicateRegistrationError
+from brainscore_core.plugins.index import Location, PluginIndex
+from brainscore_core.plugins.loading import Plugin, belongs_to, explain_missing_module, same_file
+from brainscore_core.plugins.source import parse
+
+__all__ = ["Registry"]
+
+_MOST_PLUGINS = 3
+_LEAST_LITERAL = 3
+
+
+def plugins_that_mention(identifier: str, keys: Mapping[Plugin, Sequence[str]]) -> Iterator[tuple[Plugin, list[str]]]:
+    """Give the plugins whose source can spell `identifier`, with their keys, the likeliest first.
+
+    Parameters
+    ----------
+    identifier : str
+        What an object may call itself.
+    keys : mapping
+        All plugins, with the keys of each.
+
+    Yields
+    ------
+    (Plugin, list of str)
+        First the plugins in which `identifier` stands literally; then at most three in which an
+        f-string, a ``+`` or a ``.format`` with at least three fixed characters fits.
+    """
+    sources = {plugin: _sources(plugin) for plugin in keys}
+    literal = [plugin for plugin, texts in sources.items() if any(identifier.encode() in text for text in texts)]
+    fitting = [
+        plugin
+        for plugin, texts in sources.items()
+        if plugin not in literal and any(_fits(text, identifier) for text in texts)
+    ]
+
+    def likeness(key: str) -> float:
+        return -SequenceMatcher(None, key.lower(), identifier.lower()).ratio()
+
+    fitting.sort(key=lambda plugin: min(likeness(key) for key in keys[plugin]))
+    for plugin in literal + fitting[:_MOST_PLUGINS]:
+        yield plugin, sorted(keys[plugin], key=likeness)
+
+
+def _sources(plugin: Plugin) -> list[bytes]:
+    folder = Path(plugin.folder)
+    files = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
+    texts = []
+    for file in files:
+        if file.name != "test.py":
+            try:
+                texts.append(file.read_bytes())
+            except OSError:
+                continue  # the plugin's import will say so
+    return texts
+
+
+def _fits(source: bytes, identifier: str) -> bool:
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(pieces is not None and _matches(pieces, identifier) for pieces in map(_pieces, ast.walk(tree)))
+
+
+def _matches(pieces: Sequence[str | None], identifier: str) -> bool:
+    """Whether a text is these pieces, one after the other, where None is any text; in linear time a piece."""
+    fixed = [""]
+    for piece in pieces:
+        if piece is None:
+            fixed.append("")
+        else:
+            fixed[-1] += piece
+    if len(fixed) == 1:
+        return identifier == fixed[0]
+    first, *middle, last = fixed
+    if not (identifier.startswith(first) and identifier.endswith(last)):
+        return False
+    position = len(first)
+    for text in middle:
+        position = identifier.find(text, position)
+        if position < 0:
+            return False
+        position += len(text)
+    return position <= len(identifier) - len(last)
+
+
+def _pieces(node: ast.AST) -> list[str | None] | None:
+    """Fixed parts of a text that is put together, with None for what varies; None for anything else."""
+    match node:
+        case ast.JoinedStr(values=parts):
+            pieces = [_fixed(part) for part in parts]
+        case ast.BinOp(op=ast.Add()):
+            pieces = _sum(node)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(template)), attr="format")):
+            pieces = [text for part in re.split(r"\{[^{}]*\}", template) for text in (part, None)][:-1]
+        case _:
+            return None
+    if sum(len(piece) for piece in pieces if piece is not None) < _LEAST_LITERAL:
+        return None
+    return pieces
+
+
+def _fixed(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _sum(node: ast.expr) -> list[str | None]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*_sum(node.left), *_sum(node.right)]
+    if isinstance(node, ast.JoinedStr):
+        return [_fixed(part) for part in node.values]
+    return [_fixed(node)]
+
+
+T = TypeVar("T")
+_SKIPPED = frozenset({__name__, "collections.abc", "_collections_abc"})
+
+
+@dataclass(frozen=True)
+class _Entry(Generic[T]):
+    """A registered factory, and the place that registered it."""
+
+    factory: Callable[..., T]
+    file: str
+    line: int
+    module: str
+    execution: object
+    """Differs between two runs of the same file (a reload), and is the same within one."""
+    interactive: bool
+
+
+class Registry(MutableMapping[str, Callable[..., T]]):
+    """Identifiers and their factories; plugins are imported when they are asked for, not before.
+
+    A plugin registers with ``registry['identifier'] = factory``, where the factory is a function
+    or a class that makes the object. Listing (``in``, iteration, ``len``) reads the static index
+    and imports nothing; ``registry['identifier']`` imports the one plugin that registers it.
+
+    Parameters
+    ----------
+    name : str
+        The variable's name in plugins, for instance ``'model_registry'``.
+    noun : str
+        What is registered, for messages: ``'model'``.
+    index : PluginIndex, optional
+        Where plugins are found; without one, only what is registered in this process is there.
+    list_command : str, optional
+        The command that lists the identifiers, for messages.
+
+    Examples
+    --------
+    >>> registry = Registry("number_registry", noun="number")
+    >>> registry["one"] = lambda: 1
+    >>> registry["one"]()
+    1
+    >>> "two" in registry
+    False
+    """
+
+    def __init__(
+        self, name: str, *, noun: str, index: PluginIndex | None = None, list_command: str | None = None
+    ) -> None:
+        self.name = name
+        self.noun = noun
+        self.list_command = list_command
+        self._index = index
+        self._entries: dict[str, _Entry[T]] = {}
+        self._deleted: set[str] = set()
+        self._aliases: dict[str, str] = {}
+        if index is not None:
+            index.attach(self)
+
+    # a registry is one place, not a value
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<Registry {self.name}: {len(self._known())} identifiers>"
+
+    def __setitem__(self, key: str, factory: Callable[..., T]) -> None:
+        if not isinstance(key, str) or not key.strip():
+            raise UserError(f"{self.name}[{key!r}]: an identifier is a text that is not empty.")
+        if not callable(factory):
+            raise UserError(
+                f"{self.name}[{key!r}] is given a {type(factory).__name__}, not a function or class.",
+                f"Register what makes the {self.noun}, without calling it: {self.name}[{key!r}] = lambda: ...",
+            )
+        entry = _entry(factory)
+        earlier = self._entries.get(key)
+        if earlier is not None and not _replaces(entry, earlier):
+            raise DuplicateRegistrationError(
+                f"The {self.noun} {key!r} is registered twice: in {earlier.file}:{earlier.line} "
+                f"and in {entry.file}:{entry.line}.",
+                "Give one of them another identifier.",
+            )
+        self._entries[key] = entry
+        self._deleted.discard(key)
+
+    def __getitem__(self, key: str) -> Callable[..., T]:
+        places = self.locations(key)
+        if len(places) > 1:
+            raise DuplicateRegistrationError(
+                f"The {self.noun} {key!r} is registered in {len(places)} places: {' and '.join(map(str, places))}.",
+                "Give one of them another identifier, or take one of the folders away.",
+            )
+        if key not in self._entries and places and self._index is not None:
+            self._index.load(self._index.plugin_at(places[0]))
+            if key not in self._entries:
+                raise UserError(
+                    f"The {self.noun} {key!r} stands in {places[0]}, but importing {places[0].package} "
+                    "did not register it.",
+                    "Look whether that line is reached: it may depend on a condition.",
+                )
+        if key not in self._entries:
+            raise self._unknown(key)
+        return self._entries[key].factory
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self:
+            raise self._unknown(key)
+        self._entries.pop(key, None)
+        if self.locations(key):  # a plugin's files register it, too; one that appears later is not hidden
+            self._deleted.add(key)
+
+    def __iter__(self) -> Iterator[str]:
+        if self._index is not None:
+            self._index.refresh()
+        self._load_dynamic()
+        return iter(sorted(self._known()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and bool(self.locations(key))
+
+    def location(self, key: str) -> Location:
+        """Say where an identifier is registered, without importing the plugin.
+
+        Parameters
+        ----------
+        key : str
+            The identifier.
+
+        Returns
+        -------
+        Location
+            File, line, folder, module; the first one where there are several.
+
+        Raises
+        ------
+        UnknownIdentifier
+            Nothing registers it.
+        """
+        places = self.locations(key)
+        if not places:
+            raise self._unknown(key)
+        return places[0]
+
+    def locations(self, key: str) -> list[Location]:
+        """Say all places that register an identifier: more than one is a collision, none unknown.
+
+        Imports nothing, except plugins whose identifiers only running them tells, and those only
+        where no other plugin registers `key`.
+        """
+        if not isinstance(key, str):
+            return []
+        places = self._places(key)
+        if not places and self._index is not None:
+            self._index.refresh()  # the plugin may be new
+            places = self._places(key)
+            if not places and self._load_dynamic():
+                places = self._places(key)
+        return places
+
+    def make(self, key: str, *args: Any, **kwargs: Any) -> T:
+        """Make what an identifier names: call its factory.
+
+        Parameters
+        ----------
+        key : str
+            The identifier.
+        *args, **kwargs
+            For the factory.
+
+        Returns
+        -------
+        T
+            A new object.
+
+        Raises
+        ------
+        UnknownIdentifier
+            Nothing registers it; the message has the nearest names.
+        MissingRequirementError
+            The plugin needs a module that is not installed.
+        UserError
+            The factory gives nothing, or an object was registered in place of a factory.
+        Exception
+            Whatever the factory raises.
+        """
+        factory = self[key]
+        place = self.location(key)
+        if not _is_factory(factory):
+            raise UserError(
+                f"The {self.noun} {key!r} ({place}) is registered as a finished object of the class "
+                f"{type(factory).__name__}, not as what makes one.",
+                f"Register the class or function itself, without (): {self.name}[{key!r}] = {type(factory).__name__}",
+            )
+        try:
+            made = factory(*args, **kwargs)
+        except ModuleNotFoundError as error:
+            folder = str(place.folder or Path(place.file).parent)
+            explain_missing_module(error, Plugin(place.file, folder, place.package, place.source))
+        if made is None:
+            raise UserError(
+                f"The {self.noun} {key!r} ({place}): its factory returned None.",
+                "Look whether the function ends with a return.",
+            )
+        return made
+
+    def resolve(self, name: str) -> str:
+        """Give the key of what answers to `name`: a key itself, or the ``identifier`` of an object.
+
+        Parameters
+        ----------
+        name : str
+            A key, or the ``identifier`` that an object has though it is registered otherwise.
+
+        Returns
+        -------
+        str
+            The key.
+
+        Raises
+        ------
+        UnknownIdentifier
+            Neither a key nor an identifier.
+
+        Notes
+        -----
+        Where `name` is no key, the factories of those plugins are called whose source mentions it,
+        wholly or as an f-string that fits.
+        """
+        if name in self:
+            return name
+        known = self._aliases.get(name)
+        if known is not None and known in self:
+            return known
+        failures: list[str] = []
+        if self._index is not None and isinstance(name, str):
+            for plugin, keys in plugins_that_mention(name, self._keys_by_plugin()):
+                for key in keys:
+                    try:
+                        found = getattr(self.make(key), "identifier", None)
+                    except Exception as error:  # noqa: BLE001 - any plugin may fail; said below
+                        failures.append(f"{key} ({plugin.package}): {type(error).__name__}: {error}")
+                        continue
+                    if found == name:
+                        self._aliases[name] = key
+                        return key
+        raise self._unknown(name, failures)
+
+    def keys_from(self, folder: str) -> frozenset[str]:
+        """Keys that files in a folder have registered so far."""
+        return frozenset(key for key, entry in self._entries.items() if belongs_to(entry.file, folder))
+
+    def withdraw(self, folder: str, *, keep: frozenset[str] = frozenset()) -> None:
+        """Forget what files in a folder registered, but for the keys in `keep`."""
+        for key in self.keys_from(folder) - keep:
+            del self._entries[key]
+
+    def _known(self) -> set[str]:
+        static = self._index.locations(self.name) if self._index is not None else ()
+        return ({*static} | {*self._entries}) - self._deleted
+
+    def _places(self, key: str) -> list[Location]:
+        if key in self._deleted:
+            return []
+        places = list(self._index.locations(self.name).get(key, ())) if self._index is not None else []
+        entry = self._entries.get(key)
+        if entry is None:
+            return places
+        for place in places:
+            inside = place.folder is not None and belongs_to(entry.file, str(place.folder))
+            if inside or same_file(entry.file, place.file):
+                return places
+        plugin = self._index.plugin_of(entry.file) if self._index is not None else None
+        if plugin is None:
+            return [*places, Location(entry.file, entry.line, None, entry.module, "this process")]
+        folder = Path(plugin.folder)
+        return [*places, Location(entry.file, entry.line, folder, plugin.package, plugin.source)]
+
+    def _load_dynamic(self) -> bool:
+        """Import the plugins whose keys only running them tells; say whether there are any."""
+        if self._index is None:
+            return False
+        plugins = list(self._index.dynamic(self.name))
+        for plugin in plugins:
+            try:
+                self._index.load(plugin)
+            except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
+                self._index.report(
+                    f"the plugin {plugin.package} ({plugin.file}) cannot be imported: {type(error).__name__}: {error}"
+                )
+        return bool(plugins)
+
+    def _keys_by_plugin(self) -> dict[Plugin, list[str]]:
+        keys: dict[Plugin, list[str]] = {}
+        for key in self:
+            places = self._places(key)
+            plugin = self._index.plugin_of(places[0].file) if self._index is not None and places else None
+            if plugin is not None:
+                keys.setdefault(plugin, []).append(key)
+        return keys
+
+    def _unknown(self, key: object, failures: list[str] | None = None) -> UnknownIdentifier:
+        message = f"There is no {self.noun} {key!r}."
+        if isinstance(key, str):
+            near = nearest(key, self._known())
+            if near:
+                message += f" Nearest: {', '.join(near)}."
+            others = self._index.registries_with(key) if self._index is not None else []
+            if others:
+                message += f" ({key!r} is registered in {', '.join(others)}.)"
+        for failure in failures or []:
+            message += f"\nCould not be asked for its identifier: {failure}"
+        for problem in self._index.problems if self._index is not None else ():
+            message += f"\nNote: {problem}"
+        remedy = f"List all with: {self.list_command}" if self.list_command else None
+        return UnknownIdentifier(message, remedy)
+
+
+def _is_factory(value: object) -> bool:
+    """Tell a function or class from a finished model, metric or benchmark that can be called, too."""
+    return inspect.isclass(value) or inspect.isroutine(value) or not hasattr(value, "identifier")
+
+
+def _entry(factory: Callable[..., T]) -> _Entry[T]:
+    frame = _caller()
+    scope = frame.f_globals
+    module = str(scope.get("__name__", "?"))
+    return _Entry(
+        factory,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module,
+        scope.get("__spec__"),
+        module == "__main__" and "__file__" not in scope,
+    )
+
+
+def _caller() -> FrameType:
+    """The frame outside of this module and of ``MutableMapping``, which ``update`` goes through."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _SKIPPED:
+        frame = frame.f_back
+    return frame
+
+
+def _replaces(entry: _Entry[T], earlier: _Entry[T]) -> bool:
+    """Whether a registration takes the place of an earlier one: a reload, or a notebook's cell."""
+    if entry.factory is earlier.factory or (entry.interactive and earlier.interactive):
+        return True
+    return same_file(entry.file, earlier.file) and entry.execution is not earlier.execution

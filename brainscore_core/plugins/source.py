@@ -1,0 +1,444 @@
+"""What the source of a plugin says without being run: registrations, and values stated outright."""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+__all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "parse", "scan_file"]
+
+UNKNOWN: Final = object()
+"""Stands for a value that only running the file would tell."""
+
+_LOOP_LIMIT = 10_000
+_LONGEST_TEXT = 10_000  # characters: texts that are doubled again and again would fill the memory
+_MUTATORS = frozenset(
+    {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove"}
+    | {"reverse", "setdefault", "sort", "update"}
+)
+
+
+def parse(source: bytes) -> ast.Module:
+    """Parse a file's bytes; an invalid escape in somebody's string is not our warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return ast.parse(source)
+
+
+class Literals:
+    """Evaluates expressions of one file from the constants that the file states.
+
+    Parameters
+    ----------
+    tree : ast.Module
+        The file.
+    folder : Path
+        Where its relative imports (``from .benchmark import DATASETS``) are looked up.
+
+    Attributes
+    ----------
+    files : set of str
+        The other files that were read on the way.
+    """
+
+    def __init__(self, tree: ast.Module, folder: Path) -> None:
+        self.files: set[str] = set()
+        self._constants = _constants(tree)
+        self._folder = folder
+        self._others: dict[tuple[str, str], object] = {}
+        self._imports = {
+            alias.asname or alias.name: (node.module, alias.name)
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+            for alias in node.names
+        }
+
+    def evaluate(self, node: ast.expr, values: Mapping[str, object]) -> object:
+        """Give an expression's value, or `UNKNOWN`; `values` holds the loops' variables."""
+        match node:
+            case ast.Constant(value=constant):
+                return constant
+            case ast.Name(id=name):
+                return self._name(name, values)
+            case ast.JoinedStr(values=parts):
+                return self._join(parts, values)
+            case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
+                value = self.evaluate(inner, values)
+                try:
+                    return format(value) if isinstance(value, str | int | float) else UNKNOWN
+                except ValueError:  # a number of more digits than Python writes out
+                    return UNKNOWN
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._join([left, right], values)
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                members = [self.evaluate(item, values) for item in items]
+                return UNKNOWN if any(member is UNKNOWN for member in members) else members
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError, SyntaxError, RecursionError):
+            return UNKNOWN
+
+    def bindings(
+        self, target: ast.expr, iterable: ast.expr, values: Mapping[str, object]
+    ) -> Iterator[dict[str, object]]:
+        """Give, for each turn of ``for target in iterable``, the variables it binds.
+
+        A loop that cannot be known gives one turn with every variable unknown.
+        """
+        names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+        unknown: dict[str, object] = dict.fromkeys(names, UNKNOWN)
+        items = self._items(iterable, values)
+        if items is None or len(items) > _LOOP_LIMIT:
+            yield unknown
+            return
+        for item in items:
+            if isinstance(target, ast.Name):
+                yield {target.id: item}
+            elif (
+                isinstance(target, ast.Tuple)
+                and isinstance(item, list | tuple)
+                and len(names) == len(target.elts) == len(item)
+            ):
+                yield dict(zip(names, item, strict=True))
+            else:
+                yield unknown
+
+    def _items(self, node: ast.expr, values: Mapping[str, object]) -> list[object] | None:
+        if isinstance(node, ast.Call) and not node.keywords:
+            return self._called(node, values)
+        value = self.evaluate(node, values)
+        return list(value) if isinstance(value, list | tuple | set | dict | str) else None
+
+    def _called(self, call: ast.Call, values: Mapping[str, object]) -> list[object] | None:
+        """``sorted(x)``, ``range(n)``, ``enumerate(x)``, ``d.items()`` and its like."""
+        arguments = [self.evaluate(argument, values) for argument in call.args]
+        match call.func, arguments:
+            case ast.Name(id="range"), [int() as stop] if stop <= _LOOP_LIMIT:
+                return list(range(stop))
+            case ast.Name(id="sorted" | "list" | "tuple" | "set"), [list() | dict() as value]:
+                return list(value)
+            case ast.Name(id="enumerate"), [list() | dict() as value]:
+                return list(enumerate(value))
+            case ast.Attribute(value=owner, attr="items" | "keys" | "values" as method), []:
+                mapping = self.evaluate(owner, values)
+                if isinstance(mapping, dict):
+                    return list(getattr(mapping, method)())
+        return None
+
+    def _join(self, parts: list[ast.expr], values: Mapping[str, object]) -> object:
+        texts = [self.evaluate(part, values) for part in parts]
+        known = [text for text in texts if isinstance(text, str)]
+        short = len(known) == len(texts) and sum(map(len, known)) <= _LONGEST_TEXT
+        return "".join(known) if short else UNKNOWN
+
+    def _name(self, name: str, values: Mapping[str, object]) -> object:
+        if name in values:
+            return values[name]
+        if name in self._constants:
+            return self._constants[name]
+        if name in self._imports:
+            place = self._imports[name]
+            if place not in self._others:  # a loop asks again and again
+                self._others[place] = self._imported(*place)
+            return self._others[place]
+        return UNKNOWN
+
+    def _imported(self, module: str, name: str) -> object:
+        stem = self._folder.joinpath(*module.split("."))
+        for file in (stem.with_name(stem.name + ".py"), stem / "__init__.py"):
+            try:
+                tree = parse(file.read_bytes())
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # running the plugin will tell what is wrong with it
+            self.files.add(str(file))
+            return _constants(tree).get(name, UNKNOWN)
+        return UNKNOWN
+
+
+def _constants(tree: ast.Module) -> dict[str, object]:
+    """Literals that a file binds once at its top, and never changes."""
+    found: dict[str, object] = {}
+    bound: Counter[str] = Counter()
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, TypeError, SyntaxError, RecursionError):
+            continue
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                bound[name] += 1
+            case ast.Attribute(value=ast.Name(id=name), attr=method) if method in _MUTATORS:
+                found.pop(name, None)
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                found.pop(name, None)
+    return {name: value for name, value in found.items() if bound[name] == 1}
+
+
+_READING_METHODS = frozenset({"get", "items", "keys", "location", "resolve", "values"})
+_BLOCKS = ("body", "orelse", "finalbody")
+_MOST = 100_000
+"""Parts of a source that are looked at, those in loops each time: no file keeps who reads it busy for long."""
+
+
+class Registration(NamedTuple):
+    """``registry[key] = ...`` in line `line` of a plugin's ``__init__.py``."""
+
+    registry: str
+    key: str
+    line: int
+
+
+class Scan(NamedTuple):
+    """What one ``__init__.py`` registers.
+
+    Attributes
+    ----------
+    registrations : tuple of Registration
+        The keys that the source shows.
+    dynamic : tuple of (str, int)
+        Registry and line of each registration whose key only running the plugin tells.
+    error : str or None
+        Why the file cannot be read, with its line.
+    depends : tuple of str
+        Other files whose constants were used.
+    """
+
+    registrations: tuple[Registration, ...] = ()
+    dynamic: tuple[tuple[str, int], ...] = ()
+    error: str | None = None
+    depends: tuple[str, ...] = ()
+
+
+def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
+    """Read which keys of `registries` a plugin's file registers.
+
+    Found are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an
+    alias, inside ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``,
+    and keys put together from constants, such as f-strings in a loop over a literal list. Comments
+    and strings never count. Any other use of a registry makes the file *dynamic*.
+
+    Parameters
+    ----------
+    file : path
+        The plugin's ``__init__.py``.
+    registries : sequence of str
+        Names of the registries, for instance ``['model_registry']``.
+
+    Returns
+    -------
+    Scan
+        A file that cannot be read or parsed has `error` set; nothing is raised.
+    """
+    try:
+        source = Path(file).read_bytes()
+    except OSError as error:
+        return Scan(error=f"{file}: {error.strerror or error}")
+    if not any(name.encode() in source for name in registries):
+        return Scan()
+    try:
+        tree = parse(source)
+    except SyntaxError as error:
+        return Scan(error=f"{file}:{error.lineno or 1}: {error.msg}")
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Scan(error=f"{file}:1: {error}")
+    reader = _Reader(registries, Literals(tree, Path(file).parent))
+    try:
+        reader.block(tree.body, {}, conditional=False)
+    except RecursionError:
+        return Scan(error=f"{file}:1: the source is nested too deeply to be read")
+    except _TooMuch:
+        return Scan(error=f"{file}:1: the source, with its loops, is too long to be read")
+    return Scan(
+        tuple(dict.fromkeys(reader.registrations)),
+        tuple(dict.fromkeys(reader.dynamic)),
+        None,
+        tuple(sorted(reader.literals.files)),
+    )
+
+
+class _TooMuch(Exception):
+    """It would take too long."""
+
+
+class _Reader:
+    """Walks over the statements of a file and notes its registrations."""
+
+    def __init__(self, registries: Iterable[str], literals: Literals) -> None:
+        self.registries = frozenset(registries)
+        self.names: dict[str, str] = {name: name for name in self.registries}
+        self.literals = literals
+        self.registrations: list[Registration] = []
+        self.dynamic: list[tuple[str, int]] = []
+        self._left = _MOST
+
+    def spend(self, parts: int) -> None:
+        self._left -= parts
+        if self._left < 0:
+            raise _TooMuch
+
+    def registry_of(self, node: ast.expr) -> str | None:
+        """Name the registry that an expression such as ``brainscore_vision.model_registry`` is."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.Attribute) and node.attr in self.registries:
+            return node.attr
+        return None
+
+    def block(self, statements: Iterable[ast.stmt], values: dict[str, object], *, conditional: bool) -> None:
+        for statement in statements:
+            self.statement(statement, values, conditional=conditional)
+
+    def statement(self, node: ast.stmt, values: dict[str, object], *, conditional: bool) -> None:
+        self.spend(1)
+        match node:
+            case ast.ImportFrom():
+                for alias in node.names:
+                    if alias.name in self.registries:
+                        self.names[alias.asname or alias.name] = alias.name
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.assign(target, value, values, conditional=conditional)
+                if self.registry_of(value) is None or not all(isinstance(target, ast.Name) for target in targets):
+                    self.expression(value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.assign(target, value, values, conditional=conditional)
+                self.expression(value)
+            case ast.For(target=target, iter=iterable):
+                self.loop(node, target, iterable, values, conditional=conditional)
+            case ast.AugAssign(target=ast.Name(id=name)) if name not in self.names:
+                values[name] = UNKNOWN
+            case ast.Expr(value=ast.Call() as call) if self.update(call, values, conditional):
+                pass
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                hidden = {argument.arg: UNKNOWN for argument in arguments}
+                self.block(node.body, {**values, **hidden}, conditional=True)
+            case _:
+                self.compound(node, values)
+
+    def compound(self, node: ast.stmt, values: dict[str, object]) -> None:
+        """Statements that hold others (if, try, with, while, match, class), and plain ones."""
+        for field, value in ast.iter_fields(node):
+            if field in _BLOCKS:
+                self.block(value, values, conditional=not isinstance(node, ast.With))
+            elif field in {"handlers", "cases"}:
+                for part in value:
+                    self.block(part.body, values, conditional=True)
+            else:
+                for expression in value if isinstance(value, list) else [value]:
+                    if isinstance(expression, ast.AST):
+                        self.expression(expression)
+
+    def assign(self, target: ast.expr, value: ast.expr, values: dict[str, object], *, conditional: bool) -> None:
+        if isinstance(target, ast.Subscript):
+            registry = self.registry_of(target.value)
+            if registry is not None:
+                self.register(registry, target.slice, values, conditional=conditional)
+        elif isinstance(target, ast.Name):
+            registry = self.registry_of(value)
+            if registry is not None:
+                self.names[target.id] = registry
+            elif target.id in self.names:  # a variable of the plugin's own that is called the same
+                del self.names[target.id]
+            else:
+                self.bind(target.id, value, values, conditional=conditional)
+
+    def bind(self, name: str, value: ast.expr, values: dict[str, object], *, conditional: bool) -> None:
+        """Follow ``key = f'{name}-pls'``; containers are left to `Literals`, which sees changes."""
+        known = UNKNOWN if conditional else self.literals.evaluate(value, values)
+        if isinstance(known, str | int | float):
+            values[name] = known
+        elif name in values or conditional:
+            values[name] = UNKNOWN
+
+    def register(self, registry: str, key: ast.expr, values: Mapping[str, object], *, conditional: bool) -> None:
+        self.spend(1)
+        if isinstance(key, ast.Constant):
+            text: object = key.value
+        else:
+            # under a condition nobody knows which of a loop's keys are really registered
+            text = UNKNOWN if conditional else self.literals.evaluate(key, values)
+        if isinstance(text, str):
+            self.registrations.append(Registration(registry, text, key.lineno))
+        else:
+            self.dynamic.append((registry, key.lineno))
+
+    def loop(
+        self,
+        node: ast.For,
+        target: ast.expr,
+        iterable: ast.expr,
+        values: dict[str, object],
+        *,
+        conditional: bool,
+    ) -> None:
+        parts = list(ast.walk(node))
+        self.spend(len(parts))
+        jumps = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
+        for bound in self.literals.bindings(target, iterable, values):
+            self.spend(len(values) // 20)  # they are copied
+            self.block(node.body, {**values, **bound}, conditional=conditional or jumps)
+        self.expression(iterable)
+        for part in parts:
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                values[part.id] = UNKNOWN  # what it holds after the loop
+        self.block(node.orelse, values, conditional=conditional)
+
+    def update(self, call: ast.Call, values: Mapping[str, object], conditional: bool) -> bool:
+        """Handle ``registry.update({'key': factory})``; say whether it was one."""
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "update"):
+            return False
+        registry = self.registry_of(call.func.value)
+        if registry is None:
+            return False
+        for argument in call.args:
+            if isinstance(argument, ast.Dict) and None not in argument.keys:
+                for key in argument.keys:
+                    if key is not None:
+                        self.register(registry, key, values, conditional=conditional)
+            else:
+                self.dynamic.append((registry, argument.lineno))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                self.dynamic.append((registry, call.lineno))
+            else:
+                self.registrations.append(Registration(registry, keyword.arg, keyword.lineno))
+        return True
+
+    def expression(self, node: ast.AST) -> None:
+        """Note a registry that is handed on, so that what is done to it stays unknown."""
+        for registry, line in self.handed_on(node):
+            self.dynamic.append((registry, line))
+
+    def handed_on(self, node: ast.AST) -> Iterator[tuple[str, int]]:
+        self.spend(1)
+        if isinstance(node, ast.expr):
+            registry = self.registry_of(node)
+            if registry is not None:
+                yield registry, node.lineno
+                return
+        skipped: ast.AST | None = None
+        match node:
+            case ast.Subscript(value=owner, ctx=ast.Load()):
+                skipped = owner
+            case ast.Attribute(value=owner, attr=method) if method in _READING_METHODS:
+                skipped = owner
+        for child in ast.iter_child_nodes(node):
+            reads = child is skipped or (isinstance(node, ast.Compare) and child is not node.left)
+            if reads and isinstance(child, ast.expr) and self.registry_of(child) is not None:
+                continue
+            yield from self.handed_on(child)

@@ -1,0 +1,399 @@
+"""Which of the parts that a score depends on differ between two receipts, in plain words."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from posixpath import basename
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.receipts.parts import DataItem, FileItem, PluginCode
+from brainscore_core.receipts.receipt import Receipt
+
+if TYPE_CHECKING:
+    from brainscore_core.receipts.difference import Difference
+    from brainscore_core.receipts.receipt import Receipt
+
+__all__ = ["CAUSES", "CIRCUMSTANCES", "Change", "changes_between", "explain"]
+
+CAUSES = (
+    "benchmark version",
+    "data",
+    "weights",
+    "model code",
+    "benchmark code",
+    "metric code",
+    "libraries",
+    "seeds",
+    "device",
+    "settings",
+)
+"""Parts whose change can change a score by any amount."""
+
+CIRCUMSTANCES = ("python", "platform", "processor", "stored activations", "other libraries")
+"""Parts whose change alone changes the last digits, if anything."""
+
+_HASH_LENGTH = 12
+_NOT_SETTINGS = (" was not stored", " were not stored", "the ceiling was not recorded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One thing that differs.
+
+    Attributes
+    ----------
+    part : str
+        One of :data:`CAUSES` and :data:`CIRCUMSTANCES`.
+    item : str
+        What in it: a library, a file, a plugin.
+    a, b : str or None
+        How it was then and now: a version, the beginning of a hash; None where only the other receipt has it.
+    """
+
+    part: str
+    item: str
+    a: str | None
+    b: str | None
+
+    def __str__(self) -> str:
+        if self.a is None or self.b is None:
+            which = "second" if self.a is None else "first"
+            there = self.b if self.a is None else self.a
+            return f"{self.item} {there}, only in the {which}".replace(" , ", ", ").strip()
+        return f"{self.item} {self.a} → {self.b}".strip()
+
+
+def changes_between(a: Receipt, b: Receipt) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    """Compare everything that two receipts say of how they came about.
+
+    What belongs to the model is compared where it is the same model, what belongs to the benchmark where it is the
+    same benchmark.
+
+    Returns
+    -------
+    tuple of Change
+        In the order of :data:`CAUSES` and :data:`CIRCUMSTANCES`.
+    tuple of str
+        What cannot be compared, since a receipt does not record it.
+    """
+    unknown: list[str] = []
+    found = [*_changes(a, b, unknown)]
+    order = {part: number for number, part in enumerate(CAUSES + CIRCUMSTANCES)}
+    found.sort(key=lambda change: (order[change.part], change.item))
+    return tuple(found), tuple(unknown)
+
+
+def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
+    same_model = a.model.identifier == b.model.identifier
+    same_benchmark = a.benchmark.identifier == b.benchmark.identifier
+    complete = a.state == b.state == "scored"  # otherwise one of them stopped before it had noted everything
+    if same_model:
+        yield from _code("model code", a.model.plugin, b.model.plugin, unknown)
+    if same_benchmark:
+        if _both_given(a.benchmark.version, b.benchmark.version) and a.benchmark.version != b.benchmark.version:
+            yield Change(part="benchmark version", item="", a=str(a.benchmark.version), b=str(b.benchmark.version))
+        yield from _code("benchmark code", a.benchmark.plugin, b.benchmark.plugin, unknown)
+    if same_model and same_benchmark:
+        yield from _data(a.data, b.data, complete, unknown)
+        yield from _files(a.files, b.files, complete, unknown)
+        yield from _weights(a, b, complete, unknown)
+        yield from _settings(a, b, complete)
+        yield from _seeds(a.seeds, b.seeds, complete)
+    if a.device != b.device and complete:
+        yield Change(part="device", item="", a=a.device, b=b.device)
+    yield from _libraries(a.environment.packages, b.environment.packages, "")
+    yield from _libraries(_packages_of_the_model(a), _packages_of_the_model(b), " (of the model's own environment)")
+    if a.environment.code and b.environment.code and a.environment.code != b.environment.code:
+        yield Change(
+            part="libraries",
+            item="brainscore's own code",
+            a=_short(a.environment.code),
+            b=_short(b.environment.code),
+        )
+    yield from _machine(a, b)
+    if same_model and same_benchmark and (a.cache.hits > 0) != (b.cache.hits > 0):
+        words = {True: "read from the store", False: "computed"}
+        yield Change(
+            part="stored activations", item="activations", a=words[a.cache.hits > 0], b=words[b.cache.hits > 0]
+        )
+
+
+def _machine(a: Receipt, b: Receipt) -> Iterator[Change]:
+    here, there = a.environment, b.environment
+    for part, item, left, right in (
+        ("python", "", here.python, there.python),
+        ("platform", "", here.platform, there.platform),
+        ("processor", "", here.cpu, there.cpu),
+        ("processor", "cores", here.cpu_count, there.cpu_count),
+        ("processor", "threads", here.threads, there.threads),
+    ):
+        if left and right and left != right:
+            yield Change(part=part, item=item, a=str(left), b=str(right))
+
+
+def _code(part: str, a: PluginCode | None, b: PluginCode | None, unknown: list[str]) -> Iterator[Change]:
+    left, right = (plugin.sha256 if plugin else None for plugin in (a, b))
+    if left is None or right is None:
+        if left or right:
+            unknown.append(f"{part} (only the {'first' if left else 'second'} receipt has its hash)")
+        else:
+            unknown.append(f"{part} (neither receipt has its hash)")
+    elif left != right and a is not None and b is not None:
+        yield Change(part=part, item=a.name, a=_version(a), b=_version(b))
+
+
+def _version(plugin: PluginCode) -> str:
+    known = f"{plugin.distribution} {plugin.version}, " if plugin.distribution and plugin.version else ""
+    return f"{known}{_short(plugin.sha256)}"
+
+
+def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
+    left, right = ({(item.kind, item.identifier): item.plugin for item in items} for items in (a, b))
+    for key in sorted(left.keys() | right.keys()):
+        kind, identifier = key
+        part = "metric code" if kind == "metric" else "data"
+        noun = f"{kind.replace('_', ' ')} {identifier}"
+        if key in left and key in right:
+            for change in _code(noun, left[key], right[key], unknown):
+                yield Change(part=part, item=f"code of the {noun}", a=change.a, b=change.b)
+        elif complete:
+            yield _in_one(part, noun, "", key in left)
+
+
+def _files(a: Iterable[FileItem], b: Iterable[FileItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
+    """Files are the same if their contents are, wherever they were read from."""
+    left, right = list(a), list(b)
+    for file in [*left]:
+        alike = next((other for other in right if _same_content(file, other)), None)
+        if alike is not None:
+            left.remove(file)
+            right.remove(alike)
+    for file in left:
+        name = _name(file)
+        other = next((other for other in right if _name(other) == name), None)
+        if other is None:
+            if complete:
+                yield _in_one("data", f"file {name}", _short(file.sha256 or file.sha1), True)
+            continue
+        right.remove(other)
+        hashes = next(
+            ((x, y) for x, y in ((file.sha256, other.sha256), (file.sha1, other.sha1)) if x and y), (None, None)
+        )
+        if None in hashes:
+            unknown.append(f"file {name} (the receipts have hashes of different kinds)")
+        else:
+            yield Change(part="data", item=f"file {name}", a=_short(hashes[0]), b=_short(hashes[1]))
+    if complete:
+        for file in right:
+            yield _in_one("data", f"file {_name(file)}", _short(file.sha256 or file.sha1), False)
+
+
+def _same_content(a: FileItem, b: FileItem) -> bool:
+    if a.sha256 and b.sha256:
+        return a.sha256 == b.sha256
+    return bool(a.sha1) and a.sha1 == b.sha1
+
+
+def _name(file: FileItem) -> str:
+    return basename(file.url.split("?")[0].removeprefix("file:"))
+
+
+def _weights(a: Receipt, b: Receipt, complete: bool, unknown: list[str]) -> Iterator[Change]:
+    left, right = ({item.identifier: item.sha256 for item in receipt.weights} for receipt in (a, b))
+    if not left or not right:
+        if left or right:
+            unknown.append(f"weights (only the {'first' if left else 'second'} receipt has their hash)")
+        return
+    for name in sorted(left.keys() | right.keys() if complete else left.keys() & right.keys()):
+        if left.get(name) != right.get(name):
+            ends = (_short(side[name]) if name in side else None for side in (left, right))
+            yield Change(part="weights", item=name, a=next(ends), b=next(ends))
+
+
+def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
+    """Remarks tell what was chosen for a model: layers, preprocessing."""
+    left, right = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
+    for note in left:
+        if note not in right:
+            yield Change(part="settings", item=note, a="", b=None)
+    for note in right:
+        if note not in left:
+            yield Change(part="settings", item=note, a=None, b="")
+    isolated = ["yes" if receipt.run is not None and receipt.run.isolated else "no" for receipt in (a, b)]
+    if isolated[0] != isolated[1]:
+        yield Change(part="settings", item="isolated", a=isolated[0], b=isolated[1])
+
+
+def _is_setting(note: str) -> bool:
+    return not any(text in note for text in _NOT_SETTINGS)
+
+
+def _seeds(a: Mapping[str, Any], b: Mapping[str, Any], complete: bool) -> Iterator[Change]:
+    for name in sorted(a.keys() | b.keys() if complete else a.keys() & b.keys()):
+        if a.get(name) != b.get(name):
+            ends = ["not set" if side.get(name) is None else str(side[name]) for side in (a, b)]
+            yield Change(part="seeds", item=name, a=ends[0], b=ends[1])
+
+
+def _libraries(a: Mapping[str, str], b: Mapping[str, str], where: str) -> Iterator[Change]:
+    if not a or not b:
+        return
+    for name in sorted(a.keys() | b.keys()):
+        if name in a and name in b:
+            if a[name] != b[name]:
+                yield Change(part="libraries", item=f"{name}{where}", a=a[name], b=b[name])
+        else:
+            yield Change(part="other libraries", item=f"{name}{where}", a=a.get(name), b=b.get(name))
+
+
+def _packages_of_the_model(receipt: Receipt) -> Mapping[str, str]:
+    return receipt.run.packages if receipt.run is not None else {}
+
+
+def _in_one(part: str, item: str, value: str, in_a: bool) -> Change:
+    return Change(part=part, item=item, a=value if in_a else None, b=None if in_a else value)
+
+
+def _short(digest: str | None) -> str:
+    return f"{digest[:_HASH_LENGTH]}…" if digest else "of unknown content"
+
+
+def _both_given(*values: object) -> bool:
+    return all(value is not None for value in values)
+
+
+_NAMED_IN_FULL = 6  # more changes of one part are counted
+
+
+def explain(a: "Receipt", b: "Receipt", found: "Difference") -> str:
+    """Say in plain words whether two receipts have the same numbers, and what may be the reason if not."""
+    return " ".join(text for text in _sentences(a, b, found) if text)
+
+
+def _sentences(a: "Receipt", b: "Receipt", found: "Difference") -> Iterable[str]:
+    if found.verdict == "other pair":
+        yield from _of_other_pairs(a, b, found)
+    elif found.verdict == "same":
+        if a.state == "scored":
+            yield "All numbers are the same."
+        else:
+            yield f"Neither receipt has a score: {_outcome(a)}."
+        if found.changes:
+            yield f"They are, although there are differences in {_all(found.changes)}."
+    elif found.verdict == "within tolerance":
+        number = found.largest
+        if number is not None:
+            yield (
+                f"The numbers are the same within tolerance: the largest difference, of {number.name}, is "
+                f"{number.apart:.2g}, and {number.allowed:.2g} is allowed."
+            )
+        yield f"There are differences in {_all(found.changes)}." if found.changes else "No recorded part differs."
+    else:
+        yield _what_differs(a, b, found)
+        yield from _attribution(found)
+    if found.verdict == "different" and found.not_recorded:
+        yield f"Not compared: {', '.join(found.not_recorded)}."
+
+
+def _of_other_pairs(a: "Receipt", b: "Receipt", found: "Difference") -> Iterable[str]:
+    if a.benchmark.identifier == b.benchmark.identifier:
+        yield (
+            f"The receipts are of other models ({a.model.identifier}, {b.model.identifier}): their scores are "
+            "expected to differ. `brainscore compare` tests by how much."
+        )
+    elif a.model.identifier == b.model.identifier:
+        yield (
+            f"The receipts are of other benchmarks ({a.benchmark.identifier}, {b.benchmark.identifier}): their "
+            "scores cannot be compared."
+        )
+    else:
+        yield "The receipts are of other models and other benchmarks: their scores cannot be compared."
+    if found.changes:
+        yield f"Of what can be compared, there are differences in {_all(found.changes)}."
+
+
+def _what_differs(a: "Receipt", b: "Receipt", found: "Difference") -> str:
+    if a.state != b.state:
+        return f"The first receipt is {_outcome(a)}, the second is {_outcome(b)}."
+    if a.state == "failed":
+        return f"Both failed, but otherwise: {_outcome(a)}, and {_outcome(b)}."
+    number = found.largest
+    if number is None:
+        return ""
+    score = next((other for other in found.numbers if other.name == "score"), number)
+    shown = score if score.verdict == "different" else number
+    return f"{shown.name}: {_digits(shown.a)} and {_digits(shown.b)}."
+
+
+def _outcome(receipt: "Receipt") -> str:
+    return f"{receipt.state} ({receipt.reason})" if receipt.reason else str(receipt.state)
+
+
+def _attribution(found: "Difference") -> Iterable[str]:
+    causes = [change for change in found.changes if change.part in CAUSES]
+    circumstances = [change for change in found.changes if change.part not in CAUSES]
+    if any(change.part == "benchmark version" for change in causes):
+        yield "The benchmark has another version: scores of different versions are not meant to be the same."
+    if not found.changes:
+        yield (
+            "No part that receipts record differs, so they do not explain the difference. It may come from code that "
+            "is not deterministic, or from what they do not record."
+        )
+    elif not causes:
+        yield (
+            f"Only where it was computed differs ({_all(circumstances)}), which usually changes the last digits alone."
+        )
+    elif len({change.part for change in found.changes}) == 1:
+        several = _is_plural(found.changes[0].part, len(found.changes))
+        yield (
+            f"Of all that both receipts record, only {_all(found.changes, verb=True)}: the difference "
+            f"{'may be' if found.not_recorded else 'is'} due to {'them' if several else 'it'}."
+        )
+    else:
+        yield f"Candidates are differences in {_all(causes)}."
+        if circumstances:
+            yield f"Where it was computed differs, too ({_all(circumstances)})."
+        if len({change.part for change in causes}) > 1:
+            yield "Score again with one of them as it was, to tell which it is."
+
+
+_NOUNS = {
+    "benchmark version": ("the benchmark's version", "the benchmark's version"),
+    "data": ("one item of the data", "the data"),
+    "weights": ("the weights", "the weights"),
+    "model code": ("the model's code", "the model's code"),
+    "benchmark code": ("the benchmark's code", "the benchmark's code"),
+    "metric code": ("a metric's code", "the metrics' code"),
+    "libraries": ("one library", "libraries"),
+    "seeds": ("a seed", "seeds"),
+    "device": ("the device", "the device"),
+    "settings": ("a setting", "settings"),
+    "python": ("Python", "Python"),
+    "platform": ("the operating system", "the operating system"),
+    "processor": ("the processor", "the processor"),
+    "stored activations": ("where activations come from", "where activations come from"),
+    "other libraries": ("a library that one environment lacks", "libraries that one environment lacks"),
+}
+_PLURAL = {"libraries", "seeds", "settings", "other libraries"}
+
+
+def _all(changes: Iterable[Change], *, verb: bool = False) -> str:
+    """Name the parts, each with what changed in it."""
+    by_part: dict[str, list[str]] = {}
+    for change in changes:
+        by_part.setdefault(change.part, []).append(str(change))
+    texts = []
+    for part, items in by_part.items():
+        noun = _NOUNS[part][len(items) > 1]
+        if verb:
+            noun += " differ" if _is_plural(part, len(items)) else " differs"
+        more = f", and {len(items) - _NAMED_IN_FULL} more" if len(items) > _NAMED_IN_FULL else ""
+        texts.append(f"{noun} ({'; '.join(items[:_NAMED_IN_FULL])}{more})")
+    return ", ".join(texts)
+
+
+def _is_plural(part: str, count: int) -> bool:
+    return count > 1 and part in _PLURAL
+
+
+def _digits(value: float | None) -> str:
+    return "none" if value is None else f"{value:.10g}"

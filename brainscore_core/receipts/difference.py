@@ -1,0 +1,324 @@
+"""Differences between two receipts: their numbers, and the arrays stored beside them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from brainscore_core.errors import UserError
+from brainscore_core.receipts.changes import Change, changes_between, explain
+from brainscore_core.receipts.parts import Estimate
+from brainscore_core.receipts.receipt import Receipt
+
+__all__ = [
+    "ArrayDifference",
+    "Difference",
+    "NumberDifference",
+    "Tolerance",
+    "Verdict",
+    "array_difference",
+    "difference",
+]
+
+_IDENTITIES = ("stimulus_id", "neuroid_id", "subject", "region", "split")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayDifference:
+    """How far two arrays are from each other.
+
+    Attributes
+    ----------
+    kind : str
+        ``'raw'`` or ``'predictions'``.
+    largest : float or None
+        Largest absolute difference over all values, in the unit of the values; None where they cannot be compared.
+    spread : float or None
+        Standard deviation of the first array's values, to compare it with.
+    values : int
+        How many values were compared. Where both are NaN, they are the same.
+    problem : str or None
+        Why they cannot be compared.
+    """
+
+    kind: str
+    largest: float | None = None
+    spread: float | None = None
+    values: int = 0
+    problem: str | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether every value is the same."""
+        return self.largest == 0
+
+    def __str__(self) -> str:
+        if self.largest is None:
+            return f"{self.kind}: {self.problem}"
+        if self.same:
+            return f"{self.kind}: all {self.values} values are the same"
+        spread = f", whose standard deviation is {self.spread:.2g}" if self.spread else ""
+        return f"{self.kind}: the largest difference is {self.largest:.2g}, of {self.values} values{spread}"
+
+
+def array_difference(kind: str, a: Any, b: Any) -> ArrayDifference:
+    """Compare two arrays of the same layout.
+
+    Parameters
+    ----------
+    kind : str
+        What they are: ``'raw'``, ``'predictions'``.
+    a, b : DataAssembly
+        Of any dimensions. They are not brought into the same order: the same benchmark writes the same order.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> array_difference("raw", xr.DataArray([0.5, 0.25]), xr.DataArray([0.5, 0.75])).largest
+    0.5
+    """
+    if a.dims != b.dims or a.shape != b.shape:
+        shapes = (" × ".join(f"{size} {dim}" for dim, size in array.sizes.items()) for array in (a, b))
+        return ArrayDifference(kind=kind, problem=f"the arrays are of other shapes: {next(shapes)} and {next(shapes)}")
+    for name in _IDENTITIES:
+        if name in a.coords and name in b.coords and not np.array_equal(a[name].values, b[name].values):
+            return ArrayDifference(kind=kind, problem=f"the arrays are of other {name}, or in another order")
+    left, right = (np.asarray(array.values, dtype=np.float64) for array in (a, b))
+    if not left.size:
+        return ArrayDifference(kind=kind, problem="the arrays are empty")
+    missing = np.isnan(left)
+    if not np.array_equal(missing, np.isnan(right)):
+        count = int((missing != np.isnan(right)).sum())
+        return ArrayDifference(kind=kind, problem=f"{count} values are undefined in one of the arrays only")
+    with np.errstate(invalid="ignore"):  # the same infinity on both sides
+        apart = np.where(left == right, 0.0, np.abs(left - right))[~missing]
+    finite = np.isfinite(left)
+    return ArrayDifference(
+        kind=kind,
+        largest=float(apart.max(initial=0.0)),
+        spread=float(np.std(left[finite])) if finite.any() else None,
+        values=int(apart.size),
+    )
+
+
+Verdict = Literal["same", "within tolerance", "different", "other pair"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerance:
+    """How far two numbers may be apart to count as the same result.
+
+    Attributes
+    ----------
+    absolute : float
+        Difference that is allowed; of numbers above 1, relative to the number.
+    errors : float
+        Difference that is allowed, in standard errors of the estimate. The larger of the two counts.
+
+    Examples
+    --------
+    >>> Tolerance().allowed(0.4, standard_error=0.02)
+    2e-05
+    >>> Tolerance(errors=0).allowed(0.4, standard_error=0.02)
+    1e-06
+    """
+
+    absolute: float = 1e-6
+    errors: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name in ("absolute", "errors"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise UserError(f"a tolerance of {getattr(self, name)} is not possible", remedy="give 0 or more")
+
+    def allowed(self, value: float, standard_error: float | None) -> float:
+        """Largest difference from `value` that is within tolerance."""
+        return max(self.absolute * max(1.0, abs(value)), self.errors * (standard_error or 0.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberDifference:
+    """One number in both receipts.
+
+    Attributes
+    ----------
+    name : str
+        ``'score'``, ``'score.error'``, ``'score.ci_low'``, ``'score.ci_high'``, ``'score.unclamped'``; the same of
+        ``raw`` and ``ceiling``.
+    a, b : float or None
+        None where a receipt has no such number.
+    allowed : float or None
+        Difference that is within tolerance.
+    """
+
+    name: str
+    a: float | None
+    b: float | None
+    allowed: float | None = None
+
+    @property
+    def apart(self) -> float | None:
+        """Absolute difference; None where one of the two is missing."""
+        return None if self.a is None or self.b is None else abs(self.a - self.b)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the numbers are the same, within tolerance, or different."""
+        if self.a == self.b:
+            return "same"
+        if self.apart is not None and self.allowed is not None and self.apart <= self.allowed:
+            return "within tolerance"
+        return "different"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """What :func:`difference` finds.
+
+    Attributes
+    ----------
+    a, b : str
+        Ids of the receipts.
+    verdict : str
+        ``'same'``: every number is the same to the last digit; ``'within tolerance'``; ``'different'``;
+        ``'other pair'``: the receipts are of other models or benchmarks.
+    numbers : tuple of NumberDifference
+        Of other pairs: the ceiling, where it is the same benchmark.
+    states : (str, str)
+        State of each.
+    changes : tuple of Change
+        Parts that differ.
+    not_recorded : tuple of str
+        Parts that cannot be compared.
+    arrays : tuple of ArrayDifference
+        Raw values and predictions, where they were compared. They do not change the verdict.
+    explanation : str
+        In plain words, what the difference is due to.
+    """
+
+    a: str
+    b: str
+    verdict: Verdict
+    numbers: tuple[NumberDifference, ...]
+    states: tuple[str, str]
+    changes: tuple[Change, ...]
+    not_recorded: tuple[str, ...]
+    arrays: tuple[ArrayDifference, ...]
+    explanation: str
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that differ, each once."""
+        return tuple(dict.fromkeys(change.part for change in self.changes))
+
+    @property
+    def largest(self) -> NumberDifference | None:
+        """The number that is furthest apart, measured by what is allowed; None where all are the same."""
+        apart = [number for number in self.numbers if number.verdict != "same"]
+        return max(apart, key=_excess, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            **asdict(self),
+            "parts": list(self.parts),
+            "numbers": [{**asdict(n), "apart": n.apart, "verdict": n.verdict} for n in self.numbers],
+            "changes": [{**asdict(change), "text": str(change)} for change in self.changes],
+            "arrays": [{**asdict(array), "text": str(array)} for array in self.arrays],
+        }
+
+
+def difference(
+    a: Receipt, b: Receipt, *, tolerance: Tolerance | None = None, arrays: Sequence[ArrayDifference] = ()
+) -> Difference:
+    """Compare two receipts: their numbers, and the parts that the numbers depend on.
+
+    Parameters
+    ----------
+    a, b : Receipt
+        Of the same pair, or of others; then only what can be compared is.
+    tolerance : Tolerance, optional
+        What counts as the same result though the last digits differ.
+    arrays : sequence of ArrayDifference, optional
+        Of what is stored beside the receipts.
+
+    Returns
+    -------
+    Difference
+        Depends on the arguments only.
+
+    Examples
+    --------
+    >>> from brainscore_core.scoring import BenchmarkInfo, Environment, ModelInfo
+    >>> def receipt(value, numpy):
+    ...     return Receipt(model=ModelInfo(identifier="pixels"), benchmark=BenchmarkInfo(identifier="Some2026-pls"),
+    ...                    state="scored", score=Estimate(value=value),
+    ...                    environment=Environment(python="", platform="", cpu=None, cpu_count=None,
+    ...                                            packages={"numpy": numpy}))
+    >>> found = difference(receipt(0.25, "2.1.0"), receipt(0.26, "2.3.0"))
+    >>> found.verdict, found.parts
+    ('different', ('libraries',))
+    >>> print(found.explanation)
+    score: 0.25 and 0.26. Of all that both receipts record, only one library differs (numpy 2.1.0 → 2.3.0): the difference may be due to it. Not compared: model code (neither receipt has its hash), benchmark code (neither receipt has its hash).
+    """  # noqa: E501 - a sentence as it is printed
+    numbers = _numbers(a, b, tolerance or Tolerance())
+    changes, unknown = changes_between(a, b)
+    verdict = _verdict(a, b, numbers)
+    found = Difference(
+        a=a.id,
+        b=b.id,
+        verdict=verdict,
+        numbers=numbers,
+        states=(a.state, b.state),
+        changes=changes,
+        not_recorded=unknown,
+        arrays=tuple(arrays),
+        explanation="",
+    )
+    return replace(found, explanation=explain(a, b, found))
+
+
+def _numbers(a: Receipt, b: Receipt, tolerance: Tolerance) -> tuple[NumberDifference, ...]:
+    names = ["ceiling"] if a.benchmark.identifier == b.benchmark.identifier else []
+    if names and a.model.identifier == b.model.identifier:
+        names = ["score", "raw", "ceiling"]
+    found = []
+    for name in names:
+        left, right = _values(getattr(a, name)), _values(getattr(b, name))
+        errors = [error for error in (left.get("error"), right.get("error")) if error]
+        for entry in _ENTRIES:
+            x, y = left.get(entry), right.get(entry)
+            if x is None and y is None:
+                continue
+            allowed = None if x is None else tolerance.allowed(x, min(errors, default=None))
+            full_name = name if entry == "value" else f"{name}.{entry}"
+            found.append(NumberDifference(name=full_name, a=x, b=y, allowed=allowed))
+    return tuple(found)
+
+
+_ENTRIES = ("value", "error", "ci_low", "ci_high", "unclamped")
+
+
+def _values(estimate: Estimate | None) -> dict[str, float | None]:
+    if estimate is None:
+        return {}
+    low, high = estimate.ci or (None, None)
+    given = (estimate.value, estimate.error, low, high, estimate.unclamped)
+    return dict(zip(_ENTRIES, given, strict=True))
+
+
+def _verdict(a: Receipt, b: Receipt, numbers: Sequence[NumberDifference]) -> Verdict:
+    if (a.model.identifier, a.benchmark.identifier) != (b.model.identifier, b.benchmark.identifier):
+        return "other pair"
+    verdicts = {number.verdict for number in numbers}
+    failures = [receipt.error.type if receipt.error else None for receipt in (a, b)]
+    if a.state != b.state or failures[0] != failures[1] or "different" in verdicts:
+        return "different"
+    return "within tolerance" if "within tolerance" in verdicts else "same"
+
+
+def _excess(number: NumberDifference) -> float:
+    if number.apart is None or not number.allowed:
+        return float("inf")
+    return number.apart / number.allowed

@@ -1,0 +1,289 @@
+"""What a pair prints: captured from the whole process, bounded, and without secrets of the machine."""
+
+import ctypes
+import os
+import re
+import stat
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, TextIO
+
+from brainscore_core.receipts.privacy import scrub_text
+
+__all__ = ["LOG_BYTES", "Captured", "capture_output", "kept_log", "unnamed_file"]
+
+LIMIT = 1_000_000
+"""Bytes that are kept: the first and the last half."""
+
+_GROWTH = 8 * LIMIT  # how large the file may become before it is cut
+_INTERVAL = 0.5
+_capturing = threading.Lock()
+
+
+def unnamed_file() -> IO[bytes]:
+    """Open a temporary file that several may append to, and that goes with the last of them.
+
+    Examples
+    --------
+    >>> with unnamed_file() as file:
+    ...     written = file.write(b"printed")
+    ...     Captured(file).text()
+    'printed'
+    """
+    descriptor, path = tempfile.mkstemp(prefix="brainscore-")
+    os.close(descriptor)
+    # a file object's own mode "a" is no promise to other processes
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_TEMPORARY", 0) | getattr(os, "O_BINARY", 0))
+    if not hasattr(os, "O_TEMPORARY"):  # of Windows, where an open file keeps its name
+        os.unlink(path)
+    return open(descriptor, "a+b", buffering=0)
+
+
+class Captured:
+    """What was printed so far.
+
+    Parameters
+    ----------
+    file : binary file
+        From :func:`unnamed_file`.
+    limit : int
+        Bytes to keep.
+    """
+
+    def __init__(self, file: IO[bytes] | None, limit: int = LIMIT) -> None:
+        self._file = file
+        self._half = max(limit // 2, 1)
+        self._first: bytes | None = None  # once something was cut
+        self._last = b""
+        self._left_out = 0
+        self._lock = threading.Lock()
+        self._final: str | None = None
+
+    def text(self) -> str:
+        """Give what was printed; where it was too much, the beginning, how much was left out, and the end."""
+        if self._final is not None:
+            return self._final
+        _flush()
+        with self._lock:
+            self._cut(2 * self._half)
+            if self._file is None:
+                return ""
+            rest = self._read(0, self._size())
+            if self._first is None:
+                return rest.decode("utf-8", "replace")
+            last = (self._last + rest)[-self._half :]
+            left_out = self._left_out + len(self._last) + len(rest) - len(last)
+            middle = f"\n… {left_out:,} bytes left out …\n"
+            return self._first.decode("utf-8", "replace") + middle + last.decode("utf-8", "replace")
+
+    def trim(self) -> None:
+        """Cut the file if it has become too large; what is printed at this very moment may be lost."""
+        with self._lock:
+            self._cut(_GROWTH)
+
+    def close(self) -> None:
+        """Keep the text, give the file back."""
+        self._final = self.text()
+        self._file = None
+
+    def _cut(self, allowed: int) -> None:
+        size = self._size()
+        if self._file is None or size <= allowed:
+            return
+        start = 0
+        if self._first is None:
+            self._first = self._read(0, self._half)
+            start = self._half
+        before = self._last
+        tail = max(start, size - self._half)
+        self._last = (before + self._read(tail, size) if tail == start else self._read(tail, size))[-self._half :]
+        self._left_out += len(before) + (size - start) - len(self._last)
+        os.ftruncate(self._file.fileno(), 0)
+
+    def _size(self) -> int:
+        return 0 if self._file is None else os.fstat(self._file.fileno()).st_size
+
+    def _read(self, start: int, end: int) -> bytes:
+        if self._file is None:
+            return b""
+        self._file.seek(start)
+        return self._file.read(end - start)
+
+
+@contextmanager
+def capture_output(limit: int = LIMIT) -> Iterator[Captured]:
+    r"""Send everything that this process prints into a file for a while.
+
+    Standard output and standard error are redirected as file descriptors, so that native code and processes that are
+    started meanwhile are caught, too. The file has no name, so that nothing is left behind, whatever happens. Where
+    both lead to such a file already, which is readable and appended to, that one is emptied and used: who gave it to
+    this process can read what was printed before the process died.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes to keep: the first and the last half.
+
+    Yields
+    ------
+    Captured
+        Its ``text()`` is what was printed so far. Where another thread captures already, nothing is caught.
+
+    Examples
+    --------
+    >>> import subprocess
+    >>> with capture_output() as captured:
+    ...     print("from Python")
+    ...     done = subprocess.run(["echo", "from elsewhere"])
+    >>> captured.text()
+    'from Python\nfrom elsewhere\n'
+    """
+    if not _capturing.acquire(blocking=False):
+        yield Captured(None)
+        return
+    try:
+        with _given_file() or unnamed_file() as file:
+            captured = Captured(file, limit)
+            ended = threading.Event()
+            watcher = threading.Thread(target=_watch, args=(captured, ended), name="captured-output", daemon=True)
+            with _redirected(file):
+                watcher.start()
+                try:
+                    yield captured
+                finally:
+                    ended.set()
+                    watcher.join()
+                    captured.close()
+    finally:
+        _capturing.release()
+
+
+def _given_file() -> IO[bytes] | None:
+    """What standard output and standard error lead to, if that is a file without a name that was made to be read."""
+    try:
+        import fcntl
+
+        states = [os.fstat(descriptor) for descriptor in (1, 2)]
+        flags = fcntl.fcntl(2, fcntl.F_GETFL)
+        same = states[0].st_ino == states[1].st_ino and states[0].st_dev == states[1].st_dev
+        readable = bool(flags & os.O_APPEND) and flags & os.O_ACCMODE == os.O_RDWR
+        if not (same and readable and stat.S_ISREG(states[1].st_mode) and states[1].st_nlink == 0):
+            return None
+        _flush()
+        os.ftruncate(2, 0)
+        return open(os.dup(2), "a+b", buffering=0)
+    except (ImportError, OSError):
+        return None
+
+
+def _watch(captured: Captured, ended: threading.Event) -> None:
+    while not ended.wait(_INTERVAL):
+        captured.trim()
+
+
+@contextmanager
+def _redirected(file: IO[bytes]) -> Iterator[None]:
+    """Let both streams end in a file, those of Python and those of the system."""
+    _flush()
+    before = sys.stdout, sys.stderr
+    saved = {descriptor: _duplicate(descriptor) for descriptor in (1, 2)}
+    try:
+        for descriptor in saved:
+            os.dup2(file.fileno(), descriptor)
+        # also where sys.stdout leads elsewhere, as in a notebook; who keeps one of these prints as before afterwards
+        sys.stdout, sys.stderr = _stream(1), _stream(2)
+        yield
+    finally:
+        _flush()
+        sys.stdout, sys.stderr = before
+        for descriptor, copy in saved.items():
+            if copy is None:
+                os.close(descriptor)
+            else:
+                os.dup2(copy, descriptor)
+                os.close(copy)
+
+
+def _stream(descriptor: int) -> TextIO:
+    return open(descriptor, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+
+
+def _duplicate(descriptor: int) -> int | None:
+    """Copy a descriptor; None where it is closed."""
+    try:
+        return os.dup(descriptor)
+    except OSError:
+        return None
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).fflush(None)  # what native code printed
+
+
+LOG_BYTES = 1_000_000
+"""At most so much of a log is kept: its first and its last half."""
+
+_LINE = 2000  # characters; what searches for paths and addresses slows down with the square of a line's length
+_CONTROL = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]"
+)
+
+
+def kept_log(text: str) -> str:
+    r"""Make a log fit to be kept beside a receipt.
+
+    Of a line that was overwritten, as progress bars are, the last state stays. Colours and other control characters
+    go, and so do paths, names of users and machines, and credentials. Lines of more than 2,000 characters lose their
+    middle, and so does a log of more than 1 MB.
+
+    Parameters
+    ----------
+    text : str
+        As printed.
+
+    Returns
+    -------
+    str
+        At most `LOG_BYTES` in UTF-8; empty if nothing was printed.
+
+    Examples
+    --------
+    >>> kept_log("10 %\r20 %\r\x1b[32mdone\x1b[0m\nwrote /home/alice/results/a.nc\n")
+    'done\nwrote …/a.nc\n'
+    """
+    text = _without_middle(text, LOG_BYTES)  # there may be gigabytes
+    lines = [_without_middle(_last_state(line), _LINE) for line in text.replace("\r\n", "\n").split("\n")]
+    text = scrub_text("\n".join(lines))
+    return _bounded(text).strip("\n") + "\n" if text.strip() else ""
+
+
+def _last_state(line: str) -> str:
+    states = [state for state in line.split("\r") if state.strip()]
+    return _CONTROL.sub("", states[-1]) if states else ""
+
+
+def _without_middle(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}{_left_out(len(text) - 2 * half, 'characters')}{text[-half:]}"
+
+
+def _bounded(text: str) -> str:
+    data = text.encode()
+    if len(data) < LOG_BYTES:
+        return text
+    half = LOG_BYTES // 2 - 100  # room for the remark
+    start, end = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
+    return f"{start}{_left_out(len(data) - 2 * half, 'bytes')}{end}"
+
+
+def _left_out(count: int, unit: str) -> str:
+    return f"\n… {count:,} {unit} are left out here …\n"

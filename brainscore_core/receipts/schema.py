@@ -1,0 +1,335 @@
+"""The published schema of receipts: validation, and migration of receipts of earlier versions."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from brainscore_core.errors import UserError
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "STEPS",
+    "Check",
+    "ReceiptError",
+    "StoreError",
+    "migrated",
+    "quick_check",
+    "receipt_schema",
+    "validate",
+]
+
+
+class ReceiptError(UserError, ValueError):
+    """A receipt that is not JSON, does not follow the schema, or was written by a newer version."""
+
+
+class StoreError(UserError):
+    """Receipts cannot be read or written where they are."""
+
+
+Check = Callable[[Any], bool]
+"""Whether a value made of plain JSON types follows the schema."""
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "integer": (int,),
+    "number": (int, float),
+}
+_ANNOTATIONS = {"$schema", "$id", "$defs", "title", "description"}
+
+
+def quick_check(schema: Mapping[str, Any]) -> Check:
+    """Turn a schema into a function.
+
+    Parameters
+    ----------
+    schema : mapping
+        In the part of draft 2020-12 that receipts need.
+
+    Raises
+    ------
+    NotImplementedError
+        If the schema uses a keyword that is not known here: nothing is passed over silently.
+
+    Examples
+    --------
+    >>> check = quick_check({"type": "object", "properties": {"score": {"type": ["number", "null"], "minimum": 0}}})
+    >>> check({"score": 0.5}), check({"score": -1}), check([])
+    (True, False, False)
+    """
+    return _compile(schema, schema)
+
+
+def _compile(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    unknown = set(schema) - set(_KEYWORDS) - set(_ANNOTATIONS) - {"then", "else", "additionalProperties"}
+    if unknown:
+        raise NotImplementedError(f"keywords of the schema that cannot be checked: {', '.join(sorted(unknown))}")
+    if "additionalProperties" in schema and "properties" not in schema:
+        schema = {**schema, "properties": {}}
+    checks = [make(schema, root) for keyword, make in _KEYWORDS.items() if keyword in schema]
+    return checks[0] if len(checks) == 1 else _all(checks)
+
+
+def _all(checks: Sequence[Check]) -> Check:
+    def check(value: Any) -> bool:
+        for one in checks:  # noqa: SIM110 - a generator takes longer, and there are many receipts
+            if not one(value):
+                return False
+        return True
+
+    return check
+
+
+def _type(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    allowed = frozenset(kind for name in names for kind in _TYPES[name])
+    return lambda value: type(value) in allowed
+
+
+def _const(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    return _one_of_values([schema["const"]])
+
+
+def _enum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    return _one_of_values(schema["enum"])
+
+
+def _one_of_values(allowed: Sequence[Any]) -> Check:
+    # by type, too: in Python True equals 1
+    return lambda value: any(type(value) is type(other) and value == other for other in allowed)
+
+
+def _pattern(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    search = re.compile(schema["pattern"]).search
+    return lambda value: not isinstance(value, str) or search(value) is not None
+
+
+def _min_length(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    least = schema["minLength"]
+    return lambda value: not isinstance(value, str) or len(value) >= least
+
+
+def _minimum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    least = schema["minimum"]
+    return lambda value: not _is_number(value) or value >= least
+
+
+def _exclusive_minimum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    limit = schema["exclusiveMinimum"]
+    return lambda value: not _is_number(value) or value > limit
+
+
+def _exclusive_maximum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    limit = schema["exclusiveMaximum"]
+    return lambda value: not _is_number(value) or value < limit
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _min_items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    least = schema["minItems"]
+    return lambda value: not isinstance(value, list) or len(value) >= least
+
+
+def _max_items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    most = schema["maxItems"]
+    return lambda value: not isinstance(value, list) or len(value) <= most
+
+
+def _items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    item = _compile(schema["items"], root)
+    return lambda value: not isinstance(value, list) or all(item(entry) for entry in value)
+
+
+def _required(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    names = frozenset(schema["required"])
+    return lambda value: not isinstance(value, dict) or names <= value.keys()
+
+
+def _properties(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    known = {name: _compile(part, root) for name, part in schema["properties"].items()}
+    others = schema.get("additionalProperties", True)
+    unknown = (lambda value: others) if isinstance(others, bool) else _compile(others, root)
+
+    def check(value: Any) -> bool:
+        if not isinstance(value, dict):
+            return True
+        for name, entry in value.items():  # noqa: SIM110 - as above
+            if not known.get(name, unknown)(entry):
+                return False
+        return True
+
+    return check
+
+
+def _one_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    choices = [_compile(part, root) for part in schema["oneOf"]]
+    if len(choices) == 2:
+        first, second = choices
+        return lambda value: first(value) != second(value)
+    return lambda value: sum(choice(value) for choice in choices) == 1
+
+
+def _all_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    return _all([_compile(part, root) for part in schema["allOf"]])
+
+
+def _if(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    condition = _compile(schema["if"], root)
+    then, otherwise = _compile(schema.get("then", {}), root), _compile(schema.get("else", {}), root)
+    return lambda value: then(value) if condition(value) else otherwise(value)
+
+
+def _ref(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+    before, _, name = schema["$ref"].rpartition("/")
+    if before != "#/$defs":
+        raise NotImplementedError(f"{schema['$ref']!r} does not point to $defs")
+    return _compile(root["$defs"][name], root)
+
+
+_KEYWORDS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Check]] = {
+    "$ref": _ref,
+    "type": _type,
+    "const": _const,
+    "enum": _enum,
+    "pattern": _pattern,
+    "minLength": _min_length,
+    "minimum": _minimum,
+    "exclusiveMinimum": _exclusive_minimum,
+    "exclusiveMaximum": _exclusive_maximum,
+    "minItems": _min_items,
+    "maxItems": _max_items,
+    "items": _items,
+    "required": _required,
+    "properties": _properties,
+    "oneOf": _one_of,
+    "allOf": _all_of,
+    "if": _if,
+}
+
+
+SCHEMA_VERSION = 2
+
+
+def receipt_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of the receipts that this version writes.
+
+    Examples
+    --------
+    >>> receipt_schema()["properties"]["schema_version"]
+    {'const': 2}
+    """
+    text = resources.files("brainscore_core.receipts").joinpath("receipt.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def validate(data: dict[str, Any], *, origin: str = "") -> None:
+    """Refuse what does not follow the schema.
+
+    Parameters
+    ----------
+    data : dict
+        Plain JSON types.
+    origin : str
+        Said after "not a valid receipt", such as ``" of version 1"``.
+
+    Raises
+    ------
+    ReceiptError
+        Naming the fields and what is wrong with them.
+    """
+    if _quick()(data):
+        return
+    from jsonschema.exceptions import best_match
+
+    errors = sorted(_validator().iter_errors(data), key=lambda error: error.json_path)
+    if errors:
+        # an error in one of several alternatives quotes the whole part; what is wrong there lies in its context
+        causes = [best_match([error]) for error in errors[:5]]
+        shown = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
+        more = f" (and {len(errors) - 5} more)" if len(errors) > 5 else ""
+        raise ReceiptError(f"not a valid receipt{origin}: {shown}{more}")
+
+
+@lru_cache(maxsize=1)
+def _quick() -> Check:
+    return quick_check(receipt_schema())
+
+
+@lru_cache(maxsize=1)
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(receipt_schema())
+
+
+Step = Callable[[dict[str, Any]], dict[str, Any]]
+
+_NAN = "the benchmark returned NaN"  # the reason in receipts of version 1 whose benchmark gave none
+
+
+def migrated(data: Any) -> dict[str, Any]:
+    """Bring a receipt to the version of this schema.
+
+    Parameters
+    ----------
+    data : dict
+        Plain JSON types of any version.
+
+    Returns
+    -------
+    dict
+        The same object where nothing is to be done; it may still break the schema.
+
+    Raises
+    ------
+    ReceiptError
+        If it is no object, or was written by a newer version.
+    """
+    if not isinstance(data, dict):
+        raise ReceiptError(f"not a receipt: a JSON object is needed, not {type(data).__name__}")
+    version = data.get("schema_version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        return data  # the schema says what is wrong with it
+    if version > SCHEMA_VERSION:
+        raise ReceiptError(
+            f"written by a newer Brain-Score: schema version {version}, this one reads up to {SCHEMA_VERSION}",
+            remedy="upgrade: pip install --upgrade brainscore",
+        )
+    while version in STEPS:
+        data = STEPS[version](data) | {"schema_version": version + 1}
+        version += 1
+    return data
+
+
+def _from_1_to_2(data: dict[str, Any]) -> dict[str, Any]:
+    """NaN is a state of its own; time of extraction, weights, run, own code and threads are told."""
+    new = {"weights": [], "run": None, **data}
+    if _was_undefined(data):
+        new["state"] = "undefined"
+    if isinstance(data.get("timings"), dict):
+        new["timings"] = {"extraction": None, **data["timings"]}
+    if isinstance(data.get("environment"), dict):
+        new["environment"] = {"code": None, "threads": None, **data["environment"]}
+    return new
+
+
+def _was_undefined(data: Mapping[str, Any]) -> bool:
+    # a model that declines gives no raw score and no measurements; a benchmark that returns NaN may
+    if data.get("state") != "not applicable":
+        return False
+    return data.get("raw") is not None or bool(data.get("attachments")) or data.get("reason") == _NAN
+
+
+STEPS: dict[int, Step] = {1: _from_1_to_2}
+"""From the version that is read to the function that gives the next one."""

@@ -1,0 +1,1 @@
+"""Results: the store of receipts, claims on pairs, exports and averages."""

@@ -1,0 +1,479 @@
+"""Averages of results along a tree of benchmarks."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.results.counting import LEAF_STATES, Counting, LeafState, ResultState, counting
+from brainscore_core.results.tree import Tree, TreeError, TreeNode
+
+if TYPE_CHECKING:
+    from brainscore_core.receipts.receipt import Receipt
+
+__all__ = [
+    "LEAF_STATES",
+    "Aggregate",
+    "Averages",
+    "Counting",
+    "Coverage",
+    "LeafResult",
+    "LeafState",
+    "ModelAggregates",
+    "Over",
+    "ResultState",
+    "Tree",
+    "TreeError",
+    "TreeNode",
+    "aggregate",
+    "averages",
+    "counting",
+    "results_of",
+]
+
+Over = Literal["all", "scored"]
+"""What a mean is taken over: all children, or those that have a value."""
+
+
+class Averages(NamedTuple):
+    """Means of every model at every node.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+        Identifiers of the nodes that have a benchmark below or are one, depth first.
+    values : array (models, nodes)
+        Score of a benchmark, mean of any other node; NaN if nothing was scored here or below.
+    errors : array (models, nodes)
+        Standard errors; NaN if there is no value, or a score that entered it has none.
+    n_all : array (nodes,) of int
+        Benchmarks here and below.
+    n_scored : array (models, nodes) of int
+        Those that have a score.
+    """
+
+    nodes: tuple[str, ...]
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    n_all: NDArray[np.int64]
+    n_scored: NDArray[np.int64]
+
+
+def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "all") -> Averages:
+    """Average the scores of many models along a tree, by the rule of :func:`aggregate`.
+
+    Parameters
+    ----------
+    tree : Tree
+        Benchmarks and what they are gathered under.
+    values : array (models, benchmarks)
+        Scores, benchmarks as in ``tree.benchmarks``. What is not finite is no score, for whichever reason.
+    errors : array (models, benchmarks)
+        Standard errors of the scores; what is not finite is none.
+    over : str
+        ``'all'`` counts what has no value as 0, ``'scored'`` leaves it out.
+
+    Returns
+    -------
+    Averages
+        A model's row does not depend on the other rows.
+
+    Raises
+    ------
+    UserError
+        If `over` is neither.
+    ValueError
+        If `values` or `errors` have another shape.
+
+    See Also
+    --------
+    counting : which results the scores are.
+    Tree.pruned : the tree of some of the benchmarks.
+
+    Notes
+    -----
+    The standard error of a mean is that of independent children; see :func:`aggregate`. Sums are compensated for
+    rounding.
+
+    Examples
+    --------
+    >>> from brainscore_core.results.aggregates import TreeNode
+    >>> tree = Tree([TreeNode(identifier="IT"),
+    ...              TreeNode(identifier="A2026.IT-pls", parent="IT", benchmark=True),
+    ...              TreeNode(identifier="B2026.IT-rdm", parent="IT", benchmark=True)])
+    >>> made = averages(tree, [[0.5, np.nan], [0.5, 0.25]], [[0.1, np.nan], [0.1, np.nan]])
+    >>> made.nodes
+    ('IT', 'A2026.IT-pls', 'B2026.IT-rdm')
+    >>> made.values[:, 0].tolist(), made.errors[:, 0].tolist(), made.n_scored[:, 0].tolist()
+    ([0.25, 0.375], [0.05, nan], [1, 2])
+    >>> averages(tree, [[0.5, np.nan]], [[0.1, np.nan]], over="scored").values.tolist()
+    [[0.5, 0.5, nan]]
+    """
+    if over not in get_args(Over):
+        raise UserError(f"means can be taken over 'all' or 'scored', not over {over!r}")
+    scores, spreads = (_checked(tree, array, name) for array, name in ((values, "values"), (errors, "errors")))
+    if scores.shape != spreads.shape:
+        raise ValueError(f"values are of {len(scores)} models, errors of {len(spreads)}; the same are needed")
+    below, leaf = _structure(tree)
+    nodes = tuple(below)
+    place = {identifier: number for number, identifier in enumerate(nodes)}
+
+    shape = len(nodes), len(scores)  # one row a node, so that a node's models lie side by side
+    value, error = np.zeros(shape), np.zeros(shape)  # 0 where there is none
+    unsure = np.zeros(shape, dtype=bool)  # a score that entered has no error
+    n_all, n_scored = np.zeros(len(nodes), dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for at, identifier in reversed(list(enumerate(nodes))):  # what is below a node comes first
+        if identifier in leaf:
+            score, spread = scores[:, leaf[identifier]], spreads[:, leaf[identifier]]
+            known, sure = np.isfinite(score), np.isfinite(spread)
+            value[at] = np.where(known, score, 0.0)
+            error[at] = np.where(known & sure, spread, 0.0)
+            unsure[at] = known & ~sure
+            n_all[at], n_scored[at] = 1, known
+            continue
+        children = [place[child] for child in below[identifier]]
+        scored = n_scored[children]
+        n = len(children) if over == "all" else np.maximum((scored > 0).sum(axis=0), 1)
+        value[at] = _compensated_sum(value[children]) / n
+        error[at] = np.hypot.reduce(error[children], axis=0) / n
+        unsure[at] = unsure[children].any(axis=0)
+        n_all[at], n_scored[at] = n_all[children].sum(), scored.sum(axis=0)
+    value[n_scored == 0] = np.nan
+    error[(n_scored == 0) | unsure] = np.nan
+    return Averages(nodes, value.T, error.T, n_all, n_scored.T)
+
+
+def _checked(tree: Tree, array: ArrayLike, name: str) -> NDArray[np.float64]:
+    checked = np.asarray(array, dtype=np.float64)
+    if checked.ndim != 2 or checked.shape[1] != len(tree.benchmarks):
+        raise ValueError(
+            f"{name} has the shape {checked.shape}; models × {len(tree.benchmarks)} benchmarks of the tree are needed"
+        )
+    return checked
+
+
+def _structure(tree: Tree) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """Of nodes with benchmarks below, depth first, those directly below; and the place of each benchmark."""
+    leaf = {identifier: number for number, identifier in enumerate(tree.benchmarks)}
+    kept: set[str] = set(leaf)
+    for identifier in reversed(tuple(tree)):
+        parent = tree[identifier].parent
+        if identifier in kept and parent is not None:
+            kept.add(parent)
+    below = {identifier: [one for one in tree.children(identifier) if one in kept] for identifier in tree}
+    return {identifier: children for identifier, children in below.items() if identifier in kept}, leaf
+
+
+def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum over rows; what rounding loses is summed apart [Neumaier 1974, doi:10.1002/zamm.19740540106]."""
+    total, lost = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    for row in rows:
+        new = total + row
+        gained = new - total
+        lost += (total - (new - gained)) + (row - gained)
+        total = new
+    return total + lost
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeafResult:
+    """One model on one version of one benchmark.
+
+    Attributes
+    ----------
+    model, benchmark : str
+        Identifiers.
+    state : str
+        ``'scored'``, ``'undefined'`` (NaN), ``'not applicable'`` or ``'failed'``.
+    score : float or None
+        Only of what is scored. One that is not finite makes the result ``'undefined'``.
+    error : float or None
+        Standard error of the score.
+    ci : (float, float) or None
+        Confidence interval; shown, not averaged.
+    version : int, str or None
+        Of the benchmark.
+    created : str
+        Time in UTC, ISO 8601: of several results the newest counts.
+    reason : str or None
+        Why there is no score.
+    """
+
+    model: str
+    benchmark: str
+    state: ResultState
+    score: float | None = None
+    error: float | None = None
+    ci: tuple[float, float] | None = None
+    version: int | str | None = None
+    created: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """How many benchmarks are below a node, and what became of them; every benchmark is in one of the last six.
+
+    Attributes
+    ----------
+    n_all : int
+        All benchmarks.
+    n_scored, n_undefined, n_not_applicable, n_failed : int
+        Those with a number; NaN; the model cannot do what is asked; an error.
+    n_outdated, n_missing : int
+        Those of which only another version was scored, and those never scored.
+    """
+
+    n_all: int = 0
+    n_scored: int = 0
+    n_undefined: int = 0
+    n_not_applicable: int = 0
+    n_failed: int = 0
+    n_outdated: int = 0
+    n_missing: int = 0
+
+    @property
+    def n_applicable(self) -> int:
+        """All benchmarks but those that are not applicable."""
+        return self.n_all - self.n_not_applicable
+
+    @property
+    def share(self) -> float:
+        """Scored benchmarks, relative to all; NaN if there are none."""
+        return self.n_scored / self.n_all if self.n_all else math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """One node of the tree for one model.
+
+    Attributes
+    ----------
+    identifier : str
+        Of the node.
+    value : float or None
+        Score of a benchmark, mean of any other node; None if nothing was scored here or below.
+    error : float or None
+        Standard error; None if there is no value, or a score that entered it has none.
+    error_reason : str or None
+        Why a value has no standard error.
+    coverage : Coverage
+        Of the benchmarks here and below.
+    state : str or None
+        Only of a benchmark: :data:`LeafState`.
+    result : LeafResult or None
+        Only of a benchmark: what was found, the newest other version if it is outdated.
+    """
+
+    identifier: str
+    value: float | None
+    error: float | None
+    error_reason: str | None
+    coverage: Coverage
+    state: LeafState | None = None
+    result: LeafResult | None = None
+
+
+@dataclass(frozen=True)
+class ModelAggregates(Mapping[str, Aggregate]):
+    """All nodes for one model, by identifier, depth first; nodes without any benchmark below are left out.
+
+    Attributes
+    ----------
+    model : str
+        Identifier.
+    over : str
+        ``'all'`` or ``'scored'``.
+    nodes : dict
+        From identifier to Aggregate.
+    outside : tuple of str
+        Benchmarks that this model has results of but that are not in the tree, sorted.
+    """
+
+    model: str
+    over: Over
+    nodes: dict[str, Aggregate]
+    outside: tuple[str, ...] = ()
+
+    def __getitem__(self, identifier: str) -> Aggregate:
+        return self.nodes[identifier]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") -> tuple[ModelAggregates, ...]:
+    """Average the results of every model along a tree.
+
+    A node's value is the mean over its children, each with the same weight, from the leaves up. Whatever has no value
+    counts as 0, for whichever reason: never scored, of another version, failed, NaN, not applicable. This is the rule
+    of the published leaderboard, so that leaving out what a model is bad at gains nothing. With ``over='scored'``
+    only children that have a value enter. Where nothing was scored there is no value, not 0. Roots do not enter each
+    other: what stands below ``engineering_vision`` never changes ``average_vision``.
+
+    Of a benchmark, the newest result of the tree's version counts; failures and inapplicability without a version,
+    from before the benchmark was loaded, are of every version.
+
+    Parameters
+    ----------
+    tree : Tree
+        Benchmarks and what they are gathered under.
+    results : iterable of LeafResult
+        Of any number of models, in any order; the order does not matter.
+    over : str
+        ``'all'`` counts what has no value as 0, ``'scored'`` leaves it out.
+
+    Returns
+    -------
+    tuple of ModelAggregates
+        One of each model, sorted by identifier. A model's does not depend on the other models.
+
+    Raises
+    ------
+    UserError
+        If `over` is neither.
+
+    Notes
+    -----
+    The standard error of a mean of *n* children is the root of the sum of their squared errors, divided by *n*. This
+    takes the errors of benchmarks to be independent; those of benchmarks that share stimuli or subjects are not, and it
+    is then too small. What counts as 0 adds no error.
+
+    Examples
+    --------
+    >>> tree = Tree([TreeNode(identifier="IT"),
+    ...              TreeNode(identifier="A2026.IT-pls", parent="IT", benchmark=True, version=2),
+    ...              TreeNode(identifier="B2026.IT-rdm", parent="IT", benchmark=True, version=1)])
+    >>> results = [LeafResult(model="pixels", benchmark="A2026.IT-pls", state="scored", score=0.5,
+    ...                       error=0.1, version=2),
+    ...            LeafResult(model="pixels", benchmark="B2026.IT-rdm", state="failed")]
+    >>> (pixels,) = aggregate(tree, results)
+    >>> pixels["IT"].value, pixels["IT"].error, pixels["IT"].coverage.share
+    (0.25, 0.05, 0.5)
+    >>> (pixels,) = aggregate(tree, results, over="scored")
+    >>> pixels["IT"].value, pixels["B2026.IT-rdm"].state, pixels["IT"].coverage.n_failed
+    (0.5, 'failed', 1)
+    """
+    ordered = sorted(results, key=_age)
+    models = sorted({result.model for result in ordered})
+    found = _counting(tree, models, ordered)
+    made = averages(tree, found.values, found.errors, over=over)
+    outside: dict[str, set[str]] = {model: set() for model in models}
+    benchmarks = set(tree.benchmarks)
+    for result in ordered:
+        if result.benchmark not in benchmarks:
+            outside[result.model].add(result.benchmark)
+    return tuple(
+        ModelAggregates(model, over, _of_model(tree, ordered, found, made, number), tuple(sorted(outside[model])))
+        for number, model in enumerate(models)
+    )
+
+
+def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
+    """Read results from receipts.
+
+    Parameters
+    ----------
+    receipts : iterable of Receipt
+        In any order.
+
+    Returns
+    -------
+    tuple of LeafResult
+        In the same order.
+
+    Examples
+    --------
+    >>> from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
+    >>> benchmark = BenchmarkInfo(identifier="A2026-pls", version=2)
+    >>> receipt = Receipt(model=ModelInfo(identifier="pixels"), benchmark=benchmark, state="scored",
+    ...                   score=Estimate(value=0.25, error=0.1))
+    >>> results_of([receipt])[0].score, results_of([receipt])[0].version
+    (0.25, 2)
+    """
+    return tuple(
+        LeafResult(
+            model=receipt.model.identifier,
+            benchmark=receipt.benchmark.identifier,
+            state=receipt.state,
+            score=receipt.score.value if receipt.score else None,
+            error=receipt.score.error if receipt.score else None,
+            ci=receipt.score.ci if receipt.score else None,
+            version=receipt.benchmark.version,
+            created=receipt.created,
+            reason=receipt.reason,
+        )
+        for receipt in receipts
+    )
+
+
+def _counting(tree: Tree, models: Sequence[str], ordered: Sequence[LeafResult]) -> Counting:
+    of_model = {model: number for number, model in enumerate(models)}
+    of_benchmark = {benchmark: number for number, benchmark in enumerate(tree.benchmarks)}
+    return counting(
+        tree,
+        np.array([of_model[result.model] for result in ordered], dtype=np.intp),
+        np.array([of_benchmark.get(result.benchmark, -1) for result in ordered], dtype=np.intp),
+        n_models=len(models),
+        versions=[result.version for result in ordered],
+        states=np.array([LEAF_STATES.index(result.state) for result in ordered], dtype=np.int8),
+        created=np.arange(len(ordered)),
+        scores=[math.nan if result.score is None else result.score for result in ordered],
+        errors=[math.nan if result.error is None else result.error for result in ordered],
+    )
+
+
+def _of_model(
+    tree: Tree, results: Sequence[LeafResult], found: Counting, made: Averages, number: int
+) -> dict[str, Aggregate]:
+    rows = dict(zip(tree.benchmarks, found.rows[number].tolist(), strict=True))
+    states = dict(zip(tree.benchmarks, found.states[number].tolist(), strict=True))
+    coverages: dict[str, Coverage] = {}
+    without_error: dict[str, list[str]] = {}
+    nodes: dict[str, Aggregate] = {}
+    means = zip(made.nodes, made.values[number].tolist(), made.errors[number].tolist(), strict=True)
+    for identifier, value, error in reversed(list(means)):  # what is below a node comes first
+        state = result = None
+        if identifier in rows:
+            state, row = LEAF_STATES[states[identifier]], rows[identifier]
+            result = results[row] if row >= 0 else None
+            coverages[identifier] = Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1})
+            missing = [identifier] if not math.isnan(value) and math.isnan(error) else []
+        else:
+            children = [child for child in tree.children(identifier) if child in nodes]
+            coverages[identifier] = _sum_coverage([coverages[child] for child in children])
+            missing = [name for child in children for name in without_error[child]]
+        without_error[identifier] = missing
+        nodes[identifier] = Aggregate(
+            identifier=identifier,
+            value=None if math.isnan(value) else value,
+            error=None if math.isnan(error) else error,
+            error_reason=_error_reason(missing),
+            coverage=coverages[identifier],
+            state=state,
+            result=result,
+        )
+    return {identifier: nodes[identifier] for identifier in made.nodes}
+
+
+def _error_reason(without_error: Sequence[str]) -> str | None:
+    if not without_error:
+        return None
+    more = f" and {len(without_error) - 3} more" if len(without_error) > 3 else ""
+    return f"no standard error of {', '.join(without_error[:3])}{more}"
+
+
+def _sum_coverage(parts: Sequence[Coverage]) -> Coverage:
+    names = [field.name for field in fields(Coverage)]
+    return Coverage(**{name: sum(getattr(part, name) for part in parts) for name in names})
+
+
+def _age(result: LeafResult) -> tuple[str, str]:
+    return result.created, repr(result)  # of the same moment: any fixed order, whatever that of the input

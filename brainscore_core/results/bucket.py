@@ -1,0 +1,429 @@
+"""Receipts and claims in a bucket of S3, or of a server that speaks its protocol."""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import STALE, file_digest
+from brainscore_core.receipts.schema import StoreError
+from brainscore_core.results.claims import Held, parsed
+from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
+
+__all__ = ["Bucket", "BucketBackend", "Found"]
+
+ANYTHING = object()
+"""A write that replaces whatever is there."""
+
+_ATTEMPTS = 4
+_BAD_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
+_CONFLICT = (409, 412)
+_RIGHTS = "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject"
+
+
+class Occupied(StoreError):
+    """There is an object that the condition of a write excludes."""
+
+
+class Found(NamedTuple):
+    """An object: its content, the hash that conditions name, and its age in seconds by the server's clock."""
+
+    data: bytes
+    etag: str
+    age: float
+
+
+class Entry(NamedTuple):
+    """A line of a listing: name below the prefix, and age in seconds by the server's clock."""
+
+    name: str
+    age: float
+
+
+class Bucket:
+    """A prefix of a bucket.
+
+    Parameters
+    ----------
+    address : str
+        ``s3://bucket`` or ``s3://bucket/prefix``.
+
+    Raises
+    ------
+    UserError
+        If it names no bucket.
+
+    Examples
+    --------
+    >>> Bucket("s3://lab/results/").address_of("Some2026-pls/pixels/a.json")
+    's3://lab/results/Some2026-pls/pixels/a.json'
+    """
+
+    def __init__(self, address: str) -> None:
+        self.name, _, prefix = address.removeprefix("s3://").strip("/").partition("/")
+        if not self.name:
+            raise UserError(f"{address!r} names no bucket", remedy="write s3://bucket/folder")
+        self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+
+    @property
+    def address(self) -> str:
+        """Bucket and prefix."""
+        return f"s3://{self.name}/{self._prefix}".rstrip("/")
+
+    def address_of(self, name: str) -> str:
+        """Give the address of an object."""
+        return f"s3://{self.name}/{self._prefix}{name}"
+
+    def listed(self, below: str, *, at_most: int = 1000) -> Iterator[Entry]:
+        """List objects whose names start so, asking for at most so many at once."""
+        client = self._client()
+        pages = client.get_paginator("list_objects_v2").paginate(
+            Bucket=self.name, Prefix=self._prefix + below, PaginationConfig={"PageSize": at_most}
+        )
+        with self._told(f"list {self.address}"):
+            for page in pages:
+                for item in page.get("Contents", ()):
+                    yield Entry(item["Key"].removeprefix(self._prefix), _age(page, item["LastModified"]))
+
+    def get(self, name: str) -> Found | None:
+        """Read an object; None if there is none."""
+        with self._told(f"read {self.address_of(name)}"):
+            try:
+                answer = self._client().get_object(Bucket=self.name, Key=self._prefix + name)
+                return Found(answer["Body"].read(), answer["ETag"], _age(answer, answer["LastModified"]))
+            except self._client().exceptions.NoSuchKey:
+                return None
+
+    def head(self, name: str) -> str | None:
+        """Give the hash that conditions name; None if there is no object."""
+        from botocore.exceptions import ClientError
+
+        with self._told(f"look at {self.address_of(name)}"):
+            try:
+                return str(self._client().head_object(Bucket=self.name, Key=self._prefix + name)["ETag"])
+            except ClientError as error:
+                if _status(error) == 404:
+                    return None
+                raise
+
+    def put(self, name: str, data: bytes, *, over: Any = ANYTHING) -> str:
+        """Write an object.
+
+        Parameters
+        ----------
+        name : str
+            Below the prefix.
+        data : bytes
+            Its content.
+        over : str, None or ANYTHING
+            What may be replaced: the object of this hash; nothing (None); anything.
+
+        Returns
+        -------
+        str
+            The hash that conditions name.
+
+        Raises
+        ------
+        Occupied
+            If something else is there.
+        """
+        condition = {} if over is ANYTHING else {"IfNoneMatch": "*"} if over is None else {"IfMatch": over}
+        with self._told(f"write {self.address_of(name)}", conditional=bool(condition)):
+            answer = self._client().put_object(Bucket=self.name, Key=self._prefix + name, Body=data, **condition)
+        return str(answer["ETag"])
+
+    def upload(self, path: Path, name: str) -> None:
+        """Upload a file, a large one in parts."""
+        with self._told(f"upload {self.address_of(name)}"):
+            self._client().upload_file(str(path), self.name, self._prefix + name)
+
+    def download(self, name: str, path: Path) -> bool:
+        """Download an object; False if there is none."""
+        from botocore.exceptions import ClientError
+
+        with self._told(f"download {self.address_of(name)}"):
+            try:
+                self._client().download_file(self.name, self._prefix + name, str(path))
+            except ClientError as error:
+                if _status(error) == 404:
+                    return False
+                raise
+        return True
+
+    def delete(self, name: str, *, only: str | None = None) -> None:
+        """Remove an object, `only` the one of this hash where it is given."""
+        condition = {} if only is None else {"IfMatch": only}
+        with self._told(f"remove {self.address_of(name)}", conditional=only is not None):
+            self._client().delete_object(Bucket=self.name, Key=self._prefix + name, **condition)
+
+    def _client(self) -> Any:
+        return signed_client(attempts=_ATTEMPTS)
+
+    @contextmanager
+    def _told(self, doing: str, *, conditional: bool = False) -> Iterator[None]:
+        """Tell what went wrong with what, and what can be done."""
+        self._client()  # says how to install boto3, where it is missing
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
+
+        try:
+            yield
+        except NoCredentialsError as error:
+            raise NoCredentials("no AWS credentials were found", remedy=CREDENTIALS_REMEDY) from error
+        except ParamValidationError as error:
+            raise StoreError(f"cannot {doing}: {error}", remedy="write s3://bucket/folder") from error
+        except ClientError as error:
+            raise self._failure(error, doing, conditional=conditional) from error
+        except Boto3Error as error:
+            cause = error.__context__  # what happened in an upload of a file
+            if isinstance(cause, ClientError):
+                raise self._failure(cause, doing, conditional=False) from error
+            raise StoreError(f"cannot {doing}: {error}", remedy=_CONNECTION) from error
+        except BotoCoreError as error:
+            raise StoreError(f"cannot {doing}: {error}", remedy=_CONNECTION) from error
+
+    def _failure(self, error: Any, doing: str, *, conditional: bool) -> StoreError:
+        status, code = _status(error), str(error.response.get("Error", {}).get("Code", ""))
+        if conditional and (status in _CONFLICT or code == "NoSuchKey"):
+            return Occupied(f"cannot {doing}: somebody else was faster", remedy="try again")
+        if code in _BAD_CREDENTIALS:
+            remedy = f"renew the credentials: {CREDENTIALS_REMEDY}"
+        elif code == "RequestTimeTooSkewed":
+            remedy = "set the clock of this machine"
+        elif status in (401, 403):
+            remedy = f"ask the owner of the bucket {self.name} for the rights {_RIGHTS}"
+        elif status == 404:
+            remedy = f"is there a bucket {self.name}? Ask for the right name, or make it"
+        elif status in (400, 501) and conditional:
+            remedy = "the server must take conditional writes (If-None-Match, If-Match): use another, or a folder"
+        else:
+            remedy = f"try again later, or ask the owner of the bucket {self.name}"
+        return StoreError(f"cannot {doing}: the server answered {status} {code}".rstrip(), remedy=remedy)
+
+
+_CONNECTION = "check the connection, the proxy (HTTPS_PROXY) and AWS_ENDPOINT_URL, and try again"
+
+
+def _status(error: Any) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+def _age(answer: dict[str, Any], modified: datetime) -> float:
+    """Seconds since `modified`, by the clock of the server that said so."""
+    date = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
+    now = parsedate_to_datetime(date).timestamp() if date else time.time()
+    return max(0.0, now - modified.timestamp())
+
+
+_NAME = ".claim.json"
+
+
+class BucketClaims:
+    """Claims below a prefix of a bucket."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def found(self, pair: str) -> Held | None:
+        """Give the claim of a pair, free or not."""
+        return self._held(f"{pair}/{_NAME}")
+
+    def take(self, pair: str, content: dict[str, Any], over: Held | None) -> str | None:
+        """Write a claim in place of `over`; None if somebody else was faster."""
+        return self._write(pair, content, None if over is None else over.mark)
+
+    def renew(self, pair: str, content: dict[str, Any], mark: str) -> str | None:
+        """Write a claim anew; None if it is another's by now."""
+        return self._write(pair, content, mark)
+
+    def release(self, pair: str, content: dict[str, Any], mark: str) -> None:
+        """Remove a claim, if it is still the one that was taken."""
+        name = f"{pair}/{_NAME}"
+        try:
+            self._bucket.delete(name, only=mark)
+        except Occupied:
+            return
+        except StoreError:
+            # a server that removes without conditions only; nobody takes a claim that holds
+            if self._bucket.head(name) == mark:
+                self._bucket.delete(name)
+
+    def all(self) -> Iterator[Held]:
+        """Go through all claims."""
+        for entry in self._bucket.listed(""):
+            if entry.name.endswith(f"/{_NAME}") and entry.name.count("/") == 2:
+                held = self._held(entry.name)
+                if held is not None:
+                    yield held
+
+    def _held(self, name: str) -> Held | None:
+        found = self._bucket.get(name)
+        return None if found is None else Held(parsed(found.data), found.age, found.etag)
+
+    def _write(self, pair: str, content: dict[str, Any], over: str | None) -> str | None:
+        name = f"{pair}/{_NAME}"
+        try:
+            return self._bucket.put(name, json.dumps(content).encode(), over=over)
+        except Occupied:
+            # the answer to a write that went well may be lost, and the write sent again
+            held = self._held(name)
+            return held.mark if held is not None and held.content == content else None
+
+
+_AT_ONCE = 10  # requests; as many connections as boto3 keeps
+_PROBE = ".brain-score-results"
+
+
+class BucketBackend:
+    """Files of receipts below a prefix of a bucket.
+
+    Parameters
+    ----------
+    address : str
+        ``s3://bucket`` or ``s3://bucket/prefix``.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._bucket = Bucket(address)
+        self._is_writable = False
+        self.claims = BucketClaims(self._bucket)
+
+    @property
+    def address(self) -> str:
+        """Bucket and prefix."""
+        return self._bucket.address
+
+    def address_of(self, name: str) -> str:
+        """Give the address of a file."""
+        return self._bucket.address_of(name)
+
+    def require_writable(self) -> None:
+        """See whether the bucket can be written and listed: writes a small object, ``.brain-score-results``."""
+        if not self._is_writable:
+            self._bucket.put(_PROBE, b"Brain-Score keeps receipts here.\n")
+            next(iter(self._bucket.listed("", at_most=1)), None)
+            self._is_writable = True
+
+    def names(self, benchmark: str | None, model: str | None) -> list[str]:
+        """List receipts and attachments, sorted."""
+        prefix = "" if benchmark is None else f"{benchmark}/" if model is None else f"{benchmark}/{model}/"
+        parts = ((entry.name, entry.name.split("/")) for entry in self._bucket.listed(prefix))
+        return sorted(
+            name
+            for name, path in parts
+            if len(path) == 3 and model in {None, path[1]} and not any(part.startswith(".") for part in path)
+        )
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
+        """Read objects, several at once, in the order of `names`."""
+
+        def read_one(name: str) -> bytes | OSError:
+            found = self._bucket.get(name)
+            return FileNotFoundError(name) if found is None else found.data
+
+        if len(names) == 1:
+            yield names[0], read_one(names[0])
+            return
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            yield from zip(names, pool.map(read_one, names), strict=True)
+
+    @contextmanager
+    def writing(self, pair: str) -> Iterator["_BucketWriting"]:
+        """Write files of a pair: attachments are uploaded first and the receipt last, over nothing."""
+        with tempfile.TemporaryDirectory(prefix="brainscore-") as folder:
+            place = _BucketWriting(self._bucket, pair, Path(folder))
+            try:
+                yield place
+            except BaseException:
+                place.undo()
+                raise
+
+    def local_file(self, name: str, digest: str) -> Path:
+        """Download a file once; the copy is removed when this process ends."""
+        path = _downloads(os.getpid()) / f"{digest}{Path(name).suffix}"
+        if path.is_file() and file_digest(path, "sha256") == digest:
+            return path
+        part = path.with_name(f".{uuid4().hex}")
+        try:
+            if not self._bucket.download(name, part):
+                raise FileNotFoundError(name)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+        return path
+
+    def remove(self, name: str) -> bool:
+        """Remove an object; False if there is none."""
+        if self._bucket.head(name) is None:
+            return False
+        self._bucket.delete(name)
+        return True
+
+    def sweep(self, pair: str) -> None:
+        """Remove attachments without a receipt that killed writers left a day ago."""
+        try:
+            entries = [(entry.name.rpartition("/")[2], entry) for entry in self._bucket.listed(f"{pair}/")]
+            receipts = {file.partition(".")[0] for file, _ in entries if file.endswith(".json")}
+            for file, entry in entries:
+                if not file.startswith(".") and file.partition(".")[0] not in receipts and entry.age > STALE:
+                    self._bucket.delete(entry.name)
+        except StoreError:
+            return  # who may write may not be allowed to delete
+
+
+class _BucketWriting:
+    """Files of one receipt, made here and uploaded."""
+
+    def __init__(self, bucket: Bucket, pair: str, folder: Path) -> None:
+        self._bucket, self._pair, self._folder = bucket, pair, folder
+        self._uploaded: list[str] = []
+        self._receipt: tuple[str, bytes] | None = None
+
+    def new_file(self) -> Path:
+        """Name a file that may be written, on this machine."""
+        return self._folder / uuid4().hex
+
+    def keep(self, path: Path, name: str) -> None:
+        """Upload a written file."""
+        key = f"{self._pair}/{name}"
+        self._uploaded.append(key)
+        self._bucket.upload(path, key)
+
+    def finish(self, name: str, text: str) -> None:
+        """Write the receipt, over nothing."""
+        self._receipt = key, data = f"{self._pair}/{name}", text.encode()
+        try:
+            self._bucket.put(key, data, over=None)
+        except Occupied as error:
+            found = self._bucket.get(key)  # an answer may be lost, and the request sent again
+            if found is None or found.data != data:
+                raise StoreError(f"there is another {self._bucket.address_of(key)}", remedy="score again") from error
+
+    def undo(self) -> None:
+        """Remove what was uploaded, unless the receipt is there already."""
+        with suppress(StoreError):  # what interrupted is told
+            found = self._bucket.get(self._receipt[0]) if self._receipt else None
+            if found is None:
+                for key in self._uploaded:
+                    self._bucket.delete(key)
+
+
+@lru_cache(maxsize=1)
+def _temporary(process: int) -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="brainscore-attachments-")
+
+
+def _downloads(process: int) -> Path:
+    """A folder of this process's own that is removed when it ends."""
+    return Path(_temporary(process).name)

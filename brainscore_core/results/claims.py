@@ -1,0 +1,303 @@
+"""Claims on pairs: many processes may ask for a pair, and one of them gets it."""
+
+import json
+import os
+import random
+import socket
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+from uuid import uuid4
+
+from brainscore_core.errors import UserError
+
+__all__ = [
+    "CLAIM_SECONDS",
+    "Claim",
+    "ClaimInfo",
+    "ClaimPlace",
+    "Held",
+    "all_claims",
+    "claim_pair",
+    "has_ended",
+    "parsed",
+    "this_process",
+]
+
+
+def this_process() -> dict[str, Any]:
+    """Describe this process in plain JSON types.
+
+    Examples
+    --------
+    >>> has_ended(this_process())
+    False
+    """
+    pid = os.getpid()
+    return {"host": socket.gethostname(), "machine": _machine(), "pid": pid, "started": _start_of(pid)}
+
+
+def has_ended(described: dict[str, Any]) -> bool:
+    """Whether a process that described itself is known to have ended; one of another machine never is.
+
+    Examples
+    --------
+    >>> has_ended({**this_process(), "machine": "another"})
+    False
+    """
+    pid = described.get("pid")
+    if described.get("machine") != _machine() or not isinstance(pid, int) or os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False  # somebody else's
+    started = _start_of(pid)
+    return started == "ended" or (started is not None and started != described.get("started"))
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    """Tell apart everything in which a process number may mean another process: machines, starts, containers."""
+    try:
+        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        numbering = str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:  # not Linux
+        start, numbering = str(uuid.getnode()), ""
+    return sha256(f"{socket.gethostname()}\n{start}\n{numbering}".encode()).hexdigest()[:16]
+
+
+def _start_of(pid: int) -> str | None:
+    """When a process started, in the system's own unit; None where it does not tell."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()  # its name comes before, and may hold anything
+    return "ended" if fields[0] in ("Z", "X") else fields[19]
+
+
+CLAIM_SECONDS = 120.0
+"""A claim that was not renewed for so long is free for others."""
+
+_RENEWALS = 4  # in that time, so that a few may fail
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimInfo:
+    """Who works on a pair.
+
+    Attributes
+    ----------
+    model, benchmark : str
+        The pair.
+    owner : str
+        As the owner named itself.
+    host : str
+        Name of its machine.
+    pid : int
+        Its process there.
+    since, renewed : str
+        When it was claimed and last renewed, in UTC, ISO 8601.
+    """
+
+    model: str
+    benchmark: str
+    owner: str
+    host: str
+    pid: int
+    since: str
+    renewed: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """A claim as it was found.
+
+    Attributes
+    ----------
+    content : dict
+        What its owner wrote; empty if it cannot be read.
+    age : float
+        Seconds since it was last renewed, by the clock of the file server or bucket.
+    mark : Any
+        Which state of which file this is, for the place that found it.
+    """
+
+    content: dict[str, Any]
+    age: float
+    mark: Any
+
+    @property
+    def is_free(self) -> bool:
+        """Whether others may take it over."""
+        return self.age >= CLAIM_SECONDS or has_ended(self.content)
+
+
+class ClaimPlace(Protocol):
+    """Where the claims of one store are kept. Marks say which state of a file is meant."""
+
+    def found(self, pair: str) -> Held | None:
+        """Give the claim of a pair, free or not."""
+
+    def take(self, pair: str, content: dict[str, Any], over: Held | None) -> Any | None:
+        """Write a claim in place of `over`, if that is still what is there; None if somebody else was faster."""
+
+    def renew(self, pair: str, content: dict[str, Any], mark: Any) -> Any | None:
+        """Write a claim anew; None if it is another's by now."""
+
+    def release(self, pair: str, content: dict[str, Any], mark: Any) -> None:
+        """Remove a claim, if it is still the one that was taken."""
+
+    def all(self) -> Iterator[Held]:
+        """Go through all claims."""
+
+
+class Claim:
+    """The right to work on a pair, until it is released, or not renewed for :data:`CLAIM_SECONDS`.
+
+    As a context manager it renews itself in the background, and is released at the end::
+
+        with store.claim("pixels", "Some2026-pls") as claim: ...
+
+    Attributes
+    ----------
+    model, benchmark : str
+        The pair.
+    lost : bool
+        Whether somebody else took it over, because it was not renewed in time.
+    """
+
+    def __init__(self, place: ClaimPlace, pair: str, content: dict[str, Any], mark: Any) -> None:
+        self.model: str = content["model"]
+        self.benchmark: str = content["benchmark"]
+        self.lost = False
+        self._place, self._pair, self._content, self._mark = place, pair, content, mark
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._renewer: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"Claim(model={self.model!r}, benchmark={self.benchmark!r}, owner={self._content['owner']!r})"
+
+    def renew(self) -> bool:
+        """Hold the claim for another :data:`CLAIM_SECONDS`.
+
+        Returns
+        -------
+        bool
+            False if it was released, or somebody else took it over.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be reached; the claim may still hold.
+        """
+        with self._lock:
+            if self.lost or self._mark is None:
+                return False
+            content = {**self._content, "renewals": self._content["renewals"] + 1}
+            mark = self._place.renew(self._pair, content, self._mark)
+            self.lost = mark is None
+            self._mark = mark
+            self._content = content
+            return not self.lost
+
+    def release(self) -> None:
+        """Let others have the pair; a claim that is another's by now stays as it is."""
+        self._stop.set()
+        if self._renewer is not None:
+            self._renewer.join()
+            self._renewer = None
+        with self._lock:
+            if self._mark is not None:
+                self._place.release(self._pair, self._content, self._mark)
+            self._mark = None
+
+    def __enter__(self) -> Self:
+        self._stop.clear()
+        self._renewer = threading.Thread(target=self._keep, name="brainscore-claim", daemon=True)
+        self._renewer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self.release()
+        except (UserError, OSError) as failure:  # what was done under the claim is done all the same
+            message = (
+                f"the claim of {self.model} on {self.benchmark} was not released and runs out by itself: {failure}"
+            )
+            warnings.warn(message, stacklevel=2)
+
+    def _keep(self) -> None:
+        while not self._stop.wait(CLAIM_SECONDS / _RENEWALS):
+            try:
+                if not self.renew():
+                    return
+            except (UserError, OSError):
+                continue  # the store may be back before the claim runs out
+
+
+def claim_pair(place: ClaimPlace, pair: str, *, model: str, benchmark: str, owner: str) -> Claim | None:
+    """Claim a pair; None if somebody else works on it."""
+    content: dict[str, Any] = {
+        "model": model,
+        "benchmark": benchmark,
+        "owner": owner,
+        **this_process(),
+        "since": _utc(time.time()),
+        "token": uuid4().hex,
+        "renewals": 0,
+    }
+    for attempt in range(_ATTEMPTS):
+        held = place.found(pair)
+        if held is not None and not held.is_free:
+            return None
+        mark = place.take(pair, content, held)
+        if mark is not None:
+            return Claim(place, pair, content, mark)
+        # somebody else was faster; should both have stood back, the next time one is first
+        time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 6)))  # noqa: S311 - no secret
+    return None
+
+
+def all_claims(place: ClaimPlace) -> tuple[ClaimInfo, ...]:
+    """List the claims that hold, by benchmark and model."""
+    found = []
+    for held in place.all():
+        if held.content and not held.is_free:
+            fields = {name: held.content[name] for name in ("model", "benchmark", "owner", "host", "pid", "since")}
+            found.append(ClaimInfo(**fields, renewed=_utc(time.time() - held.age)))
+    return tuple(sorted(found, key=lambda claim: (claim.benchmark, claim.model)))
+
+
+def parsed(data: bytes) -> dict[str, Any]:
+    """Read what an owner wrote; nothing, if it is not what owners write."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(content, dict):
+        return {}
+    texts = ("model", "benchmark", "owner", "host", "since", "token")
+    if not all(isinstance(content.get(name), str) for name in texts) or not isinstance(content.get("pid"), int):
+        return {}
+    return content
+
+
+def _utc(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"

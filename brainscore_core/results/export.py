@@ -1,0 +1,338 @@
+"""Receipts as a table: one row a receipt, columns of fixed names and types."""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from io import TextIOWrapper
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import replacing
+from brainscore_core.receipts.environment import RECORDED_PACKAGES
+from brainscore_core.receipts.parts import PluginCode
+from brainscore_core.receipts.receipt import Receipt
+
+__all__ = ["EXPORT_COLUMNS", "ExportColumn", "export_rows", "export_table"]
+
+ColumnType = Literal["text", "number", "integer", "truth", "time"]
+
+
+@dataclass(frozen=True)
+class ExportColumn:
+    """One column of the table.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    type : str
+        ``'text'``, ``'number'`` (float64), ``'integer'`` (int64), ``'truth'`` (true, false) or ``'time'`` (UTC, to the
+        microsecond). Each may be missing.
+    meaning : str
+        What it holds.
+    """
+
+    name: str
+    type: ColumnType
+    meaning: str
+    _read: Callable[[Receipt], Any]
+
+    @property
+    def pandas_type(self) -> str:
+        """What to give `pandas.read_csv` as its `dtype`."""
+        return {"text": "string", "number": "float64", "integer": "Int64", "truth": "boolean", "time": "string"}[
+            self.type
+        ]
+
+
+def _path(path: str) -> Callable[[Receipt], Any]:
+    """Follow attributes; None as soon as one is missing."""
+
+    def read(receipt: Receipt) -> Any:
+        value: Any = receipt
+        for name in path.split("."):
+            value = getattr(value, name) if value is not None else None
+        return value
+
+    return read
+
+
+def _limit(path: str, end: int) -> Callable[[Receipt], Any]:
+    interval = _path(path)
+
+    def read(receipt: Receipt) -> Any:
+        limits = interval(receipt)
+        return None if limits is None else limits[end]
+
+    return read
+
+
+def _estimate(name: str, what: str) -> Iterable[ExportColumn]:
+    prefix = "" if name == "score" else f"{name}_"
+    whose = {"raw": "raw score"}.get(name, name)
+    yield ExportColumn(name, "number", what, _path(f"{name}.value"))
+    yield ExportColumn(f"{prefix}error", "number", f"standard error of the {whose}", _path(f"{name}.error"))
+    yield ExportColumn(f"{prefix}ci_low", "number", f"lower limit of the {whose}'s interval", _limit(f"{name}.ci", 0))
+    yield ExportColumn(f"{prefix}ci_high", "number", f"upper limit of the {whose}'s interval", _limit(f"{name}.ci", 1))
+    yield ExportColumn(f"{prefix}ci_level", "number", "level of that interval, such as 0.95", _path(f"{name}.ci_level"))
+    yield ExportColumn(
+        f"{prefix}ci_estimates",
+        "text",
+        "what that interval estimates, what was resampled",
+        _path(f"{name}.ci_estimates"),
+    )
+    yield ExportColumn(f"{prefix}ci_method", "text", "how that interval was made", _path(f"{name}.ci_method"))
+    yield ExportColumn(f"{prefix}error_reason", "text", "why there is no standard error", _path(f"{name}.error_reason"))
+    yield ExportColumn(f"{prefix}ci_reason", "text", "why there is no interval", _path(f"{name}.ci_reason"))
+    yield ExportColumn(f"{prefix}scale", "text", f"scale of the {whose}", _path(f"{name}.scale"))
+    yield ExportColumn(
+        f"{prefix}unclamped", "number", f"the {whose} before it was bounded to [0, 1]", _path(f"{name}.unclamped")
+    )
+
+
+def _names(kinds: Callable[[str], bool], receipt: Receipt) -> str | None:
+    return _joined(item.identifier for item in receipt.data if kinds(item.kind))
+
+
+def _joined(texts: Iterable[str]) -> str | None:
+    return "; ".join(sorted(set(texts))) or None
+
+
+def _one_hash(hashes: Iterable[str | None]) -> str | None:
+    """One hash for several: of a single one itself, else SHA-256 over them in order."""
+    known = sorted({digest for digest in hashes if digest})
+    if len(known) < 2:
+        return known[0] if known else None
+    return sha256("\n".join(known).encode()).hexdigest()
+
+
+def _code(plugin: Callable[[Receipt], Any], field: str) -> Callable[[Receipt], Any]:
+    def read(receipt: Receipt) -> Any:
+        found: PluginCode | None = plugin(receipt)
+        return None if found is None else getattr(found, field)
+
+    return read
+
+
+def _data_code(metric: bool, receipt: Receipt) -> str | None:
+    return _one_hash(item.plugin.sha256 for item in receipt.data if item.plugin and (item.kind == "metric") == metric)
+
+
+def _as_json(mapping: Any) -> str | None:
+    return json.dumps(mapping, sort_keys=True, ensure_ascii=False) if mapping else None
+
+
+def _version(receipt: Receipt) -> str | None:
+    version = receipt.benchmark.version
+    return None if version is None else str(version)
+
+
+def _columns() -> Iterable[ExportColumn]:
+    column = ExportColumn
+    yield column("id", "text", "the receipt", lambda receipt: receipt.id)
+    yield column("created", "time", "when it was made (UTC)", lambda receipt: receipt.created)
+    yield column("model", "text", "identifier of the model", _path("model.identifier"))
+    yield column("benchmark", "text", "identifier of the benchmark", _path("benchmark.identifier"))
+    yield column("version", "text", "version of the benchmark", _version)
+    yield column("parent", "text", "what the benchmark belongs to", _path("benchmark.parent"))
+    yield column("control", "truth", "whether the benchmark checks the method alone", _path("benchmark.control"))
+    yield column("state", "text", "`scored`, `undefined`, `not applicable` or `failed`", lambda receipt: receipt.state)
+    yield column("reason", "text", "why there is no score", lambda receipt: receipt.reason)
+    yield column("error_type", "text", "type of the error of a failed pair", _path("error.type"))
+    yield from _estimate("score", "the score, relative to the ceiling")
+    yield from _estimate("raw", "the score before the ceiling was applied")
+    yield from _estimate("ceiling", "what the best possible model would reach")
+    yield column("ceiling_meaning", "text", "what the ceiling is", _path("ceiling.meaning"))
+    yield column("ceiling_lower_bound", "number", "lower end of a ceiling that has two", _path("ceiling.lower_bound"))
+    steps = {
+        "load_model": "making the model",
+        "load_benchmark": "making the benchmark",
+        "ceiling": "the ceiling",
+        "score": "the score",
+        "extraction": "activations, inside the two before",
+        "total": "everything",
+    }
+    for step, what in steps.items():
+        yield column(f"seconds_{step}", "number", f"seconds for {what}", _path(f"timings.{step}"))
+    yield column("peak_memory_bytes", "integer", "highest memory of the process", _path("memory.peak_bytes"))
+    yield column("peak_memory_here", "truth", "whether this pair set that maximum", _path("memory.raised_here"))
+    yield column("cache_hits", "integer", "layers that were read from the store", _path("cache.hits"))
+    yield column("cache_misses", "integer", "layers that were computed", _path("cache.misses"))
+    yield column("data", "text", "data sets, separated by `; `", partial(_names, lambda kind: kind == "data"))
+    yield column(
+        "stimulus_sets", "text", "the same of stimulus sets", partial(_names, lambda kind: kind == "stimulus_set")
+    )
+    yield column("metrics", "text", "the same of metrics and ceilings", partial(_names, lambda kind: kind == "metric"))
+    yield column(
+        "files_sha",
+        "text",
+        "hash of the files that were read *",
+        lambda r: _one_hash(f.sha256 or f.sha1 for f in r.files),
+    )
+    yield column("weights_sha256", "text", "hash of the weights *", lambda r: _one_hash(w.sha256 for w in r.weights))
+    for which in ("model", "benchmark"):
+        plugin = _path(f"{which}.plugin")
+        yield column(f"{which}_plugin", "text", f"folder of the {which}'s code", _code(plugin, "name"))
+        yield column(f"{which}_code_sha256", "text", "hash of that code", _code(plugin, "sha256"))
+        yield column(f"{which}_package", "text", "the package it came with", _code(plugin, "distribution"))
+        yield column(f"{which}_package_version", "text", "version of that package", _code(plugin, "version"))
+    yield column("data_code_sha256", "text", "hash of the code of data and stimulus sets *", partial(_data_code, False))
+    yield column("metric_code_sha256", "text", "hash of the code of metrics *", partial(_data_code, True))
+    yield column("device", "text", "`cpu`, `cuda` …", lambda receipt: receipt.device)
+    yield column("seeds", "text", "seeds, as JSON", lambda receipt: _as_json(receipt.seeds))
+    yield column("python", "text", "interpreter and version", _path("environment.python"))
+    yield column("platform", "text", "operating system", _path("environment.platform"))
+    yield column("cpu", "text", "processor", _path("environment.cpu"))
+    yield column("cpu_count", "integer", "cores that could be used", _path("environment.cpu_count"))
+    yield column("run", "text", "the run that made it", _path("run.id"))
+    yield column("isolated", "truth", "whether the model ran in its own process", _path("run.isolated"))
+    yield column("environment", "text", "key of the model's own environment", _path("run.environment"))
+    yield column(
+        "model_packages", "text", "versions of that environment, as JSON",
+        lambda receipt: _as_json(receipt.run.packages) if receipt.run else None,
+    )  # fmt: skip
+    for package in RECORDED_PACKAGES:
+        yield column(
+            f"package_{re.sub('[^a-z0-9]', '_', package.lower())}",
+            "text",
+            f"version of {package}",
+            partial(_package, package),
+        )
+    yield column("notes", "text", "notes, one a line", lambda receipt: "\n".join(receipt.notes) or None)
+
+
+def _package(name: str, receipt: Receipt) -> str | None:
+    return receipt.environment.packages.get(name)
+
+
+EXPORT_COLUMNS: tuple[ExportColumn, ...] = tuple(_columns())
+"""The columns, in order; a later version may add some at the end, and takes none away."""
+
+
+def export_rows(receipts: Iterable[Receipt]) -> list[dict[str, Any]]:
+    """One row a receipt: str, float, int, bool or None by column.
+
+    Parameters
+    ----------
+    receipts : iterable of Receipt
+        In any order, which is kept.
+
+    Examples
+    --------
+    >>> from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo
+    >>> receipt = Receipt(model=ModelInfo(identifier="pixels"), benchmark=BenchmarkInfo(identifier="Some2026-pls"),
+    ...                   state="scored", score=Estimate(value=0.25, ci=(0.2, 0.3), ci_level=0.95))
+    >>> (row,) = export_rows([receipt])
+    >>> row["model"], row["score"], row["ci_high"], row["raw"]
+    ('pixels', 0.25, 0.3, None)
+    """
+    return [{column.name: _given(column._read(receipt)) for column in EXPORT_COLUMNS} for receipt in receipts]
+
+
+def _given(value: Any) -> Any:
+    return None if value == "" else value  # CSV cannot tell an empty text from none
+
+
+def export_table(receipts: Iterable[Receipt], path: str | PathLike[str]) -> int:
+    """Write a table, whole or not at all.
+
+    Parameters
+    ----------
+    receipts : iterable of Receipt
+        The rows.
+    path : path
+        Ends in ``.csv`` (UTF-8, a missing value is an empty field) or ``.parquet``, whose schema has the meanings of
+        the columns.
+
+    Returns
+    -------
+    int
+        How many rows were written.
+
+    Raises
+    ------
+    UserError
+        If the name ends otherwise, pyarrow is missing, or the file cannot be written.
+    """
+    target = Path(path).expanduser()
+    writers = {".csv": _write_csv, ".parquet": _write_parquet}
+    writer = writers.get(target.suffix.lower())
+    if writer is None:
+        raise UserError(f"cannot export to {target.name!r}", remedy="end its name in .csv or .parquet")
+    if target.suffix.lower() == ".parquet":
+        _pyarrow()
+    rows = export_rows(receipts)
+    try:
+        with replacing(target) as stream:
+            writer(rows, stream)
+    except OSError as error:
+        raise UserError(
+            f"{target} cannot be written: {error.strerror or error}", remedy="name a file in another folder"
+        ) from error
+    return len(rows)
+
+
+def _write_csv(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
+    text = TextIOWrapper(stream, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in EXPORT_COLUMNS])
+    for row in rows:
+        writer.writerow([_cell(value) for value in row.values()])
+    text.flush()
+    text.detach()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")  # a bare one would end the row for some readers
+    return str(value).lower() if isinstance(value, bool) else str(value)  # of floats, all digits
+
+
+def _write_parquet(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
+    pyarrow = _pyarrow()
+    from pyarrow import parquet
+
+    types = {
+        "text": pyarrow.string(),
+        "number": pyarrow.float64(),
+        "integer": pyarrow.int64(),
+        "truth": pyarrow.bool_(),
+        "time": pyarrow.timestamp("us", tz="UTC"),
+    }
+    schema = pyarrow.schema(
+        [pyarrow.field(each.name, types[each.type], metadata={"meaning": each.meaning}) for each in EXPORT_COLUMNS]
+    )
+    columns = [[_typed(each.type, row[each.name]) for row in rows] for each in EXPORT_COLUMNS]
+    arrays = [
+        pyarrow.array(values, type=types[each.type]) for values, each in zip(columns, EXPORT_COLUMNS, strict=True)
+    ]
+    parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), stream)
+
+
+def _typed(kind: ColumnType, value: Any) -> Any:
+    if value is None:
+        return None
+    if kind == "time":
+        from datetime import datetime
+
+        return datetime.fromisoformat(value) if value else None
+    return float(value) if kind == "number" else value
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise UserError(
+            "Parquet files need pyarrow, which is not installed",
+            remedy='pip install "brainscore[tables]"; or export to a .csv file',
+        ) from error
+    return pyarrow

@@ -1,0 +1,330 @@
+"""Receipts and claims in a folder that several machines may share."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+from uuid import uuid4
+
+from brainscore_core.files import PART_SUFFIX, STALE, sweep
+from brainscore_core.receipts.schema import StoreError
+from brainscore_core.results.backend import LARGEST, too_large
+from brainscore_core.results.claims import Held, parsed
+
+__all__ = ["FolderBackend"]
+
+_NAME = re.compile(r"\.claim-([0-9]{1,9})\.json")
+
+
+class FolderClaims:
+    """Claims below a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def found(self, pair: str) -> Held | None:
+        """Give the claim of a pair, free or not."""
+        folder = self._folder / pair
+        with _told(folder):
+            for number in sorted(_numbers(folder), reverse=True):
+                held = _read(folder, number, _now(folder))
+                if held is not None:
+                    return held
+        return None
+
+    def take(self, pair: str, content: dict[str, Any], over: Held | None) -> int | None:
+        """Write the next claim after `over`; None if somebody else was faster."""
+        folder = self._folder / pair
+        number = 1 if over is None else over.mark + 1
+        with _told(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            if not _make(_path(folder, number), json.dumps(content)):
+                return None
+            # what was found may be of yesterday: others may have come and gone since
+            now = _now(folder)
+            for other in _numbers(folder) - {number}:
+                held = _read(folder, other, now)
+                if held is not None and (other > number or not held.is_free):
+                    _path(folder, number).unlink(missing_ok=True)
+                    return None
+            for other in _numbers(folder):
+                if other < number:
+                    _path(folder, other).unlink(missing_ok=True)
+        return number
+
+    def renew(self, pair: str, content: dict[str, Any], mark: int) -> int | None:
+        """Set the time of the claim's file; None if it is another's by now."""
+        folder = self._folder / pair
+        with _told(folder):
+            if not _is_own(folder, mark, content):
+                return None
+            try:
+                os.utime(_path(folder, mark))
+            except FileNotFoundError:
+                return None
+            # afterwards: of an owner and a taker at the same moment, one sees the other
+            return None if any(other > mark for other in _numbers(folder)) else mark
+
+    def release(self, pair: str, content: dict[str, Any], mark: int) -> None:
+        """Remove the claim's file, if it is still the one that was taken."""
+        folder = self._folder / pair
+        with _told(folder):
+            if _is_own(folder, mark, content):
+                _path(folder, mark).unlink(missing_ok=True)
+
+    def all(self) -> Iterator[Held]:
+        """Go through all claims."""
+        if not self._folder.is_dir():
+            return
+        with _told(self._folder):
+            now = None
+            for folder in sorted(self._folder.glob("[!.]*/[!.]*/")):
+                for number in sorted(_numbers(folder), reverse=True)[:1]:
+                    now = self._now_of_all() if now is None else now
+                    held = _read(folder, number, now)
+                    if held is not None:
+                        yield held
+
+    def _now_of_all(self) -> float:
+        try:
+            return _now(self._folder)
+        except OSError:  # who may only read may know, too, roughly
+            return time.time()
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f".claim-{number}.json"
+
+
+def _numbers(folder: Path) -> set[int]:
+    try:
+        matches = [_NAME.fullmatch(name) for name in os.listdir(folder)]
+    except FileNotFoundError:
+        return set()
+    return {int(match[1]) for match in matches if match}
+
+
+def _read(folder: Path, number: int, now: float) -> Held | None:
+    try:
+        with _path(folder, number).open("rb") as stream:  # opening asks a file server for the time of now
+            return Held(parsed(stream.read()), max(0.0, now - os.fstat(stream.fileno()).st_mtime), number)
+    except FileNotFoundError:
+        return None
+
+
+def _is_own(folder: Path, number: int, content: dict[str, Any]) -> bool:
+    held = _read(folder, number, 0.0)
+    return held is not None and held.content.get("token") == content["token"]
+
+
+def _now(folder: Path) -> float:
+    """The time by the clock that files in this folder get their times from."""
+    path = folder / f".{uuid4().hex}{PART_SUFFIX}"
+    try:
+        with path.open("xb") as stream:
+            return os.fstat(stream.fileno()).st_mtime
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _make(path: Path, text: str) -> bool:
+    """Write a whole file under a name that nobody else has taken; False if somebody has."""
+    part = path.with_name(f".{uuid4().hex}{PART_SUFFIX}")
+    try:
+        with part.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            return part.stat().st_nlink == 2  # a file server may do it, lose its answer, and be asked again
+        except OSError:
+            return _make_exclusively(path, text)
+        return True
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _make_exclusively(path: Path, text: str) -> bool:
+    """As `_make` where files have one name only; who reads a claim half-written takes it for one that holds."""
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"claims cannot be kept in {folder}: {error.strerror or error}",
+            remedy="make the folder of results writable, or name another with --results or BRAINSCORE_RESULTS",
+        ) from error
+
+
+class FolderBackend:
+    """Files of receipts below a folder, which is made when the first is written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.claims = FolderClaims(folder)
+
+    @property
+    def address(self) -> str:
+        """The folder, as a path that does not depend on the working directory."""
+        return str(self.folder.absolute())
+
+    def address_of(self, name: str) -> str:
+        """Give the path of a file."""
+        return str(self.folder / name)
+
+    def require_writable(self) -> None:
+        """Make the folder if it is missing, and see whether it can be written."""
+        with self._told():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=self.folder):
+                pass
+
+    def names(self, benchmark: str | None, model: str | None) -> list[str]:
+        """List receipts and attachments, sorted."""
+        found = []
+        for upper in _folders(self.folder) if benchmark is None else [benchmark]:
+            for lower in _folders(self.folder / upper) if model is None else [model]:
+                found += [f"{upper}/{lower}/{name}" for name in _listed(self.folder / upper / lower)]
+        return sorted(found)
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
+        """Read files, in the order of `names`."""
+        for name in names:
+            content: bytes | OSError
+            try:
+                with open(os.path.join(self.folder, name), "rb") as stream:  # thousands of times: paths take longer
+                    content = stream.read(LARGEST + 1)
+                if len(content) > LARGEST:
+                    raise too_large(name)
+            except OSError as error:
+                content = error
+            yield name, content
+
+    @contextmanager
+    def writing(self, pair: str) -> Iterator["_FolderWriting"]:
+        """Write files of a pair; an error or an interrupt before the end leaves nothing."""
+        with self._told():
+            place = _FolderWriting(self.folder / pair)
+            try:
+                yield place
+            except BaseException:
+                place.undo()
+                raise
+
+    def local_file(self, name: str, digest: str) -> Path:
+        """Give the file itself."""
+        path = self.folder / name
+        if not path.is_file():
+            raise FileNotFoundError(name)
+        return path
+
+    def remove(self, name: str) -> bool:
+        """Remove a file; False if there is none."""
+        with self._told():
+            try:
+                (self.folder / name).unlink()
+            except FileNotFoundError:
+                return False
+        return True
+
+    def sweep(self, pair: str) -> None:
+        """Remove what killed writers left a day ago: unfinished files, and attachments without their receipt."""
+        folder = self.folder / pair
+        try:
+            sweep(folder)
+            names = _listed(folder)
+            receipts = {name.split(".")[0] for name in names if name.endswith(".json")}
+            for name in names:
+                if name.split(".")[0] not in receipts and time.time() - (folder / name).stat().st_mtime > STALE:
+                    (folder / name).unlink()
+        except OSError:
+            return  # somebody else's, or somebody else was faster; the next writer tries again
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"receipts cannot be written to {self.folder}: {error.strerror or error}",
+                remedy="name another folder with --results or BRAINSCORE_RESULTS, or make this one writable",
+            ) from error
+
+
+class _FolderWriting:
+    """Files of one receipt; nothing has its final name before it is on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._receipt: Path | None = None
+        self._left: list[Path] = []  # what must go if this is interrupted
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def new_file(self) -> Path:
+        """Name a file that may be written, in the same folder."""
+        path = self._folder / f".{uuid4().hex}{PART_SUFFIX}"
+        self._left.append(path)
+        return path
+
+    def keep(self, path: Path, name: str) -> None:
+        """Give a written file its final name."""
+        final = self._folder / name
+        self._left.append(final)
+        _sync(path)
+        os.replace(path, final)
+
+    def finish(self, name: str, text: str) -> None:
+        """Write the receipt, once its attachments are on the disk."""
+        unfinished = self.new_file()
+        unfinished.write_text(text, encoding="utf-8")
+        _sync(unfinished)
+        _sync(self._folder)
+        self._receipt = self._folder / name
+        os.replace(unfinished, self._receipt)
+        _sync(self._folder)
+
+    def undo(self) -> None:
+        # an interrupt may come right after the last step: then the receipt is there, and stays
+        if self._receipt is None or not self._receipt.exists():
+            for path in self._left:
+                path.unlink(missing_ok=True)
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if not name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _sync(path: Path) -> None:
+    """Make sure that a file or a folder's entries are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # folders cannot be opened there
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,491 @@
+"""The store of receipts: a folder or a bucket that several processes read and write at once."""
+
+import os
+import re
+import warnings
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest
+from brainscore_core.identifiers import from_folder_name, to_folder_name
+from brainscore_core.receipts.attachments import Arrays, write_attachment
+from brainscore_core.receipts.parts import AttachmentInfo
+from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.schema import ReceiptError
+from brainscore_core.results.backend import Backend
+from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
+from brainscore_core.results.folder import FolderBackend
+
+__all__ = ["Listing", "Problem", "ResultsStore", "Scan", "default_results_address"]
+
+_S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
+
+
+def default_results_address() -> str:
+    """Where receipts go when nobody says otherwise.
+
+    Returns
+    -------
+    str
+        ``$BRAINSCORE_RESULTS``, a folder or ``s3://bucket/prefix``; else ``$BRAINSCORE_HOME/results``, else
+        ``~/.brain-score/results``.
+
+    Examples
+    --------
+    >>> Path(default_results_address()).name
+    'results'
+    """
+    if address := os.environ.get("BRAINSCORE_RESULTS"):
+        return address if _S3.match(address) else str(Path(address).expanduser())
+    return str(Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser() / "results")
+
+
+def backend_of(address: str | os.PathLike[str]) -> Backend:
+    """Give what reads and writes files at an address.
+
+    Raises
+    ------
+    UserError
+        If it is neither a folder nor ``s3://bucket/prefix``.
+    """
+    address = os.fspath(address)
+    if match := _S3.match(address):
+        from brainscore_core.results.bucket import BucketBackend
+
+        return BucketBackend(f"s3://{address[match.end() :]}")
+    if "://" in address:
+        raise UserError(f"receipts cannot be kept at {address}", remedy="name a folder or s3://bucket/folder")
+    return FolderBackend(Path(address).expanduser())
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A receipt that cannot be read.
+
+    Attributes
+    ----------
+    path : str
+        The file, or its address in a bucket.
+    message : str
+        What is wrong with it.
+    remedy : str or None
+        What to do about it.
+    """
+
+    path: str
+    message: str
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Receipts, oldest first, and the files that could not be read."""
+
+    receipts: tuple[Receipt, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def newest_of_each(self) -> tuple[Receipt, ...]:
+        """Keep the newest receipt of each model and benchmark, ordered by benchmark and model."""
+        newest = {(receipt.benchmark.identifier, receipt.model.identifier): receipt for receipt in self.receipts}
+        return tuple(newest[pair] for pair in sorted(newest))
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Receipts of a store that somebody does not know yet.
+
+    Attributes
+    ----------
+    known : int
+        How many are known, and were not read.
+    unread : int
+        How many there are to read.
+    found : iterator
+        Reads one after the other, each once; the oldest of a pair first. A `Problem` stands for what is no receipt.
+    """
+
+    known: int
+    unread: int
+    found: Iterator[Receipt | Problem]
+
+
+_ID_START = re.compile(r"[0-9]{8}[0-9TZa-f-]*")
+
+
+class ResultsStore:
+    """Receipts as ``<benchmark>/<model>/<receipt id>.json``, their arrays and logs beside them.
+
+    A receipt appears whole or not at all, after its attachments. Any number of processes may write and read; nothing
+    is ever changed or overwritten. A store can be sent to other processes.
+
+    Parameters
+    ----------
+    address : str or path, optional
+        A folder, which is made when the first receipt is written; or ``s3://bucket/prefix``, with ``brainscore[s3]``
+        installed, AWS credentials, and the server's address in ``AWS_ENDPOINT_URL`` where it is not Amazon's. By
+        default :func:`default_results_address`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo
+    >>> store = ResultsStore(tempfile.mkdtemp())
+    >>> receipt = store.write(Receipt(model=ModelInfo(identifier="pixels"), state="scored",
+    ...                               benchmark=BenchmarkInfo(identifier="Some2026-pls"), score=Estimate(value=0.25)))
+    >>> store.latest("pixels", "Some2026-pls").score.value
+    0.25
+    """
+
+    def __init__(self, address: str | os.PathLike[str] | None = None) -> None:
+        self._backend = backend_of(default_results_address() if address is None else address)
+
+    def __repr__(self) -> str:
+        return f"ResultsStore({self.address!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.address,)
+
+    @property
+    def address(self) -> str:
+        """Where it is: an absolute path or ``s3://bucket/prefix``; another process finds the same store there."""
+        return self._backend.address
+
+    @property
+    def folder(self) -> Path:
+        """The folder.
+
+        Raises
+        ------
+        UserError
+            If the receipts are in a bucket.
+        """
+        if not isinstance(self._backend, FolderBackend):
+            raise UserError(f"{self.address} is no folder", remedy="name a folder with --results or BRAINSCORE_RESULTS")
+        return self._backend.folder
+
+    def folder_of(self, model: str, benchmark: str) -> Path:
+        """Folder of one pair's receipts, whether it exists or not; a UserError where they are in a bucket."""
+        return self.folder / _pair(model, benchmark)
+
+    def path_of(self, receipt: Receipt) -> Path:
+        """File of a receipt; a UserError where it is in a bucket."""
+        return self.folder / _name(receipt)
+
+    def address_of(self, receipt: Receipt) -> str:
+        """Path of a receipt's file, or its address in a bucket."""
+        return self._backend.address_of(_name(receipt))
+
+    def address_of_pair(self, model: str, benchmark: str) -> str:
+        """Folder of one pair's receipts, or its address in a bucket, whether there are any or not.
+
+        Raises
+        ------
+        UserError
+            If an identifier is empty or too long to be a folder's name.
+        """
+        return self._backend.address_of(_pair(model, benchmark))
+
+    def require_writable(self) -> None:
+        """See whether receipts can be written; makes a folder that is missing.
+
+        Raises
+        ------
+        UserError
+            If not; better known before hours of scoring than after.
+        """
+        self._backend.require_writable()
+
+    def write(self, receipt: Receipt, attachments: Mapping[str, Arrays | str] | None = None) -> Receipt:
+        """Store a receipt and its attachments.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            Without an id; it gets one.
+        attachments : mapping of str to Arrays or str, optional
+            ``'raw'``, ``'predictions'``, ``'log'``. An array that netCDF cannot hold is left out, and the receipt's
+            notes say so.
+
+        Returns
+        -------
+        Receipt
+            As stored, with id and attachments.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the bucket cannot be written; nothing is left behind.
+        """
+        pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
+        with self._backend.writing(pair) as place:
+            made: dict[str, Path] = {}
+            for kind, content in sorted((attachments or {}).items()):
+                path = place.new_file()
+                try:
+                    write_attachment(content, path)
+                except (UserError, TypeError, ValueError, NotImplementedError) as error:
+                    note = f"{kind} was not stored: {type(error).__name__}: {error}"
+                    receipt = replace(receipt, notes=(*receipt.notes, note))
+                    path.unlink(missing_ok=True)
+                    continue
+                info = AttachmentInfo(kind=kind, name="", sha256=file_digest(path, "sha256"), bytes=path.stat().st_size)
+                receipt = replace(receipt, attachments=(*receipt.attachments, info))
+                made[kind] = path
+            receipt = receipt.identified()
+            text = receipt.to_json()
+            for attachment in receipt.attachments:
+                place.keep(made[attachment.kind], attachment.name)
+            place.finish(f"{receipt.id}.json", text)
+        self._backend.sweep(pair)
+        return receipt
+
+    def remove(self, receipt: Receipt) -> None:
+        """Remove a receipt, then its attachments.
+
+        Raises
+        ------
+        UserError
+            If the receipt is not there, or what is there cannot be removed.
+        """
+        name = _name(receipt)
+        if not self._backend.remove(name):
+            raise UserError(f"no receipt {receipt.id} in {self.address}", remedy=self._how_to_list())
+        for attachment in receipt.attachments:
+            self._backend.remove(f"{name.rpartition('/')[0]}/{attachment.name}")
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield (model, benchmark) of all pairs that have a receipt, from the folders' names alone."""
+        last = ""
+        for name in self._names(None, None):
+            pair = name.rpartition("/")[0]
+            if pair != last:
+                benchmark, model = pair.split("/")
+                yield from_folder_name(model), from_folder_name(benchmark)
+                last = pair
+
+    def listing(self, *, model: str | None = None, benchmark: str | None = None) -> Listing:
+        """Read all receipts, or those of a model, a benchmark, a pair.
+
+        Returns
+        -------
+        Listing
+            ``receipts``, oldest first; ``problems``: files that cannot be read, with their addresses.
+        """
+        receipts, problems = [], []
+        for found in self._read(self._names(model, benchmark)):
+            if isinstance(found, Problem):
+                problems.append(found)
+            # two identifiers may share a folder where the file system takes upper and lower case for the same
+            elif model in {None, found.model.identifier} and benchmark in {None, found.benchmark.identifier}:
+                receipts.append(found)
+        receipts.sort(key=lambda receipt: receipt.id)
+        return Listing(tuple(receipts), tuple(problems))
+
+    def scan(self, known: Container[str] = ()) -> Scan:
+        """Read all receipts but those known, one after the other; only the names of those known are looked at.
+
+        Parameters
+        ----------
+        known : container of str
+            Ids of receipts.
+
+        Returns
+        -------
+        Scan
+            How many are known, how many are not, and an iterator that reads these.
+        """
+        names = self._names(None, None)
+        unread = [name for name in names if _file(name).removesuffix(".json") not in known]
+        parts = (unread[start : start + 500] for start in range(0, len(unread), 500))  # read ahead from a bucket
+        return Scan(len(names) - len(unread), len(unread), (found for part in parts for found in self._read(part)))
+
+    def __iter__(self) -> Iterator[Receipt]:
+        """Go through all receipts, oldest first; one that cannot be read gives a warning with its address."""
+        listing = self.listing()
+        for problem in listing.problems:
+            warnings.warn(f"a receipt cannot be read: {problem}", stacklevel=2)
+        yield from listing.receipts
+
+    def latest(self, model: str, benchmark: str) -> Receipt | None:
+        """Newest readable receipt of a pair, or None; one that cannot be read gives a warning with its address."""
+        for newest in reversed(self._names(model, benchmark)):
+            for found in self._read([newest]):
+                if isinstance(found, Problem):
+                    warnings.warn(f"a receipt cannot be read: {found}", stacklevel=2)
+                elif (found.model.identifier, found.benchmark.identifier) == (model, benchmark):
+                    return found
+        return None
+
+    def load(self, receipt_id: str) -> Receipt:
+        """Read the receipt of an id, or of the beginning of one.
+
+        Raises
+        ------
+        UserError
+            If no receipt has that id, or several begin so.
+        ReceiptError
+            If it cannot be read.
+        """
+        found = []
+        if _ID_START.fullmatch(receipt_id):
+            found = [name for name in self._names(None, None) if _file(name).startswith(receipt_id)]
+        if len(found) > 1:
+            several = ", ".join(sorted(_file(name).removesuffix(".json") for name in found)[:5])
+            problem = f"{len(found)} receipts begin with {receipt_id!r}: {several}"
+            raise UserError(problem, remedy=self._how_to_list())
+        for receipt in self._read(found):
+            if isinstance(receipt, Problem):
+                raise ReceiptError(str(receipt), receipt.remedy)
+            return receipt
+        raise UserError(f"no receipt {receipt_id!r} in {self.address}", remedy=self._how_to_list())
+
+    def attachment_path(self, receipt: Receipt, kind: str) -> Path:
+        """File of an attachment, after checking that it is the one that was written.
+
+        Of a store in a bucket this is a copy, which is removed when this process ends.
+
+        Raises
+        ------
+        UserError
+            If the receipt has no such attachment.
+        ReceiptError
+            If the file is missing or was changed.
+        """
+        kinds = {attachment.kind: attachment for attachment in receipt.attachments}
+        if kind not in kinds:
+            raise UserError(
+                f"receipt {receipt.id} has no attachment {kind!r}",
+                remedy=f"it has: {', '.join(kinds) or 'none'}",
+            )
+        name = f"{_name(receipt).rpartition('/')[0]}/{kinds[kind].name}"
+        try:
+            path = self._backend.local_file(name, kinds[kind].sha256)
+        except FileNotFoundError as error:
+            address = self._backend.address_of(name)
+            raise ReceiptError(f"{address} is missing", remedy="score the pair again") from error
+        if file_digest(path, "sha256") != kinds[kind].sha256:
+            address = self._backend.address_of(name)
+            raise ReceiptError(f"{address} was changed since it was written", remedy="score the pair again")
+        return path
+
+    def open_attachment(self, receipt: Receipt, kind: str, *, group: str | None = None) -> Any:
+        """Read an attached array.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            Whose attachment.
+        kind : str
+            ``'raw'`` or ``'predictions'``.
+        group : str, optional
+            ``'targets'`` reads what the predictions predict.
+
+        Returns
+        -------
+        DataAssembly
+            In memory.
+        """
+        from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+        from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+
+        return read_netcdf(self.attachment_path(receipt, kind), DataAssembly, group=group)
+
+    def read_log(self, receipt: Receipt) -> str | None:
+        """What the pair printed; None if nothing was kept."""
+        if all(attachment.kind != "log" for attachment in receipt.attachments):
+            return None
+        return self.attachment_path(receipt, "log").read_text(encoding="utf-8")
+
+    def claim(self, model: str, benchmark: str, *, owner: str = "") -> Claim | None:
+        """Claim a pair, so that of many processes one works on it.
+
+        A claim holds for `CLAIM_SECONDS` after it was last renewed: use it as a context manager, which renews it, or
+        call ``renew()``. One that ran out, or whose process on this machine has ended, is taken over. Storing a
+        receipt and releasing a claim are two steps: who gets a claim looks whether there is a receipt meanwhile.
+
+        Parameters
+        ----------
+        model, benchmark : str
+            The pair.
+        owner : str
+            A name to show to others.
+
+        Returns
+        -------
+        Claim or None
+            None if somebody else works on the pair.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the bucket cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> store = ResultsStore(tempfile.mkdtemp())
+        >>> with store.claim("pixels", "Some2026-pls", owner="first"):
+        ...     store.claim("pixels", "Some2026-pls", owner="second") is None, store.claims()[0].owner
+        (True, 'first')
+        >>> store.claims()
+        ()
+        """
+        pair = _pair(model, benchmark)
+        return claim_pair(self._backend.claims, pair, model=model, benchmark=benchmark, owner=owner)
+
+    def claims(self) -> tuple[ClaimInfo, ...]:
+        """List the claims that hold, by benchmark and model."""
+        return all_claims(self._backend.claims)
+
+    def owner(self, model: str, benchmark: str) -> str:
+        """Name of the one who works on a pair, as it named itself; empty if nobody does.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the bucket cannot be read.
+        """
+        held = self._backend.claims.found(_pair(model, benchmark))
+        return "" if held is None or held.is_free else str(held.content.get("owner", ""))
+
+    def _names(self, model: str | None, benchmark: str | None) -> list[str]:
+        folders = [None if identifier is None else to_folder_name(identifier) for identifier in (benchmark, model)]
+        return [name for name in self._backend.names(*folders) if name.endswith(".json")]
+
+    def _read(self, names: Sequence[str]) -> Iterator[Receipt | Problem]:
+        for name, content in self._backend.read(names):
+            if isinstance(content, FileNotFoundError):
+                continue  # removed by another process since it was listed
+            if isinstance(content, OSError):
+                yield Problem(self._backend.address_of(name), str(content))
+                continue
+            try:
+                receipt = Receipt.from_json(content)
+            except ReceiptError as error:
+                yield Problem(self._backend.address_of(name), error.message, error.remedy)
+                continue
+            if f"{receipt.id}.json" == _file(name):
+                yield receipt
+            else:
+                yield Problem(self._backend.address_of(name), f"it says that its id is {receipt.id}")
+
+    def _how_to_list(self) -> str:
+        return f"list them with: brainscore results ls --results {self.address}"
+
+
+def _pair(model: str, benchmark: str) -> str:
+    return f"{to_folder_name(benchmark)}/{to_folder_name(model)}"
+
+
+def _name(receipt: Receipt) -> str:
+    return f"{_pair(receipt.model.identifier, receipt.benchmark.identifier)}/{receipt.id}.json"
+
+
+def _file(name: str) -> str:
+    return name.rpartition("/")[2]

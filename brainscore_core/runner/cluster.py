@@ -1,0 +1,519 @@
+"""Clusters that pairs are scored on: workers of this machine, a Dask scheduler, SLURM jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_core.memory import memory_limit
+from brainscore_core.receipts.environment import platform_code
+from brainscore_core.runner.slurm import SlurmProfile
+from brainscore_core.runner.worker import THREAD_VARIABLES, other_code
+from brainscore_core.runner.worker_startup import environment_kept, silent, uninterrupted, without_interrupts
+
+__all__ = [
+    "Cluster",
+    "ClusterOptions",
+    "close",
+    "largest_memory",
+    "open_cluster",
+    "require_distributed",
+    "resources",
+    "wait_for_workers",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """Where pairs are scored, and what each may use.
+
+    Attributes
+    ----------
+    workers : int
+        Processes on this machine that score at the same time; with `slurm` jobs at most.
+    threads_per_worker : int
+        Threads of the numerical libraries in each. With `slurm` the profile's cores count.
+    memory : int, optional
+        Bytes that each may use, models in processes of their own included; by default
+        :func:`~brainscore_core.memory.memory_limit`, shared equally. With `scheduler` and `slurm` the workers know.
+    scheduler : str, optional
+        Address of a Dask scheduler that runs already, such as ``'tcp://10.0.0.1:8786'``.
+    slurm : path, optional
+        Profile of a SLURM cluster, a YAML file (docs/scaling.md).
+    gpus : int
+        How many of this machine's GPUs are shared out to workers; 0 leaves them alone.
+    timeout : float, optional
+        Seconds after which a pair is given up.
+    start_timeout : float
+        Seconds to wait for a scheduler, and for its first worker.
+
+    Raises
+    ------
+    UserError
+        If numbers are impossible, or `scheduler` and `slurm` are both given.
+
+    Examples
+    --------
+    >>> options = ClusterOptions(workers=4, memory=2_000_000_000)
+    >>> options.worker_memory, options.bigger_memory > options.worker_memory
+    (2000000000, True)
+    """
+
+    workers: int = 1
+    threads_per_worker: int = 1
+    memory: int | None = None
+    scheduler: str | None = None
+    slurm: str | Path | None = None
+    gpus: int = 0
+    timeout: float | None = None
+    start_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name, smallest in (("workers", 1), ("threads_per_worker", 1), ("gpus", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+                raise UserError(f"{name} is {value!r}", remedy=f"give a whole number from {smallest} on")
+        for name in ("memory", "timeout", "start_timeout"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise UserError(f"{name} is {value!r}", remedy="give a number above 0, or leave it out")
+        if self.scheduler is not None and self.slurm is not None:
+            raise UserError("a scheduler that runs already and SLURM were both asked for", remedy="leave one out")
+        if self.scheduler is not None and "://" not in self.scheduler:
+            raise UserError(
+                f"{self.scheduler!r} is no address of a scheduler", remedy="write it like tcp://10.0.0.1:8786"
+            )
+
+    @property
+    def worker_memory(self) -> int:
+        """Bytes that each worker on this machine may use."""
+        return int(self.memory) if self.memory is not None else memory_limit() // self.workers
+
+    @property
+    def bigger_memory(self) -> int:
+        """Bytes of the one worker on this machine that repeats what was killed for its memory.
+
+        All that the workers have together, but not more than :func:`~brainscore_core.memory.memory_limit`; where there
+        is one worker, it has everything already.
+        """
+        return max(self.worker_memory, min(self.worker_memory * self.workers, memory_limit()))
+
+
+CLOSE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """An open cluster.
+
+    Attributes
+    ----------
+    client : distributed.Client
+        Connected to it.
+    memory : int or None
+        Bytes of each worker, where all have the same.
+    threads : int
+        Of the numerical libraries.
+    slots : callable
+        How many tasks may be submitted at a time.
+    where : callable
+        Bytes and GPUs that a task asks for → arguments of `Client.submit`. What is more than any worker has is
+        lowered to what the largest has: an expectation may be wrong, and nobody would ever take the task.
+    """
+
+    client: Any
+    memory: int | None
+    threads: int
+    slots: Callable[[], int]
+    where: Callable[[int | None, int], dict[str, Any]]
+
+
+def resources(need: int, gpus: int) -> dict[str, Any]:
+    """Resources that Dask reserves for a task: memory in MB and GPUs."""
+    wanted: dict[str, float] = {}
+    if need:
+        wanted["memory"] = need / 1e6
+    if gpus:
+        wanted["GPU"] = gpus
+    return {"resources": wanted} if wanted else {}
+
+
+def wait_for_workers(client: Any, count: int, seconds: float) -> None:
+    """Wait until the cluster has `count` workers; a `UserError` explains why there are none."""
+    try:
+        client.wait_for_workers(count, timeout=seconds)
+    except TimeoutError as error:
+        raise UserError(
+            f"no worker after {seconds:g} seconds",
+            remedy="start workers with `dask worker ADDRESS`, or look into their logs",
+        ) from error
+
+
+def close(*parts: Any, seconds: float = CLOSE_SECONDS) -> None:
+    """Close clients and clusters; what cannot be closed is gone already."""
+    with uninterrupted():
+        for one in parts:
+            if one is not None:
+                with contextlib.suppress(Exception):
+                    one.close(timeout=seconds)
+
+
+_HERE = "127.0.0.1"
+_LOOK = 0.1
+_LOCAL = {
+    # memory is watched by the workers themselves, where models in processes of their own count, too
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.worker.multiprocessing-method": "spawn",
+    "distributed.worker.daemon": True,
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.preload": [],
+    "distributed.nanny.preload": [],
+    "distributed.scheduler.preload": [],
+    "distributed.scheduler.worker-ttl": None,
+    "distributed.diagnostics.nvml": False,
+}
+
+
+@contextmanager
+def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) -> Iterator[Cluster]:
+    """Start workers on this machine; one with the memory of all, if a bigger one is wanted."""
+    import dask
+    from distributed import Client, SpecCluster
+    from distributed.utils import LoopRunner
+
+    workers = min(options.workers, tasks) if bigger_than is None else 1
+    memory = options.worker_memory if bigger_than is None else options.bigger_memory
+    variables = dict.fromkeys(THREAD_VARIABLES, str(options.threads_per_worker))
+    settings = {**_LOCAL, "distributed.nanny.pre-spawn-environ": variables}
+    with (
+        environment_kept(),
+        tempfile.TemporaryDirectory(prefix="brainscore-run-") as folder,
+        dask.config.set(settings),
+    ):
+        with without_interrupts():
+            runner = LoopRunner()
+            runner.start()  # what its thread starts leaves Ctrl-C to the one who started the run
+        client = None
+        try:
+            shared = _local_connections()
+            cluster = SpecCluster(
+                scheduler=_local_scheduler(shared),
+                workers=_local_workers(shared, workers, memory=memory, gpus=options.gpus, folder=folder),
+                security=shared["security"],
+                loop=runner._loop,
+                silence_logs=logging.CRITICAL,
+                name="brainscore",
+            )
+            client = Client(cluster, set_as_default=False)
+            wait_for_workers(client, workers, options.start_timeout)
+            yield Cluster(
+                client=client,
+                memory=memory,
+                threads=options.threads_per_worker,
+                # some may wait for a GPU while others are free
+                slots=lambda: workers * (2 if options.gpus else 1),
+                where=lambda need, gpus: resources(min(need or 0, memory), min(gpus, -(-options.gpus // workers))),
+            )
+        finally:
+            # also one whose start was interrupted
+            with uninterrupted(), _ending_workers(runner._loop):
+                own = [one for one in list(SpecCluster._instances) if one.loop is runner._loop]
+                close(client, *own, seconds=CLOSE_SECONDS if client is not None else 1)
+                runner.stop()
+                SpecCluster._instances.difference_update(own)  # at its end Python would close them once more
+
+
+@contextmanager
+def _ending_workers(loop: Any) -> Iterator[None]:
+    """End this machine's worker processes meanwhile: nothing in them is worth a long farewell."""
+    from distributed import Nanny, Status
+
+    closed = False
+
+    async def end() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # of a start that was interrupted
+        while not closed:
+            for nanny in [nanny for nanny in list(Nanny._instances) if nanny.io_loop is loop]:
+                if nanny.status == Status.running:
+                    nanny.close_gracefully()  # it shall not start another
+                if nanny.pid:
+                    with contextlib.suppress(OSError):
+                        os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+            await asyncio.sleep(_LOOK)
+
+    loop.add_callback(end)
+    try:
+        yield
+    finally:
+        closed = True
+
+
+def _local_connections() -> dict[str, Any]:
+    """Say how processes of this machine talk: out of others' reach, and with keys that only they know, where possible.
+
+    Without keys, whoever is logged in on the same machine could have code run here.
+    """
+    from distributed.security import Security
+
+    try:
+        return {"host": _HERE, "protocol": "tls://", "security": Security.temporary()}
+    except ImportError:  # cryptography is not installed
+        return {"host": _HERE, "protocol": "tcp://", "security": None}
+
+
+def _local_scheduler(shared: dict[str, Any]) -> dict[str, Any]:
+    from distributed import Scheduler
+
+    options = {**shared, "port": 0, "dashboard": False, "dashboard_address": f"{_HERE}:0"}  # 0: any that is free
+    return {"cls": Scheduler, "options": options}
+
+
+def _local_workers(
+    shared: dict[str, Any], workers: int, *, memory: int, gpus: int, folder: str
+) -> dict[int, dict[str, Any]]:
+    """Say what each worker is: its memory and GPUs, which tasks ask for."""
+    from distributed import Nanny
+
+    visible = [number for number in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if number]
+    devices = (visible or [str(number) for number in range(gpus)])[:gpus]
+    if len(devices) < gpus:
+        raise UserError(
+            f"{gpus} GPUs were asked for, CUDA_VISIBLE_DEVICES names {len(devices)}", remedy="ask for as many"
+        )
+    found = {}
+    for number in range(workers):
+        own = devices[number::workers]
+        options = {
+            **shared,
+            "nthreads": 1,  # one task at a time
+            "memory_limit": 0,
+            "resources": {"memory": memory / 1e6, **({"GPU": len(own)} if own else {})},
+            "env": {"CUDA_VISIBLE_DEVICES": ",".join(own)} if gpus else {},
+            "preload": ["brainscore_core.runner.worker_startup"],
+            "local_directory": folder,
+            "dashboard": False,
+            "silence_logs": logging.CRITICAL,
+        }
+        found[number] = {"cls": Nanny, "options": options}
+    return found
+
+
+def require_distributed() -> Any:
+    """Import Dask's package.
+
+    Raises
+    ------
+    UserError
+        If it is not installed.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise UserError("runs need Dask", remedy='pip install "brainscore[cluster]"') from error
+    return distributed
+
+
+@contextmanager
+def open_cluster(options: ClusterOptions, *, tasks: int, bigger_than: int | None = None) -> Iterator[Cluster]:
+    """Open a cluster, and close it in the end whatever happens.
+
+    Parameters
+    ----------
+    options : ClusterOptions
+        Which.
+    tasks : int
+        How many there are; on this machine no more workers are started.
+    bigger_than : int, optional
+        Only workers with more memory than these bytes are wanted.
+
+    Yields
+    ------
+    Cluster
+        With at least one worker, except for jobs that wait in a queue.
+    """
+    require_distributed()
+    opened: Any
+    if options.scheduler is not None:
+        opened = _existing(options, bigger_than)
+    elif options.slurm is not None:
+        opened = _slurm(options, bigger_than)
+    else:
+        opened = local_cluster(options, tasks, bigger_than)
+    with silent(), opened as cluster:
+        yield cluster
+
+
+def largest_memory(options: ClusterOptions, client: Any) -> int | None:
+    """Bytes of the largest worker that there is, or that can be had; None where no worker has a limit."""
+    if options.scheduler is not None:
+        return max((memory for memory in _memories(client).values() if memory), default=None)
+    if options.slurm is not None:
+        profile = SlurmProfile.read(options.slurm)
+        return profile.retry_memory or profile.memory
+    return options.bigger_memory
+
+
+@contextmanager
+def _existing(options: ClusterOptions, bigger_than: int | None) -> Iterator[Cluster]:
+    from distributed import Client
+
+    try:
+        client = Client(options.scheduler, timeout=options.start_timeout, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UserError(
+            f"no scheduler answers at {options.scheduler}: {error}",
+            remedy="start one with `dask scheduler`, or leave out --scheduler to use this machine",
+        ) from error
+    try:
+        wait_for_workers(client, 1, options.start_timeout)
+        _check_versions(client)
+        yield Cluster(
+            client=client,
+            memory=None,
+            threads=options.threads_per_worker,
+            slots=lambda: max(1, 2 * sum(_workers(client, "nthreads").values())),
+            where=lambda need, gpus: _among(client, need, gpus, bigger_than),
+        )
+    finally:
+        close(client)
+
+
+@contextmanager
+def _slurm(options: ClusterOptions, bigger_than: int | None) -> Iterator[Cluster]:
+    from distributed import Client
+
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError as error:
+        raise UserError("SLURM needs dask-jobqueue", remedy='pip install "brainscore[cluster]"') from error
+    assert options.slurm is not None
+    profile = SlurmProfile.read(options.slurm)
+    memory = profile.memory if bigger_than is None else profile.retry_memory or profile.memory
+    cluster = client = None
+    try:
+        cluster = SLURMCluster(
+            **profile.cluster_arguments(memory),
+            security=_security(profile),
+            protocol="tls://" if profile.tls else "tcp://",
+            silence_logs=logging.CRITICAL,
+            scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+            | ({"interface": profile.interface} if profile.interface else {}),
+        )
+        client = Client(cluster, set_as_default=False)
+        _submit_first(cluster)
+        # as many jobs as there are tasks; an idle one goes after a minute
+        cluster.adapt(
+            minimum_jobs=0, maximum_jobs=options.workers, target_duration="10ms", interval="2s", wait_count=30
+        )
+        yield Cluster(
+            client=client,
+            memory=memory,
+            threads=profile.cores,
+            slots=lambda: options.workers,
+            where=lambda need, gpus: resources(min(need or 0, memory), min(gpus, profile.gpus)),
+        )
+    finally:
+        close(client, cluster)
+
+
+def _submit_first(cluster: Any) -> None:
+    """Submit a job now: what SLURM has against it is lost where the cluster grows by itself."""
+    try:
+        # not by scale, which submits in the background
+        cluster.worker_spec.update(cluster.new_worker_spec())
+        cluster.sync(cluster._correct_state)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UserError(
+            f"SLURM takes no job: {error}", remedy="mend the profile; the run must be started where sbatch is"
+        ) from error
+
+
+def _security(profile: SlurmProfile) -> Any:
+    if not profile.tls:
+        return None
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError as error:
+        raise UserError(
+            "keys between workers and scheduler need the package cryptography",
+            remedy="pip install cryptography; or write tls: false where nobody else reaches this machine's ports",
+        ) from error
+
+
+def _among(client: Any, need: int | None, gpus: int, bigger_than: int | None) -> dict[str, Any]:
+    """Which of the workers of a scheduler that was there before may take a task."""
+    advertised = _workers(client, "resources")
+    wanted: dict[str, float] = {}
+    # where nobody says that there are GPUs, a model has to do without
+    if gpus := int(min(gpus, max(((has or {}).get("GPU", 0) for has in advertised.values()), default=0))):
+        wanted["GPU"] = gpus
+    memories = _memories(client)
+    largest = max((memory for memory in memories.values() if memory), default=0)
+    lowest = min(max(need or 0, 0 if bigger_than is None else bigger_than + 1), largest)
+    arguments: dict[str, Any] = {}
+    if lowest and all("memory" in (has or {}) for has in advertised.values()):
+        wanted["memory"] = lowest / 1e6
+    elif lowest:
+        fitting = [address for address, memory in memories.items() if memory is None or memory >= lowest]
+        if len(fitting) < len(memories):  # else workers that come later may take it, too
+            arguments["workers"] = fitting
+    if wanted:
+        arguments["resources"] = wanted
+    return arguments
+
+
+def _workers(client: Any, what: str) -> dict[str, Any]:
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return {address: info.get(what) for address, info in workers.items()}
+
+
+def _memories(client: Any) -> dict[str, int | None]:
+    """Bytes that each worker has for a task, as :func:`advertised_memory` finds it there."""
+    found: dict[str, int | None] = {}
+    for address, info in client.scheduler_info(n_workers=-1)["workers"].items():
+        megabytes = (info.get("resources") or {}).get("memory")
+        limit = info.get("memory_limit")
+        found[address] = int(megabytes * 1e6) if megabytes else int(limit / info["nthreads"]) if limit else None
+    return found
+
+
+def _check_versions(client: Any) -> None:
+    """Refuse workers that run other versions: they would fail later, or give other numbers."""
+    found = client.get_versions(packages=["brainscore_core"])
+    own = found["client"]
+    for place, theirs in (("the scheduler", found["scheduler"]), *found["workers"].items()):
+        if theirs is None:
+            continue
+        for package in ("distributed", "dask", "cloudpickle"):
+            here, there = own["packages"].get(package), theirs["packages"].get(package)
+            if here != there:
+                raise UserError(
+                    f"{place} runs {package} {there}, here it is {here}",
+                    remedy="use the same environment on both sides",
+                )
+        here, there = own["host"]["python"].split(".")[:2], theirs["host"]["python"].split(".")[:2]
+        if here != there:
+            raise UserError(
+                f"{place} runs Python {'.'.join(there)}, here it is {'.'.join(here)}",
+                remedy="use the same environment on both sides",
+            )
+    code = platform_code()
+    for place, theirs in client.run(platform_code, on_error="return").items():
+        if isinstance(theirs, str) and theirs != code:
+            raise other_code(place)

@@ -1,0 +1,451 @@
+"""What a worker does with a task: the pairs of one model, each in its scoring process."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_core.memory import format_size
+from brainscore_core.receipts.environment import current_environment, platform_code
+from brainscore_core.receipts.output import kept_log
+from brainscore_core.receipts.privacy import scrub_text
+from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, ResultsStore, Timings
+
+__all__ = [
+    "ATTEMPTS",
+    "OWNER",
+    "TaskSpec",
+    "advertised_memory",
+    "error_receipt",
+    "import_scorer",
+    "other_code",
+    "run_info",
+    "run_task",
+    "scoring_environment",
+    "split_scorer",
+    "stop_run",
+    "write_failed",
+]
+
+
+def split_scorer(scorer: str) -> tuple[str, str]:
+    """Split ``'package.module:function'``.
+
+    Raises
+    ------
+    UserError
+        If it is not written like that.
+
+    Examples
+    --------
+    >>> split_scorer("brainscore_vision.scoring:score_pair")
+    ('brainscore_vision.scoring', 'score_pair')
+    """
+    module, colon, function = scorer.partition(":")
+    if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
+        raise UserError(f"{scorer!r} names no function", remedy="write it like package.module:function")
+    return module, function
+
+
+def import_scorer(scorer: str) -> Callable[..., Any]:
+    """Import the function that ``'package.module:function'`` names.
+
+    Raises
+    ------
+    UserError
+        If it cannot be imported here.
+
+    Examples
+    --------
+    >>> import_scorer("brainscore_core.scoring:run_pair").__name__
+    'run_pair'
+    """
+    module, function = split_scorer(scorer)
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"the worker cannot import {scorer!r}: {error}",
+            remedy="install the same version of brainscore, and of private packages, where the workers run",
+        ) from error
+    return found
+
+
+def run_info(identifier: str, *, isolated: bool) -> Any:
+    """Which run makes a receipt, as receipts say it."""
+    from brainscore_core.scoring import RunInfo
+
+    return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})
+
+
+def write_failed(
+    store: ResultsStore,
+    model: str,
+    benchmark: str,
+    *,
+    kind: str,
+    message: str,
+    printed: str = "",
+    traceback: str = "",
+    seconds: float | None = None,
+    run: Any = None,
+) -> Receipt:
+    """Write a receipt that says *failed*.
+
+    Parameters
+    ----------
+    store : ResultsStore
+        Where to.
+    model, benchmark : str
+        The pair.
+    kind, message : str
+        What went wrong.
+    printed : str
+        The end of what the process printed; kept as its log.
+    traceback : str
+        Where it went wrong; by default `printed`, which holds the stack of a crash.
+    seconds : float, optional
+        After which it did.
+    run : RunInfo, optional
+        Which run.
+
+    Returns
+    -------
+    Receipt
+        As stored.
+    """
+    log = kept_log(printed)
+    receipt = Receipt(
+        model=ModelInfo(identifier=model),
+        benchmark=BenchmarkInfo(identifier=benchmark),
+        state="failed",
+        reason=scrub_text(message),
+        error=ErrorInfo(type=kind, message=scrub_text(message), traceback=traceback or log),
+        environment=current_environment(),
+        timings=Timings(total=seconds),
+        run=run,
+    )
+    return store.write(receipt, {"log": log} if log else None)
+
+
+def error_receipt(
+    store: ResultsStore, model: str, benchmark: str, error: Mapping[str, Any], run: Any = None
+) -> Receipt:
+    """Write a receipt of what the scorer raised instead of a receipt of its own."""
+    return write_failed(
+        store,
+        model,
+        benchmark,
+        kind=error["type"],
+        message=f"{error['type']}: {error['message']}".rstrip(": "),
+        traceback=error["traceback"],
+        run=run,
+    )
+
+
+OWNER = "run "
+"""What claims of a run begin with; its id follows."""
+
+ATTEMPTS = 2
+"""A pair whose process or worker dies is scored once more."""
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_PLANNED_SHARE = 0.9  # of its limit that a scoring process may plan with; the rest is for what a plan cannot foresee
+
+_stopped: set[str] = set()  # runs
+_active: Counter[str] = Counter()  # tasks of each run
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSpec:
+    """A task as it travels to a worker; plain values only.
+
+    Attributes
+    ----------
+    run, topic, key : str
+        The run; where its events go; this task's own topic.
+    model, benchmarks, attempts
+        Pairs, in order, and how often each was begun before.
+    store, scorer, isolated, options
+        As for `run_plan`.
+    since : mapping
+        Of each benchmark, from when on a receipt makes scoring it unnecessary; empty: any.
+    threads : int
+        Of the numerical libraries.
+    memory, limit : int or None
+        Bytes that the task was expected to need; that pairs may use, None: what the worker advertises.
+    largest : int or None
+        Bytes of the largest worker that can be had, for pairs that need more than this one has.
+    timeout : float or None
+        Seconds a pair.
+    code : str
+        The platform's own code, as `platform_code` has it where the run was started; empty: any will do.
+    """
+
+    run: str
+    topic: str
+    key: str
+    model: str
+    benchmarks: tuple[str, ...]
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    store: str
+    scorer: str
+    isolated: bool
+    options: Mapping[str, Any]
+    since: Mapping[str, str]
+    threads: int
+    memory: int | None
+    limit: int | None
+    largest: int | None
+    timeout: float | None
+    code: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Score a model's pairs. Runs on a worker.
+
+    Returns
+    -------
+    list of dict
+        One outcome a pair: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``.
+    """
+    from distributed import get_worker
+
+    spec = TaskSpec(**plain)
+    worker = get_worker()
+    if spec.code and spec.code != platform_code():
+        raise other_code(worker.address)
+    _active[spec.run] += 1
+    try:
+        return _Task(spec, worker).run()
+    finally:
+        _active[spec.run] -= 1
+
+
+def other_code(place: str) -> UserError:
+    """Make the error that a worker's code is not that of the run."""
+    return UserError(
+        f"{place} runs another state of brainscore's own code than is installed here",
+        remedy="install the same version on both sides, and start the workers anew",
+    )
+
+
+async def stop_run(run: str, seconds: float = 4.0) -> None:
+    """Stop a run's tasks on this worker, and wait until they have."""
+    _stopped.add(run)
+    for _ in range(int(seconds / 0.05)):
+        if not _active[run]:
+            return
+        await asyncio.sleep(0.05)
+
+
+class _Task:
+    """A task while it runs."""
+
+    def __init__(self, spec: TaskSpec, worker: Any) -> None:
+        self.spec = spec
+        self.worker = worker
+        self.store = ResultsStore(spec.store)
+        self.limit = spec.limit if spec.limit is not None else advertised_memory(worker)
+        self.bigger = spec.largest is not None and self.limit is not None and spec.largest > self.limit
+        self.process: ScoringProcess | None = None
+        try:
+            self.key: str | None = worker.get_current_task()
+        except ValueError:
+            self.key = None
+
+    def run(self) -> list[dict[str, Any]]:
+        begun, ended = self._before()
+        outcomes = list(ended.values())
+        waiting: list[str] = []
+        try:
+            for benchmark in self.spec.benchmarks:
+                if benchmark in ended:
+                    continue
+                outcome = self._pair(benchmark, begun[benchmark])
+                if outcome["what"] == "claimed":
+                    waiting.append(benchmark)
+                else:
+                    outcomes.append(self._tell(outcome))
+            # somebody else had these; perhaps they are done or given up by now
+            outcomes += [self._tell(self._pair(benchmark, begun[benchmark])) for benchmark in waiting]
+        finally:
+            if self.process is not None:
+                self.process.finish()
+        return outcomes
+
+    def stopped(self) -> bool:
+        """Whether the run was stopped, or nobody waits for this task any more."""
+        if self.spec.run in _stopped:
+            return True
+        task = self.worker.state.tasks.get(self.key) if self.key is not None else None
+        return task is not None and task.state == "cancelled"
+
+    def _before(self) -> tuple[Counter[str], dict[str, dict[str, Any]]]:
+        """How often each pair was begun, and what has ended, if this task ran on a worker that was lost."""
+        from distributed.utils import sync
+
+        begun = Counter(dict(self.spec.attempts))
+        ended: dict[str, dict[str, Any]] = {}
+        for _, message in sync(self.worker.loop, self.worker.scheduler.events, topic=self.spec.key):
+            if message["what"] == "started":
+                begun[message["benchmark"]] += 1
+            elif message["what"] in {"finished", "skipped", "memory"}:
+                ended[message["benchmark"]] = dict(message)
+        return begun, ended
+
+    def _pair(self, benchmark: str, begun: int) -> dict[str, Any]:
+        if self.stopped():
+            return self._outcome("stopped", benchmark)
+        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}")
+        if claim is None:
+            return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
+        with claim:  # renewed until it is released
+            latest = self.store.latest(self.spec.model, benchmark)
+            if latest is not None and latest.created >= self.spec.since[benchmark]:
+                if latest.run is None or latest.run.id != self.spec.run:
+                    return self._outcome("skipped", benchmark, reason=f"scored meanwhile by another run: {latest.id}")
+                if begun >= ATTEMPTS or not _model_lacked_memory(latest):
+                    return self._finished(benchmark, latest, 0.0)  # its worker died before it could say so
+            if begun >= ATTEMPTS:
+                return self._failed(
+                    benchmark, Death(kind="crash", message="lost its worker, twice", seconds=0.0), "WorkerLost"
+                )
+            return self._attempts(benchmark, begun)
+
+    def _attempts(self, benchmark: str, begun: int) -> dict[str, Any]:
+        while True:
+            begun += 1
+            self._tell(self._outcome("started", benchmark, attempt=begun))
+            if self.process is None:
+                self.process = self._start()
+            found = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
+            if isinstance(found, Answer):
+                if self.bigger and begun < ATTEMPTS and self._wants_more(benchmark, found):
+                    reason = "says that its model ran out of memory"
+                    return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
+                return self._answered(benchmark, found)
+            self.process = None
+            if found.kind == "stopped":
+                return self._outcome("stopped", benchmark)
+            if found.kind == "memory" and begun < ATTEMPTS and self.bigger:
+                return self._outcome("memory", benchmark, reason=found.message, limit=self.limit)
+            if found.kind == "time":
+                return self._failed(benchmark, found, "PairTimeout")
+            if found.kind == "memory" or begun >= ATTEMPTS:
+                return self._failed(benchmark, found, "OutOfMemory" if found.kind == "memory" else "ProcessDied")
+            self._tell(self._outcome("retried", benchmark, reason=f"what scored it {found.message}"))
+
+    def _wants_more(self, benchmark: str, answer: Answer) -> bool:
+        """Whether the pair failed because an isolated model's process was ended for its memory."""
+        if not self.spec.isolated or answer.content.get("state") != "failed":
+            return False
+        latest = self.store.latest(self.spec.model, benchmark)
+        return latest is not None and latest.id == answer.content["receipt"] and _model_lacked_memory(latest)
+
+    def _answered(self, benchmark: str, answer: Answer) -> dict[str, Any]:
+        content = answer.content
+        if "error" in content:  # of the scorer itself; what plugins raise it has written down
+            receipt = error_receipt(self.store, self.spec.model, benchmark, content["error"], self._run_info())
+            return self._finished(benchmark, receipt, answer.seconds)
+        return self._outcome(
+            "finished",
+            benchmark,
+            receipt=content["receipt"],
+            state=content["state"],
+            score=content["score"],
+            reason=content["reason"],
+            seconds=answer.seconds,
+        )
+
+    def _failed(self, benchmark: str, death: Death, kind: str) -> dict[str, Any]:
+        message = f"what scored it {death.message}" if kind != "WorkerLost" else death.message
+        if kind == "OutOfMemory":
+            message += "" if self.bigger else "; there is no bigger worker"
+            if self.spec.memory:
+                message += f" (the pair was expected to need {format_size(self.spec.memory)})"
+        receipt = write_failed(
+            self.store,
+            self.spec.model,
+            benchmark,
+            kind=kind,
+            message=message,
+            printed=death.tail,
+            seconds=death.seconds,
+            run=self._run_info(),
+        )
+        return self._finished(benchmark, receipt, death.seconds)
+
+    def _finished(self, benchmark: str, receipt: Any, seconds: float) -> dict[str, Any]:
+        return self._outcome(
+            "finished",
+            benchmark,
+            receipt=receipt.id,
+            state=receipt.state,
+            score=None if receipt.score is None else receipt.score.value,
+            reason=receipt.reason,
+            seconds=seconds,
+        )
+
+    def _start(self) -> ScoringProcess:
+        spec = self.spec
+        settings = {
+            "scorer": spec.scorer,
+            "store": spec.store,
+            "run": spec.run,
+            "isolated": spec.isolated,
+            "options": dict(spec.options),
+        }
+        return ScoringProcess(settings, environment=scoring_environment(spec.threads, self.limit), limit=self.limit)
+
+    def _run_info(self) -> Any:
+
+        return run_info(self.spec.run, isolated=self.spec.isolated)
+
+    def _outcome(self, what: str, benchmark: str, **details: Any) -> dict[str, Any]:
+        return {"what": what, "model": self.spec.model, "benchmark": benchmark, **details}
+
+    def _tell(self, outcome: dict[str, Any]) -> dict[str, Any]:
+        self.worker.log_event([self.spec.topic, self.spec.key], {**outcome, "worker": self.worker.address})
+        return outcome
+
+
+def _model_lacked_memory(receipt: Receipt) -> bool:
+    return receipt.error is not None and receipt.error.type == "SubjectOutOfMemory"
+
+
+def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
+    """Environment of a scoring process: its threads, set before any library reads them, and its memory."""
+    environment = dict(os.environ)
+    environment.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+    environment["PYTHONHASHSEED"] = "0"
+    if limit is not None:
+        environment["BRAINSCORE_MAX_MEMORY"] = str(int(_PLANNED_SHARE * limit))
+    return environment
+
+
+def advertised_memory(worker: Any) -> int | None:
+    """Bytes that a worker has for a task: its resource *memory*, in MB, else its own limit, shared by its threads."""
+    resources = getattr(worker.state, "total_resources", {})
+    if megabytes := resources.get("memory"):
+        return int(megabytes * 1_000_000)
+    limit = worker.memory_manager.memory_limit
+    return int(limit / worker.state.nthreads) if limit else None

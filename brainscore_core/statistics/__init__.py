@@ -1,0 +1,1 @@
+"""Comparison of models from what their receipts keep."""

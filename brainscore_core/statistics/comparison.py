@@ -1,0 +1,468 @@
+"""Comparison of models from their receipts: differences with intervals, corrected tests, ranks."""
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import Score
+from brainscore_core.numerics.ranks import group_letters, rank_intervals, significantly_better, tie_groups
+from brainscore_core.numerics.significance import Correction, PairedTest, corrected
+from brainscore_core.receipts.attachments import arrays_of
+from brainscore_core.receipts.parts import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo
+from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.schema import ReceiptError
+from brainscore_core.results.store import ResultsStore
+from brainscore_core.statistics.units import Incomparable, Side, compare_sides, read_side, units_of
+
+__all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking", "compare", "compare_scores"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two models on one benchmark.
+
+    Attributes
+    ----------
+    benchmark, first, second : str
+        Identifiers.
+    scores : (float, float)
+        Before they were clamped to [0, 1]; None of a model without a score. On `scale`.
+    biases : (float, float)
+        Known biases of the two scores, which are taken off `difference`.
+    difference : float or None
+        First less second, without the known biases of the two.
+    error, df : float or None
+        Standard error, and degrees of freedom of Student's t.
+    ci : (float, float) or None
+        Confidence interval, with the uncertainty of the ceiling.
+    p, p_corrected : float or None
+        Two-sided, of there being no difference; corrected for all comparisons that were made together.
+    level : float
+        Of the interval; what has p_corrected ≤ 1 − level is said to differ.
+    scale : str
+        ``'ceiled'``, ``'unceiled'``, or ``'raw'`` where the raw scores were compared.
+    units : str
+        What was resampled, and how many.
+    receipts : (str, str)
+        Ids; None where there is no receipt.
+    reason : str or None
+        Why there is no difference, or no interval.
+    notes : tuple of str
+        What else to know.
+    """
+
+    benchmark: str
+    first: str
+    second: str
+    scores: tuple[float | None, float | None] = (None, None)
+    biases: tuple[float, float] = (0.0, 0.0)
+    difference: float | None = None
+    error: float | None = None
+    df: float | None = None
+    ci: tuple[float, float] | None = None
+    p: float | None = None
+    p_corrected: float | None = None
+    level: float = 0.95
+    scale: str | None = None
+    units: str | None = None
+    receipts: tuple[str | None, str | None] = (None, None)
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def better(self) -> str | None:
+        """The model that was found to be better; None if neither was."""
+        p = self.p if self.p_corrected is None else self.p_corrected
+        if p is None or self.difference is None or p > 1 - self.level or self.difference == 0:
+            return None
+        return self.first if self.difference > 0 else self.second
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in words."""
+        if self.p is None:
+            return "not compared"
+        return "no difference found" if self.better is None else f"{self.better} is better"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedModel:
+    """One model's place on a benchmark.
+
+    Attributes
+    ----------
+    model : str
+        Identifier.
+    score : float
+        Before it was clamped, without its known bias; the raw score where raw scores were compared.
+    rank, best, worst : int
+        Rank of the score, and the ranks that it may have.
+    groups : str
+        Letters of the groups that the model is in; between models with a letter in common no difference was found.
+    """
+
+    model: str
+    score: float
+    rank: int
+    best: int
+    worst: int
+    groups: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Models ranked on one benchmark.
+
+    Attributes
+    ----------
+    benchmark : str
+        Identifier.
+    models : tuple of RankedModel
+        The best one first.
+    left_out : dict
+        Models that could not be ranked, and why.
+    level : float
+        Confidence in all intervals at once, or in each if not `simultaneous`.
+    simultaneous : bool
+        Whether the intervals hold together.
+    notes : tuple of str
+        Pairs without a test: they count as not told apart.
+    """
+
+    benchmark: str
+    models: tuple[RankedModel, ...]
+    left_out: dict[str, str]
+    level: float
+    simultaneous: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparisons(Sequence[Comparison]):
+    """All pairs of some models on some benchmarks, benchmark after benchmark.
+
+    Attributes
+    ----------
+    items : tuple of Comparison
+        In the order of benchmarks and models asked for.
+    correction : str
+        ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``.
+    level : float
+        Of intervals and tests.
+    """
+
+    items: tuple[Comparison, ...]
+    correction: Correction
+    level: float
+
+    def __getitem__(self, position: int) -> Comparison:  # type: ignore[override] # no slices
+        return self.items[position]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def ranks(self, benchmark: str, *, simultaneous: bool = True) -> Ranking:
+        """Rank the models on one of the benchmarks.
+
+        Parameters
+        ----------
+        benchmark : str
+            One of those compared.
+        simultaneous : bool
+            Whether the intervals shall hold together; False: each alone, for a question about one model.
+
+        Returns
+        -------
+        Ranking
+
+        Raises
+        ------
+        UserError
+            If the benchmark was not compared.
+        """
+        pairs = [one for one in self.items if one.benchmark == benchmark]
+        if not pairs:
+            raise UserError(f"{benchmark!r} was not compared", remedy="name it in `benchmarks`")
+        raw = any(pair.scale == "raw" and pair.p is not None for pair in pairs)
+        scores: dict[str, float] = {}
+        reasons: dict[str, str] = {}
+        for pair in sorted(
+            pairs, key=lambda pair: pair.p is not None
+        ):  # the biases of those without a test are unknown
+            for model, score, bias in zip((pair.first, pair.second), pair.scores, pair.biases, strict=True):
+                if score is None or (raw and pair.scale != "raw"):  # among raw scores a ceiled one has no rank
+                    reasons.setdefault(model, pair.reason or "it has no score")
+                else:
+                    scores[model] = score - bias
+        left_out = {model: reason for model, reason in reasons.items() if model not in scores}
+        models = list(scores)
+        p = np.full((len(models), len(models)), np.nan)
+        notes = []
+        for pair in pairs:
+            if pair.first in scores and pair.second in scores:
+                i, j = models.index(pair.first), models.index(pair.second)
+                if pair.p is None:
+                    notes.append(f"{pair.first} and {pair.second}: {pair.reason}")
+                else:
+                    p[i, j] = p[j, i] = pair.p
+        values = [scores[model] for model in models]
+        intervals = rank_intervals(values, p, level=self.level, simultaneous=simultaneous)
+        found = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
+        letters = dict.fromkeys(models, "")
+        for number, group in enumerate(tie_groups(values, found | found.T)):
+            for member in group:
+                letters[models[member]] += group_letters(number)
+        ranked = [
+            RankedModel(
+                model=model,
+                score=scores[model],
+                rank=interval.rank,
+                best=interval.best,
+                worst=interval.worst,
+                groups=letters[model],
+            )
+            for model, interval in zip(models, intervals, strict=True)
+        ]
+        ranked.sort(key=lambda one: (one.rank, one.model))
+        return Ranking(
+            benchmark=benchmark,
+            models=tuple(ranked),
+            left_out=left_out,
+            level=self.level,
+            simultaneous=simultaneous,
+            notes=tuple(notes),
+        )
+
+
+def compare(
+    models: Iterable[str],
+    benchmarks: Iterable[str],
+    *,
+    results: ResultsStore | str | os.PathLike[str] | None = None,
+    correction: Correction = "holm",
+    level: float = 0.95,
+) -> Comparisons:
+    """Compare the newest scores of models, each with each, on each benchmark.
+
+    The difference of two scores is tested on the units that both were measured on: stimuli and neuroids from the stored
+    out-of-fold predictions, or stimuli, subjects or objects from what each of them does to the score. Nothing is scored
+    or fitted again.
+
+    Parameters
+    ----------
+    models, benchmarks : iterable of str
+        Identifiers; at least two models.
+    results : ResultsStore or path, optional
+        Where the receipts are; by default where scores are kept.
+    correction : ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``
+        Of the p-values, over all pairs and benchmarks.
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    Comparisons
+        One for each benchmark and pair. A pair that cannot be compared has a reason and no p.
+
+    Raises
+    ------
+    UserError
+        If there are fewer than two models, no benchmark, or an argument is out of range.
+
+    Notes
+    -----
+    The interval of a ceiled difference includes the uncertainty of the ceiling; p does not depend on it. How often
+    intervals hold the truth, and how often differences are found where there are none: docs/comparison.md.
+    """
+    names, wanted = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
+    if len(names) < 2:
+        raise UserError(f"{len(names)} model cannot be compared", remedy="name at least two")
+    if not wanted:
+        raise UserError("no benchmark is named", remedy="name at least one")
+    if not 0 < level < 1:
+        raise UserError(f"the confidence level is {level}", remedy="pass a number between 0 and 1, such as 0.95")
+    store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+    found: list[Comparison] = []
+    for benchmark in wanted:
+        sides = {model: _side(store, model, benchmark) for model in names}
+        found += [_compared(benchmark, pair, sides, level) for pair in combinations(names, 2)]
+    try:
+        adjusted = corrected([math.nan if one.p is None else one.p for one in found], correction)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    items = (
+        replace(one, p_corrected=None if one.p is None else float(p)) for one, p in zip(found, adjusted, strict=True)
+    )
+    return Comparisons(tuple(items), correction, level)
+
+
+def compare_scores(
+    first: Score, second: Score, *, level: float = 0.95, names: tuple[str, str] = ("first", "second")
+) -> Comparison:
+    """Compare two scores of the same benchmark or metric that are in memory.
+
+    Parameters
+    ----------
+    first, second : Score
+        Single values, with what was attached to them when they were computed.
+    level : float
+        Confidence level in (0, 1).
+    names : (str, str)
+        What to call the two.
+
+    Returns
+    -------
+    Comparison
+        As from :func:`compare`; p is not corrected.
+
+    Raises
+    ------
+    UserError
+        If the two cannot be compared.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    >>> def accuracy(right):
+    ...     score = Score(np.mean(right))
+    ...     score.attrs["influence"] = DataAssembly(
+    ...         right - np.mean(right), coords={"stimulus_id": ("presentation", list("abcdefgh"))},
+    ...         dims=["presentation"])
+    ...     return score
+    >>> result = compare_scores(accuracy([1, 1, 1, 1, 1, 1, 1, 0]), accuracy([1, 1, 1, 0, 0, 0, 0, 0]))
+    >>> round(result.difference, 2), round(result.p, 3), result.units
+    (0.5, 0.033, '8 stimuli')
+    """
+    sides = []
+    for score, name in zip((first, second), names, strict=True):
+        if np.size(score) != 1 or not math.isfinite(float(score)):
+            raise UserError(f"the {name} score is {score.values}; a single number is needed to compare it")
+        raw, ceiling = score.attrs.get("raw"), score.attrs.get("ceiling")
+        receipt = Receipt(
+            model=ModelInfo(identifier=name),
+            benchmark=BenchmarkInfo(identifier="score"),
+            state="scored",
+            score=Estimate.from_score(score),
+            raw=Estimate.from_score(raw if raw is not None and np.size(raw) == 1 else score),
+            ceiling=CeilingEstimate.from_score(ceiling) if ceiling is not None and np.size(ceiling) == 1 else None,
+        )
+        sides.append(Side(receipt, units_of(arrays_of(score)[0], receipt)))
+    test, scale, units, notes, biases = compare_sides(*sides, level=level)
+    return _with_test(
+        Comparison(benchmark="score", first=names[0], second=names[1], level=level, biases=biases),
+        sides,
+        test,
+        scale,
+        units,
+        notes,
+    )
+
+
+def _side(store: ResultsStore, model: str, benchmark: str) -> Side | tuple[Receipt | None, str]:
+    receipt = store.latest(model, benchmark)
+    if receipt is None:
+        return None, f"{model} was not scored on {benchmark}"
+    if receipt.state != "scored" or receipt.score is None or receipt.score.value is None:
+        return receipt, f"{model} on {benchmark}: {receipt.state}" + (f" ({receipt.reason})" if receipt.reason else "")
+    try:
+        return read_side(store, receipt)
+    except (Incomparable, ReceiptError) as error:
+        return receipt, error.message
+
+
+def _compared(
+    benchmark: str,
+    pair: tuple[str, str],
+    sides: dict[str, Side | tuple[Receipt | None, str]],
+    level: float,
+) -> Comparison:
+    both = [sides[model] for model in pair]
+    receipts = [side.receipt if isinstance(side, Side) else side[0] for side in both]
+    ids = tuple(None if receipt is None else receipt.id for receipt in receipts)
+    made = Comparison(
+        benchmark=benchmark,
+        first=pair[0],
+        second=pair[1],
+        scores=(_score(receipts[0]), _score(receipts[1])),
+        level=level,
+        receipts=(ids[0], ids[1]),
+    )
+    reasons = [side[1] for side in both if not isinstance(side, Side)]
+    if reasons:
+        return replace(made, reason="; ".join(reasons))
+    first, second = (side for side in both if isinstance(side, Side))
+    try:
+        notes = _same_benchmark(first.receipt, second.receipt)
+        test, scale, units, more, biases = compare_sides(first, second, level=level)
+    except Incomparable as error:
+        return replace(made, reason=error.message)
+    return _with_test(replace(made, biases=biases), (first, second), test, scale, units, [*notes, *more])
+
+
+def _with_test(
+    made: Comparison, sides: Sequence[Side], test: PairedTest, scale: str, units: str, notes: Sequence[str]
+) -> Comparison:
+    value = _raw if scale == "raw" else _score
+    return replace(
+        made,
+        scores=(value(sides[0].receipt), value(sides[1].receipt)),
+        difference=_number(test.difference),
+        error=_number(test.error),
+        df=_number(test.df),
+        ci=(test.low, test.high) if math.isfinite(test.low) and math.isfinite(test.high) else None,
+        p=_number(test.p),
+        scale=scale,
+        units=units,
+        reason=test.reason,
+        notes=tuple(notes),
+    )
+
+
+def _same_benchmark(first: Receipt, second: Receipt) -> list[str]:
+    """Refuse what was not scored on the same; notes on what may be no longer the same."""
+    a, b = first.benchmark, second.benchmark
+    if str(a.version) != str(b.version):
+        raise Incomparable(f"scored on different versions of {a.identifier}: {a.version} and {b.version}")
+    hashes: dict[str, tuple[str | None, str | None]] = {file.url: (file.sha1, file.sha256) for file in first.files}
+    for file in second.files:
+        ours = hashes.get(file.url)
+        if ours and any(
+            one and other and one != other for one, other in zip(ours, (file.sha1, file.sha256), strict=True)
+        ):
+            raise Incomparable(f"scored on different data: {file.url} has changed between the two")
+    limits = [receipt.ceiling.value if receipt.ceiling is not None else None for receipt in (first, second)]
+    if limits[0] != limits[1] and (
+        limits[0] is None or limits[1] is None or not math.isclose(limits[0], limits[1], rel_tol=1e-6)
+    ):
+        raise Incomparable(f"scored against different ceilings: {limits[0]} and {limits[1]}")
+    notes = []
+    if a.plugin and b.plugin and a.plugin.sha256 != b.plugin.sha256:
+        notes.append("the benchmark's code has changed between the two, its version has not")
+    code = {(item.kind, item.identifier): item.plugin.sha256 for item in first.data if item.plugin}
+    changed = [
+        item.identifier
+        for item in second.data
+        if item.plugin and code.get((item.kind, item.identifier), item.plugin.sha256) != item.plugin.sha256
+    ]
+    if changed:
+        notes.append(f"the code of {', '.join(sorted(changed))} has changed between the two")
+    return notes
+
+
+def _score(receipt: Receipt | None) -> float | None:
+    if receipt is None or receipt.score is None:
+        return None
+    return receipt.score.value if receipt.score.unclamped is None else receipt.score.unclamped
+
+
+def _raw(receipt: Receipt) -> float | None:
+    return receipt.raw.value if receipt.raw is not None else None
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

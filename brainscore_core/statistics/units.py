@@ -1,0 +1,378 @@
+"""What is stored of a score by which two models can be compared: predictions, or what each unit does to the score."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
+from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
+from brainscore_core.receipts.attachments import Arrays
+from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.results.store import ResultsStore
+
+__all__ = ["Incomparable", "Influence", "Predicted", "Side", "compare_sides", "link_of", "read_side", "units_of"]
+
+_NAMES = ("stimulus_id", "subject", "neuroid_id", "truth")
+_WORDS = {
+    "stimulus_id": "stimuli",
+    "subject": "subjects",
+    "neuroid_id": "neuroids",
+    "truth": "objects",
+    "triplet": "triplets",
+    "pair": "pairs of stimuli",
+}
+
+
+class Incomparable(UserError):
+    """Two receipts that cannot be compared, and why."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Out-of-fold predictions of neuroids' responses."""
+
+    predictivity: Predictivity
+    rows: NDArray[Any]
+    neuroids: NDArray[Any]
+    targets: NDArray[Any]
+    paired: bool
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What each unit does to a value; several presentations of one unit were put together."""
+
+    values: NDArray[np.float64]
+    ids: tuple[NDArray[Any], ...]
+    kinds: tuple[str, ...]
+    estimate: float
+    bias: float
+    paired: bool
+
+
+@dataclass(frozen=True)
+class Side:
+    """One model's receipt and what is stored beside it."""
+
+    receipt: Receipt
+    units: Predicted | Influence
+
+    @property
+    def score(self) -> float:
+        """The score before it was clamped."""
+        return _unclamped(self.receipt)
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a score follows from the raw score and the ceiling."""
+
+    transform: Callable[[Any, float], Any]
+    power: int
+    """The score is proportional to ceiling^−power."""
+
+
+_LINKS = {
+    "raw": Link(lambda raw, ceiling: raw, 0),
+    "ratio": Link(lambda raw, ceiling: raw / ceiling, 1),
+    "explained": Link(lambda raw, ceiling: np.sign(raw) * raw**2 / ceiling, 1),
+    "squared ratio": Link(lambda raw, ceiling: np.sign(raw) * (raw / ceiling) ** 2, 2),
+}
+
+
+def read_side(store: ResultsStore, receipt: Receipt) -> Side:
+    """Read what is stored beside a receipt.
+
+    Raises
+    ------
+    Incomparable
+        If there is nothing by which models can be compared.
+    """
+    kinds = {attachment.kind for attachment in receipt.attachments}
+    if "influence" in kinds:
+        return Side(receipt, _influence(store.open_attachment(receipt, "influence")))
+    if "predictions" in kinds:
+        predictions = store.open_attachment(receipt, "predictions")
+        try:
+            targets = store.open_attachment(receipt, "predictions", group="targets")
+        except (UserError, KeyError, OSError) as error:
+            raise Incomparable(f"the predictions of {receipt.model.identifier} have no targets: {error}") from error
+        return Side(receipt, _predicted(predictions, targets, receipt))
+    raise _nothing_stored(receipt)
+
+
+def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Influence:
+    """The same, of arrays that are in memory.
+
+    Raises
+    ------
+    Incomparable
+        If there is nothing by which models can be compared.
+    """
+    if "influence" in arrays:
+        return _influence(arrays["influence"].main)
+    if "predictions" in arrays and "targets" in arrays["predictions"].groups:
+        predictions = arrays["predictions"]
+        return _predicted(predictions.main, predictions.groups["targets"], receipt)
+    raise _nothing_stored(receipt)
+
+
+def _nothing_stored(receipt: Receipt) -> Incomparable:
+    return Incomparable(
+        f"the score of {receipt.model.identifier} keeps neither predictions nor what stimuli, neuroids or subjects do "
+        "to it",
+        remedy="score it again if that was done by an earlier version; some benchmarks have nothing to resample "
+        "(docs/comparison.md)",
+    )
+
+
+class Compared(NamedTuple):
+    """What comparing two models gives.
+
+    Attributes
+    ----------
+    test : PairedTest
+        Of the difference, without the biases.
+    scale : str
+        ``'ceiled'``, ``'unceiled'`` or ``'raw'``.
+    units : str
+        What was resampled.
+    notes : list of str
+        What else to know.
+    biases : (float, float)
+        Known biases of the two scores.
+    """
+
+    test: PairedTest
+    scale: str
+    units: str
+    notes: list[str]
+    biases: tuple[float, float]
+
+
+def compare_sides(first: Side, second: Side, *, level: float) -> Compared:
+    """Compare two models.
+
+    Raises
+    ------
+    Incomparable
+        If they were not scored on the same.
+    """
+    a, b = first.units, second.units
+    if isinstance(a, Predicted) and isinstance(b, Predicted):
+        return _test_predicted(first, second, a, b, level=level)
+    if isinstance(a, Influence) and isinstance(b, Influence):
+        return _test_influence(first, second, a, b, level=level)
+    raise Incomparable("one of the receipts holds predictions, the other what units do to the score")
+
+
+def link_of(*receipts: Receipt) -> Link | None:
+    """How these scores follow from their raw scores and ceilings; None if in no known way."""
+    names = ["raw", "ratio", "explained", "squared ratio"]
+    first = receipts[0]
+    if first.raw is not None and first.raw.scale == "correlation":
+        names = ["raw", "explained", "ratio", "squared ratio"]
+    if first.ceiling is not None and first.ceiling.meaning != "none" and first.score and first.score.scale == "ceiled":
+        names.remove("raw")
+    return next((_LINKS[name] for name in names if all(_fits(_LINKS[name], one) for one in receipts)), None)
+
+
+def _fits(link: Link, receipt: Receipt) -> bool:
+    if receipt.raw is None or receipt.raw.value is None:
+        return False
+    ceiling = receipt.ceiling.value if receipt.ceiling is not None else None
+    if ceiling is None and link.power:
+        return False
+    expected = float(link.transform(np.float64(receipt.raw.value), 1.0 if ceiling is None else ceiling))
+    return math.isclose(expected, _unclamped(receipt), rel_tol=1e-6, abs_tol=1e-9)
+
+
+def _unclamped(receipt: Receipt) -> float:
+    if receipt.score is None or receipt.score.value is None:
+        return math.nan
+    return receipt.score.value if receipt.score.unclamped is None else receipt.score.unclamped
+
+
+def _close(one: float, other: float | None, tolerance: float = 1e-6) -> bool:
+    return other is not None and math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, level: float) -> Compared:
+    notes: list[str] = []
+    values, units = _matched(a, b)
+    link = link_of(first.receipt, second.receipt)
+    if all(_close(side.units.estimate, side.score) for side in (first, second)):  # type: ignore[union-attr] # of both, the units are Influence
+        difference, slopes, scale = first.score - second.score, (1.0, 1.0), _scale(first)
+        power = 0 if link is None else link.power
+        if link is None and scale == "ceiled":
+            notes.append("the ceiling is taken as exact")
+    elif all(_close(side.units.estimate, _raw(side)) for side in (first, second)):  # type: ignore[union-attr] # see above
+        raws = (a.estimate, b.estimate)
+        if link is None:
+            difference, slopes, scale, power = raws[0] - raws[1], (1.0, 1.0), "raw", 0
+            notes.append(_NO_LINK)
+        else:
+            change = _bound(link, first.receipt)
+            slopes = (_slope(change, raws[0]), _slope(change, raws[1]))
+            difference, scale, power = first.score - second.score, _scale(first), link.power
+    else:
+        raise Incomparable("what is stored of the units is of another value than the score")
+    biases = (slopes[0] * a.bias, slopes[1] * b.bias)
+    bias = biases[0] - biases[1]
+    if not math.isfinite(bias):
+        biases = (0.0, 0.0)
+        notes.append("a score's bias is not known and not taken off")
+    elif abs(bias) > 1e-12:
+        difference -= bias
+        notes.append(f"less the difference of the scores' biases, {bias:.4f}")
+    scaled = [slope * part for slope, part in zip(slopes, values, strict=True)]
+    if a.paired:
+        test = paired_test(difference, scaled[0] - scaled[1], level=level)
+    else:
+        test = paired_test(difference, scaled[0], unpaired=scaled[1], level=level)
+    return Compared(_with_ceiling(test, first, power, level, notes), scale, units, notes, biases)
+
+
+def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, level: float) -> Compared:
+    notes: list[str] = []
+    if not np.array_equal(a.rows, b.rows):
+        raise Incomparable("the two were tested on different stimuli, or with other splits")
+    if a.paired != b.paired:
+        raise Incomparable("one predicts the model's own neuroids, the other those recorded")
+    if a.paired:
+        if not np.array_equal(a.neuroids, b.neuroids):
+            raise Incomparable(f"the two predict different neuroids: {len(a.neuroids)} and {len(b.neuroids)}")
+        if not np.allclose(a.targets, b.targets, rtol=1e-5, equal_nan=True):
+            raise Incomparable("the measurements that the two predict differ")
+    for side, units in ((first, a), (second, b)):
+        if not _close(units.predictivity.value, _raw(side), 1e-4):
+            raise Incomparable(
+                f"the raw score of {side.receipt.model.identifier} is not the median correlation of its stored "
+                f"predictions ({_raw(side)}, not {units.predictivity.value:.6f})"
+            )
+    link = link_of(first.receipt, second.receipt)
+    scale = "raw" if link is None else _scale(first)
+    if link is None:
+        notes.append(_NO_LINK)
+    test = compare_predictivity(
+        a.predictivity,
+        b.predictivity,
+        transform=None if link is None else _bound(link, first.receipt),
+        paired_neuroids=a.paired,
+        level=level,
+    )
+    units_text = f"{a.predictivity.n_stimuli:,} stimuli × {a.predictivity.n_neuroids:,} neuroids"
+    if not a.paired:
+        units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
+    power = 0 if link is None else link.power
+    return Compared(_with_ceiling(test, first, power, level, notes), scale, units_text, notes, (0.0, 0.0))
+
+
+_NO_LINK = "raw scores are compared: the score does not follow from raw score and ceiling alone"
+
+
+def _with_ceiling(test: PairedTest, side: Side, power: int, level: float, notes: list[str]) -> PairedTest:
+    ceiling = side.receipt.ceiling
+    if not power or ceiling is None or not ceiling.value:
+        return test
+    if ceiling.error is None:
+        notes.append("the ceiling is taken as exact: it has no standard error")
+        return test
+    return with_ceiling(test, power * ceiling.error / abs(ceiling.value), level=level)
+
+
+def _scale(side: Side) -> str:
+    score = side.receipt.score
+    return "unceiled" if score is None or score.scale != "ceiled" else "ceiled"
+
+
+def _raw(side: Side) -> float | None:
+    return side.receipt.raw.value if side.receipt.raw is not None else None
+
+
+def _bound(link: Link, receipt: Receipt) -> Callable[[Any], Any]:
+    ceiling = 1.0 if receipt.ceiling is None or receipt.ceiling.value is None else receipt.ceiling.value
+    return lambda raw: link.transform(raw, ceiling)
+
+
+def _slope(change: Callable[[Any], Any], value: float, step: float = 1e-6) -> float:
+    return float((change(np.float64(value + step)) - change(np.float64(value - step))) / (2 * step))
+
+
+def _influence(array: Any) -> Influence:
+    values = np.asarray(array.values, dtype=np.float64)
+    names = [_coordinate(array, dim) for dim in array.dims]
+    ids = [np.asarray(array[name].values).astype(str) for name in names]
+    for axis, labels in enumerate(ids):
+        distinct, codes = np.unique(labels, return_inverse=True)
+        moved = np.moveaxis(values, axis, 0)
+        summed = np.zeros((len(distinct), *moved.shape[1:]))
+        np.add.at(summed, codes, moved)
+        values = np.moveaxis(summed * (len(distinct) / max(len(labels), 1)), 0, axis)
+        ids[axis] = distinct
+    return Influence(
+        values,
+        tuple(ids),
+        tuple(_WORDS.get(name, name) for name in names),
+        float(array.attrs["estimate"]),
+        float(array.attrs.get("bias", 0.0)),
+        bool(array.attrs.get("paired", 1)),
+    )
+
+
+def _coordinate(array: Any, dim: str) -> str:
+    along = [str(name) for name, coord in array.coords.items() if dim in coord.dims and name != dim]
+    if dim in array.coords and array.indexes[dim].nlevels == 1:
+        along.append(dim)
+    return next((name for name in _NAMES if name in along), along[0] if along else dim)
+
+
+def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str]:
+    if a.kinds != b.kinds or a.paired != b.paired:
+        raise Incomparable(f"of one {' and '.join(a.kinds)} were resampled, of the other {' and '.join(b.kinds)}")
+    if not a.paired:
+        return [a.values, b.values], f"{a.values.size:,} and {b.values.size:,} {a.kinds[0]} of the models"
+    for kind, ours, theirs in zip(a.kinds, a.ids, b.ids, strict=True):
+        differing = np.setxor1d(ours, theirs)
+        if len(differing):
+            raise Incomparable(
+                f"the two were not scored on the same {kind}: {len(differing)} are of one of them only, such as "
+                f"{differing[0]}",
+                remedy="score both on the same data",
+            )
+    sizes = " × ".join(f"{size:,} {kind}" for size, kind in zip(a.values.shape, a.kinds, strict=True))
+    return [a.values, b.values], sizes
+
+
+def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
+    dims = [dim for dim in ("presentation", "neuroid", "time_bin") if dim in predictions.dims]
+    if len(dims) < 2 or set(predictions.dims) != set(dims):
+        raise Incomparable(
+            f"the stored predictions of {receipt.model.identifier} ({' × '.join(map(str, predictions.dims))}) are not "
+            "of neuroids, and nothing says what units do to the score",
+            remedy="score it again if it was made by an earlier version",
+        )
+    x, y = (np.asarray(array.transpose(*dims).values, dtype=np.float64) for array in (predictions, targets))
+    n = x.shape[0]
+    stimuli = predictions["stimulus_id"].values.astype(str) if "stimulus_id" in predictions.coords else np.arange(n)
+    splits = predictions["split"].values if "split" in predictions.coords else np.zeros(n, dtype=int)
+    neuroids = np.arange(x.shape[1]).astype(str)
+    if "neuroid_id" in predictions.coords:
+        neuroids = predictions["neuroid_id"].values.astype(str)
+    rows = np.lexsort((stimuli, splits))
+    paired = predictions.attrs.get("units") != "model neuroids"
+    columns = np.argsort(neuroids, kind="stable") if paired else np.arange(len(neuroids))
+    name = predictions.attrs.get("groups")
+    groups = None if name is None else predictions[str(name)].values[columns]
+    x, y = x[rows][:, columns], y[rows][:, columns]
+    try:
+        found = predictivity(x, y, splits=splits[rows], stimuli=stimuli[rows], groups=groups, squared=x.ndim == 3)
+    except ValueError as error:
+        raise Incomparable(f"the predictions of {receipt.model.identifier} cannot be compared: {error}") from error
+    labels = np.char.add(np.char.add(splits[rows].astype(str), " "), stimuli[rows].astype(str))
+    return Predicted(found, labels, neuroids[columns], y, paired)
