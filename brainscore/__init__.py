@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import brainscore_core  # noqa: F401 - so that earlier paths of modules work
+
 if TYPE_CHECKING:
-    from brainscore._running import run
+    from brainscore.runs import run
     from brainscore_vision import score
     from brainscore_vision.data_lookup import get_assembly, get_stimulus_set
 
@@ -18,7 +20,7 @@ def __getattr__(name: str) -> Any:
 
         return score
     if name == "run":
-        from brainscore._running import run
+        from brainscore.runs import run
 
         return run
     if name in ("get_assembly", "get_stimulus_set"):

@@ -12,6 +12,8 @@ from typing import Any
 __all__ = ["MOVED", "install", "renamed"]
 
 MOVED = {
+    "brainscore.web": "brainscore.client",
+    "brainscore_web.charts": "brainscore_core.figures",
     "brainscore_core.scoring.aggregates": "brainscore_core.results.aggregates",
     "brainscore_core.scoring.comparison": "brainscore_core.statistics.comparison",
     "brainscore_core.scoring.engine": "brainscore_core.runner",

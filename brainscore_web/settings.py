@@ -80,7 +80,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "brainscore_web.pages.context.site",
+                "brainscore_web.pages.context_processors.site",
             ],
         },
     }

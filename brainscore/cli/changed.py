@@ -10,7 +10,7 @@ import click
 from brainscore.cli._output import echo_json
 
 if TYPE_CHECKING:
-    from brainscore._changes import Changes
+    from brainscore.changed_plugins import Changes
 
 __all__ = ["command"]
 
@@ -27,7 +27,7 @@ def command(context: click.Context, base: str, within: bool, json_: bool) -> Non
     which it branched off. A benchmark and the data of the same name count as one plugin. Piped into another program, it
     prints the folders to test, one a line.
     """
-    from brainscore._changes import changes_since
+    from brainscore.changed_plugins import changes_since
 
     changes = changes_since(base)
     if json_:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from brainscore.cli._site_option import site_option
+from brainscore.cli._options import site_option
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -72,8 +72,8 @@ def receipt(identifier: str, output: Path | None, site: str | None) -> None:
 @site_option
 def submission(identifier: str, revision: int | None, output: Path | None, site: str | None) -> None:
     """Download the files of a submission as a ZIP file."""
-    from brainscore.cli._submission_watch import find
-    from brainscore.web import Client
+    from brainscore.cli._submission_output import find
+    from brainscore.client import Client
 
     with Client(site) as client:
         whole = find(client, identifier)
@@ -88,7 +88,7 @@ def _plain(identifier: str) -> str:
 
 
 def _fetch(what: str, output: Path, site: str | None, asked: dict[str, Any]) -> None:
-    from brainscore.web import Client
+    from brainscore.client import Client
 
     if output.is_dir():
         raise UserError(f"{output} is a folder", remedy="name a file with --output")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._options import site_option
 from brainscore.cli._output import clean, echo_json
-from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
-    from brainscore.web import Client, Leaderboard
+    from brainscore.client import Client, Leaderboard
 
 __all__ = ["command"]
 
@@ -58,7 +58,7 @@ def command(
     Without --benchmark, the outermost means and the means directly below them are shown. A rank's interval holds the
     ranks that its error allows. Private models of your own are there if BRAINSCORE_TOKEN holds a token of yours.
     """
-    from brainscore.web import Client
+    from brainscore.client import Client
 
     if json_ and csv_:
         raise UserError("--json and --csv exclude each other", remedy="leave one out")

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from brainscore.cli._site_option import site_option
+from brainscore.cli._options import site_option
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -21,9 +21,8 @@ def command(site: str | None, token_stdin: bool) -> None:
     Make a token on your account's page there, with the scopes that you need: read, submit, receipts:write. It is kept
     in a file that only you can read. $BRAINSCORE_TOKEN and $BRAINSCORE_SITE come before what is kept.
     """
-    from brainscore.web import Client
-    from brainscore.web._connection import site_of
-    from brainscore.web._saved import keep
+    from brainscore.client import Client
+    from brainscore.client.connection import keep, site_of
 
     address = site_of(site)
     if token_stdin:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from brainscore.cli._site_option import site_option
+from brainscore.cli._options import site_option
 
 __all__ = ["command"]
 
@@ -16,8 +16,7 @@ def command(site: str | None) -> None:
 
     The token itself stays valid: revoke it on your account's page.
     """
-    from brainscore.web._connection import site_of
-    from brainscore.web._saved import forget
+    from brainscore.client.connection import forget, site_of
 
     address = site_of(site)
     if forget(address):

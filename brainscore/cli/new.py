@@ -62,7 +62,7 @@ def new_model(name: str, folder: Path | None) -> None:
 
 
 def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None = None) -> None:
-    from brainscore._scaffold import default_root, write_plugin
+    from brainscore.scaffold import default_root, write_plugin
     from brainscore_vision.plugin_folders import PLUGINS_VARIABLE, is_discoverable
 
     root = (folder or default_root()).absolute()

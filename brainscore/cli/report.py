@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brainscore.cli._options import Filters, listed
 from brainscore.cli._output import echo_json
-from brainscore.cli._results_options import Filters, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,21 +2,394 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._output import echo_json, echo_pairs, echo_table
-from brainscore.cli._results_diff import diff
-from brainscore.cli._results_export import export
-from brainscore.cli._results_options import Filters, filter_options, json_option, listed, results_option
-from brainscore.cli._results_rm import remove
-from brainscore.cli._results_tree import tree
+from brainscore.cli._options import Filters, filter_options, json_option, listed, parse_moment, results_option
+from brainscore.cli._output import difference_lines, echo_json, echo_pairs, echo_rows, echo_table
+from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
-    from brainscore_core.scoring import Receipt
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["command"]
+    from brainscore_core.results.aggregates import Aggregate, Coverage, ModelAggregates, Over, Tree
+    from brainscore_core.runner.verification import Stored
+    from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
+
+__all__ = ["command", "diff", "export", "remove", "stored_receipt", "tolerance_options", "tree"]
+
+
+def tolerance_options(command: click.decorators.FC) -> click.decorators.FC:
+    """Add ``--tolerance`` and ``--tolerance-errors``."""
+    command = click.option(
+        "--tolerance-errors", type=click.FloatRange(min=0), default=1e-3, show_default=True,
+        help="Difference that is allowed, in standard errors; the larger of the two counts.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
+        help="Difference that is allowed; of numbers above 1, relative to them.",
+    )(command)  # fmt: skip
+
+
+@click.command("diff")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@results_option
+@tolerance_options
+@json_option
+def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors: float, json_: bool) -> None:
+    """Compare two receipts: their numbers, and which parts of how they came about differ.
+
+    A and B are ids, the beginnings of ids, or files of receipts. Exit code 1 where the numbers differ by more than
+    the tolerance.
+    """
+    from brainscore_core.runner.verification import compare_attachments
+    from brainscore_core.scoring import ResultsStore, Tolerance, difference
+
+    store = ResultsStore(results)
+    first, second = stored_receipt(store, a), stored_receipt(store, b)
+    found = difference(
+        first.receipt,
+        second.receipt,
+        tolerance=Tolerance(absolute=tolerance, errors=tolerance_errors),
+        arrays=compare_attachments(first, second),
+    )
+    if json_:
+        echo_json(found.to_dict())
+    else:
+        echo_pairs([("first", _title(first.receipt)), ("second", _title(second.receipt)), ("verdict", found.verdict)])
+        click.echo()
+        echo_rows(difference_lines(found))
+    if found.verdict == "different":
+        sys.exit(1)
+
+
+def stored_receipt(store: ResultsStore, name: str) -> Stored:
+    """Read the receipt that an id, the beginning of one, or a file names."""
+    from brainscore_core.runner.verification import Stored, read_receipt
+
+    path = Path(name).expanduser()
+    if path.suffix == ".json" or path.is_file():
+        return read_receipt(path)
+    receipt = store.load(name)
+    return Stored(receipt, lambda kind: store.open_attachment(receipt, kind))
+
+
+def _title(receipt: Receipt) -> str:
+    return f"{receipt.id}: {receipt.model.identifier} on {receipt.benchmark.identifier}, {receipt.state}"
+
+
+@click.command("export")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@results_option
+@filter_options
+@click.option("--newest", is_flag=True, help="Only the newest receipt of each model and benchmark.")
+@json_option
+def export(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
+    """Write receipts as a table, one row each, to FILE.csv or FILE.parquet.
+
+    The columns are the same in both and are described on the documentation's page on verification and export.
+    """
+    from brainscore_core.scoring import EXPORT_COLUMNS, ResultsStore, export_table
+
+    listing = listed(ResultsStore(results), filters)
+    rows = export_table(listing.newest_of_each() if newest else listing.receipts, file)
+    if json_:
+        echo_json({"file": file, "rows": rows, "columns": len(EXPORT_COLUMNS), "unreadable": len(listing.problems)})
+    else:
+        click.echo(f"{rows} receipts: {file}")
+
+
+_SHOWN = 20
+
+
+@click.command("rm")
+@click.argument("receipt_ids", nargs=-1, metavar="[RECEIPT]...")
+@results_option
+@filter_options
+@click.option("--older-than", help="Only receipts older than this: an age such as 30d, or a date (UTC).")
+@click.option(
+    "--superseded", is_flag=True, help="Only where the pair has a newer receipt; the newest score stays, too."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def remove(
+    receipt_ids: tuple[str, ...],
+    results: str | None,
+    filters: Filters,
+    older_than: str | None,
+    superseded: bool,
+    dry_run: bool,
+    yes: bool,
+    json_: bool,
+) -> None:
+    """Remove receipts and what is stored beside them.
+
+    RECEIPT is an id or the beginning of one; without any, the options say which. A receipt of a pair that somebody
+    is scoring stays, and so does one that cannot be read. Exit code 1 where one stayed that was to go.
+    """
+    from brainscore_core.scoring import ResultsStore
+
+    if older_than:
+        filters = replace(filters, before=parse_moment(older_than))
+    store = ResultsStore(results)
+    chosen = _chosen(store, receipt_ids, filters, superseded)
+    if dry_run or not chosen:
+        _tell(store, chosen, [], dry_run=True, json_=json_)
+        return
+    if not yes:
+        _show(chosen)
+        click.confirm(f"Remove {_count(chosen)} from {_name(store)}?", abort=True, err=True)
+    removed, kept = _remove(store, chosen)
+    _tell(store, removed, kept, dry_run=False, json_=json_)
+    if kept:
+        sys.exit(1)
+
+
+def _chosen(store: ResultsStore, receipt_ids: Sequence[str], filters: Filters, superseded: bool) -> tuple[Receipt, ...]:
+    if receipt_ids and (filters or superseded):
+        raise UserError(
+            "receipts are named by their ids and by options", remedy="name them either way, in two commands"
+        )
+    if receipt_ids:
+        found = {receipt.id: receipt for receipt in map(store.load, receipt_ids)}
+        return tuple(found.values())
+    if not filters and not superseded:
+        raise UserError(
+            "nothing says which receipts to remove",
+            remedy="name ids, or use --model, --benchmark, --state, --run, --older-than or --superseded",
+        )
+    listing = listed(store, filters)
+    if not superseded:
+        return listing.receipts
+    # the newest of a pair may be none of those that the options choose
+    every = store.listing()
+    scored = replace(every, receipts=tuple(receipt for receipt in every.receipts if receipt.state == "scored"))
+    newest = {receipt.id for some in (every, scored) for receipt in some.newest_of_each()}
+    return tuple(receipt for receipt in listing.receipts if receipt.id not in newest)
+
+
+def _remove(store: ResultsStore, chosen: Sequence[Receipt]) -> tuple[list[Receipt], list[tuple[Receipt, str]]]:
+    """Remove, pair by pair, what nobody else works on: a claim keeps others away meanwhile."""
+    by_pair: dict[tuple[str, str], list[Receipt]] = {}
+    for receipt in chosen:
+        by_pair.setdefault((receipt.model.identifier, receipt.benchmark.identifier), []).append(receipt)
+    removed: list[Receipt] = []
+    kept: list[tuple[Receipt, str]] = []
+    for (model, benchmark), receipts in by_pair.items():
+        claim = store.claim(model, benchmark, owner="brainscore results rm")
+        if claim is None:
+            kept += [(receipt, "its pair is being scored") for receipt in receipts]
+            continue
+        with claim:
+            for receipt in receipts:
+                try:
+                    store.remove(receipt)
+                except (UserError, OSError) as error:
+                    kept.append((receipt, getattr(error, "message", None) or str(error)))
+                else:
+                    removed.append(receipt)
+    return sorted(removed, key=lambda receipt: receipt.id), kept
+
+
+def _tell(
+    store: ResultsStore, receipts: Sequence[Receipt], kept: Sequence[tuple[Receipt, str]], *, dry_run: bool, json_: bool
+) -> None:
+    if json_:
+        echo_json(
+            {
+                "results": _name(store),
+                "dry_run": dry_run,
+                "would_remove" if dry_run else "removed": [_receipt_values(receipt) for receipt in receipts],
+                "kept": [{**_receipt_values(receipt), "why": why} for receipt, why in kept],
+            }
+        )
+        return
+    for receipt, why in kept:
+        click.echo(f"Kept {receipt.id} ({receipt.model.identifier} on {receipt.benchmark.identifier}): {why}", err=True)
+    if dry_run:
+        _show(receipts)
+        click.echo(f"Would remove {_count(receipts)} from {_name(store)}")
+        return
+    for receipt in receipts:
+        click.echo(f"Removed {_line(receipt)}")
+
+
+def _show(receipts: Sequence[Receipt]) -> None:
+    for receipt in receipts[:_SHOWN]:
+        click.echo(_line(receipt), err=True)
+    if len(receipts) > _SHOWN:
+        click.echo(f"… and {len(receipts) - _SHOWN} more", err=True)
+
+
+def _line(receipt: Receipt) -> str:
+    return f"{receipt.id}  {receipt.model.identifier} on {receipt.benchmark.identifier}: {receipt.state}"
+
+
+def _receipt_values(receipt: Receipt) -> dict[str, str]:
+    pair = {"model": receipt.model.identifier, "benchmark": receipt.benchmark.identifier}
+    return {"id": receipt.id, **pair, "state": receipt.state}
+
+
+def _count(receipts: Sequence[Receipt]) -> str:
+    return f"{len(receipts)} receipt{'' if len(receipts) == 1 else 's'}"
+
+
+def _name(store: ResultsStore) -> str:
+    return store.address
+
+
+_NOT_SCORED = {
+    "n_undefined": "NaN",
+    "n_not_applicable": "not applicable",
+    "n_failed": "failed",
+    "n_outdated": "outdated",
+    "n_missing": "missing",
+}
+
+
+@click.command("tree")
+@results_option
+@click.option("--model", "models", multiple=True, help="Only this model. Can be repeated.")
+@click.option(
+    "--over", type=click.Choice(["all", "scored"]), default="all", show_default=True,
+    help="Count what has no score as 0, or leave it out.",
+)  # fmt: skip
+@click.option("--benchmarks", is_flag=True, help="Show the benchmarks, too, not only the means.")
+@click.option("--own", is_flag=True, help="Count benchmarks of other plugins, too, below the parents they name.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: bool, own: bool, json_: bool) -> None:
+    """Average results along the tree of the leaderboard.
+
+    A mean is over the nodes directly below. As on the published leaderboard, whatever has no score counts as 0;
+    beside each mean stands how many benchmarks were scored, and what became of the others.
+    Models are ordered by their score of the first node.
+    """
+    from brainscore_core.results.aggregates import aggregate, results_of
+    from brainscore_core.scoring import ResultsStore
+    from brainscore_vision.leaderboard import leaderboard_tree
+
+    receipts = _receipts(ResultsStore(results), models)
+    nodes = leaderboard_tree()
+    if own:
+        nodes = leaderboard_tree(_own(nodes, receipts))
+    wanted = set(models) or {receipt.model.identifier for receipt in receipts}
+    found = [made for made in aggregate(nodes, results_of(receipts), over=over) if made.model in wanted]
+    found.sort(key=lambda made: (-_first(made), made.model))
+    if json_:
+        echo_json({"over": over, "models": [_tree_values(nodes, made) for made in found]})
+        return
+    if not found:
+        click.echo("No receipts.", err=True)
+        return
+    for number, made in enumerate(found):
+        if number:
+            click.echo()
+        click.echo(click.style(made.model, bold=True))
+        _echo(_rows(nodes, made, benchmarks))
+    outside = sorted({name for made in found for name in made.outside})
+    if outside:
+        click.echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
+
+
+def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]:
+    from brainscore_core.errors import UserError
+
+    listing = store.listing()
+    for problem in listing.problems:
+        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+    known = {receipt.model.identifier for receipt in listing.receipts}
+    for model in models:
+        if model not in known:
+            there = f"there are: {', '.join(sorted(known))}" if known else "there are none at all"
+            raise UserError(f"no receipts of the model {model!r} in {store.address}", remedy=there)
+    return listing.receipts
+
+
+def _own(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
+    """Registered benchmarks that the tree lacks but has the parent of, as the newest receipt describes them."""
+    from brainscore_vision import benchmark_registry
+    from brainscore_vision.leaderboard import node_name
+
+    newest: dict[str, BenchmarkInfo] = {}
+    for receipt in receipts:
+        benchmark = receipt.benchmark
+        parent = node_name(benchmark.parent)
+        if benchmark.control or parent is None or parent not in nodes or nodes[parent].benchmark:
+            continue
+        if benchmark.identifier not in nodes and benchmark.identifier in benchmark_registry:
+            newest[benchmark.identifier] = benchmark
+    return list(newest.values())
+
+
+def _first(made: ModelAggregates) -> float:
+    value = next(iter(made.values())).value if made else None
+    return float("-inf") if value is None else value
+
+
+def _tree_values(nodes: Tree, made: ModelAggregates) -> dict[str, Any]:
+    return {
+        "model": made.model,
+        "outside": made.outside,
+        "nodes": [
+            {
+                "identifier": node.identifier,
+                "title": nodes[node.identifier].title,
+                "parent": nodes[node.identifier].parent,
+                "benchmark": nodes[node.identifier].benchmark,
+                "version": nodes[node.identifier].version,
+                "value": node.value,
+                "error": node.error,
+                "error_reason": node.error_reason,
+                "state": node.state,
+                "result": asdict(node.result) if node.result else None,
+                **asdict(node.coverage),
+                "n_applicable": node.coverage.n_applicable,
+            }
+            for node in made.values()
+        ],
+    }
+
+
+def _rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tuple[str, str, str, str]]:
+    from brainscore.report import number
+
+    yield "", "score", "scored", "not scored"
+    for identifier, node in made.items():
+        if nodes[identifier].benchmark and not benchmarks:
+            continue
+        name = "  " * len(nodes.ancestors(identifier)) + (nodes[identifier].title or identifier)
+        scored = f"{node.coverage.n_scored} of {node.coverage.n_all}"
+        if node.state is not None:
+            yield name, number(node.value, node.error), "", _why(node)
+        else:
+            yield name, number(node.value, node.error), scored, _others(node.coverage)
+
+
+def _others(coverage: Coverage) -> str:
+    counts = ((getattr(coverage, name), text) for name, text in _NOT_SCORED.items())
+    return ", ".join(f"{count} {text}" for count, text in counts if count)
+
+
+def _why(node: Aggregate) -> str:
+    if node.state == "scored":
+        return ""
+    if node.state == "outdated" and node.result is not None:
+        return f"outdated: version {node.result.version}"
+    state = "NaN" if node.state == "undefined" else str(node.state)
+    return f"{state}: {node.result.reason}" if node.result and node.result.reason else state
+
+
+def _echo(rows: Iterable[Sequence[str]]) -> None:
+    table = list(rows)
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    for row in table:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @click.group("results")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from brainscore.cli._options import site_option
 from brainscore.cli._output import clean, echo_json, echo_table
-from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -32,9 +32,8 @@ def command(
 
     ID is a submission, or the beginning of its identifier. The exit code is 1 where one is to be changed or rejected.
     """
-    from brainscore.cli._submission_view import echo_submission, plain, rows_of
-    from brainscore.cli._submission_watch import find, watch
-    from brainscore.web import Client
+    from brainscore.cli._submission_output import echo_submission, find, plain, rows_of, watch
+    from brainscore.client import Client
 
     if submission is None and (watches or log):
         raise UserError("--watch and --log are about one submission", remedy="name it: brainscore status ID")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from brainscore.cli._options import site_option
 from brainscore.cli._output import echo_json
-from brainscore.cli._site_option import site_option
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
-    from brainscore.web import Client, SubmissionCard
+    from brainscore.client import Client, SubmissionCard
     from brainscore_vision.submission import Finding, Package
 
 __all__ = ["command"]
@@ -73,7 +73,7 @@ def command(
             context.exit(1 if errors else 0)
     card = _send(source, package, commit=commit, private=private, note=note, site=site, submission=submission)
     if json_:
-        from brainscore.cli._submission_view import plain
+        from brainscore.cli._submission_output import plain
 
         echo_json(plain(card))
     else:
@@ -123,7 +123,7 @@ def _places(source: str, package: Package) -> Callable[[str], str]:
 
 
 def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[str], str], *, json_: bool) -> None:
-    from brainscore.cli._submission_view import echo_findings
+    from brainscore.cli._submission_output import echo_findings
     from brainscore_vision.submission import errors_among
 
     if json_:
@@ -153,7 +153,7 @@ def _send(
     site: str | None,
     submission: str | None,
 ) -> SubmissionCard:
-    from brainscore.cli._submission_watch import find
+    from brainscore.cli._submission_output import find
 
     with _client(site) as client:
         known = find(client, submission) if submission else None
@@ -166,13 +166,13 @@ def _send(
 
 
 def _client(site: str | None) -> Client:
-    from brainscore.web import Client
+    from brainscore.client import Client
 
     return Client(site, timeout=120)
 
 
 def _tell(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -> None:
-    from brainscore.cli._submission_view import echo_findings, echo_submission
+    from brainscore.cli._submission_output import echo_findings, echo_submission
 
     sent = f"Sent {card.title} as revision {card.revision} of submission {card.id}."
     click.echo(sent)
@@ -184,7 +184,7 @@ def _tell(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -
 
 
 def _wait(card: SubmissionCard, site: str | None, every: float) -> SubmissionCard:
-    from brainscore.cli._submission_watch import watch
+    from brainscore.cli._submission_output import watch
 
     with _client(site) as client:
         return watch(client, card.id, every=every, until_review=True)

@@ -22,7 +22,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
     PATH is a plugin's folder, or a file in it. Options that are not known here go to pytest: -x, -k NAME, -m MARK. The
     exit code is 1 where a test or a check failed.
     """
-    from brainscore.cli._checking import report_checks
+    from brainscore.cli.check import report_checks
     from brainscore_vision.checks import check_references, find_references
 
     folders, options = _folders(paths)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._difference_text import change_lines, difference_lines, echo_rows
-from brainscore.cli._output import echo_json, echo_pairs
-from brainscore.cli._results_diff import stored_receipt, tolerance_options
-from brainscore.cli._results_options import json_option, results_option
+from brainscore.cli._options import json_option, results_option
+from brainscore.cli._output import change_lines, difference_lines, echo_json, echo_pairs, echo_rows
+from brainscore.cli.results import stored_receipt, tolerance_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

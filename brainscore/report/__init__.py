@@ -1,15 +1,12 @@
 """Pages, plots and tables of scores."""
 
 from brainscore.report._figures import write_figures
-from brainscore.report._layers import save_layer_plot
-from brainscore.report._logs import log_ends
-from brainscore.report._numbers import number
-from brainscore.report._plot import save_plot
-from brainscore.report._profiles import find_profiles
-from brainscore.report._rankings import rankings_of
-from brainscore.report._render import render_report, write_report
+from brainscore.report._formatting import number
+from brainscore.report._layers import find_profiles, save_layer_plot
+from brainscore.report._page import log_ends, render_report, write_report
+from brainscore.report._plots import save_plot
 from brainscore.report._report import Report, report_of
-from brainscore.report._tables import TABLE_ENDINGS, table_text, write_table
+from brainscore.report._tables import TABLE_ENDINGS, rankings_of, table_text, write_table
 from brainscore.report._view import Group, Row, View, view_of
 
 __all__ = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from brainscore.report._board import Board
-from brainscore.report._numbers import short
+from brainscore.report._formatting import short
 from brainscore.report._view import Group, Row, View
 from brainscore_core.scoring import Environment, PluginCode, Receipt
 

@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainscore.report._figure_heat import heat_figure
-from brainscore.report._figure_scatter import matrix_figure, scatter_figure
-from brainscore.report._figure_scores import scores_figure
 from brainscore.report._layers import layer_figure
-from brainscore.report._payload import widest_pair
-from brainscore.report._plot import plot_style
+from brainscore.report._page import widest_pair
+from brainscore.report._plots import heat_figure, matrix_figure, plot_style, scatter_figure, scores_figure
 from brainscore.report._report import Report
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing

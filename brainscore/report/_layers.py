@@ -1,22 +1,135 @@
-"""The plot of a network's layers: score and interval of each, and how often it is chosen."""
+"""Layer profiles of models in the report."""
 
 from __future__ import annotations
 
 import io
+import json
+import math
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 
-from brainscore.report._plot import COLOURS, PALETTE, plot_style, printable, shortened
+from brainscore.report._formatting import number
+from brainscore.report._plots import COLOURS, PALETTE, plot_style, printable, shortened
+from brainscore.report._view import Scale
 from brainscore_core.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
 
-__all__ = ["layer_figure", "save_layer_plot"]
+__all__ = ["find_profiles", "layer_figure", "layer_rows", "save_layer_plot"]
+
+
+def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[LayerProfile, ...]:
+    """Read the profiles of some models.
+
+    Parameters
+    ----------
+    models : collection of str
+        Whose.
+    folder : Path, optional
+        Default: ``$BRAINSCORE_HOME/layers``.
+
+    Returns
+    -------
+    tuple of LayerProfile
+        One of each model and benchmark, sorted by both: of several the one with halves, then the one of most layers.
+        Files that cannot be read are left out, as the selection itself leaves them out.
+    """
+    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser()
+    files = sorted((folder or home / "layers").glob("*/*.json"))
+    if not files:
+        return ()
+    from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile
+
+    found: dict[tuple[str, str], LayerProfile] = {}
+    for file in files:
+        try:
+            profile = LayerProfile.from_dict(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError, IndexError):
+            continue
+        if profile.model not in models or not profile.scores:
+            continue
+        pair = (profile.model, profile.benchmark)
+        if pair not in found or _worth(profile) > _worth(found[pair]):
+            found[pair] = profile
+    return tuple(found[pair] for pair in sorted(found))
+
+
+def _worth(profile: LayerProfile) -> tuple[bool, int, str]:
+    return (profile.held_out is not None, len(profile.scores), profile.version)
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """One layer."""
+
+    layer: str
+    best: bool
+    mark: Markup
+    score: str
+    interval: str
+    chosen: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LayerRows:
+    """All layers of a profile."""
+
+    axis: Markup
+    ceiled: bool
+    rows: tuple[LayerRow, ...]
+
+
+def layer_rows(profile: LayerProfile) -> LayerRows:
+    """Write and draw a profile's layers, in the network's order."""
+    values = [0.0, 1.0]
+    for score in profile.scores:
+        values += [value for value in (score.score, *score.ci) if math.isfinite(value)]
+    scale = Scale(max(min(values), -0.5), min(max(values), 1.5))
+    ceiled = math.isfinite(profile.ceiling)
+    held_out, best = profile.held_out, profile.best
+    shares = held_out.chosen if held_out else {}
+    return LayerRows(
+        axis=scale.axis(),
+        ceiled=ceiled,
+        rows=tuple(
+            LayerRow(
+                layer=score.layer,
+                best=score.layer == best,
+                mark=_mark(scale, score, ceiled),
+                score=number(_finite(score.score), _finite(score.error)),
+                interval=f"{number(score.ci[0])} to {number(score.ci[1])}" if _has_interval(score) else "–",
+                chosen=f"{shares.get(score.layer, 0):.0%}" if held_out else "–",
+                reason=score.reason,
+            )
+            for score in profile.scores
+        ),
+    )
+
+
+def _mark(scale: Scale, score: LayerScore, ceiled: bool) -> Markup:
+    value = _finite(score.score)
+    if value is None:
+        return Markup()
+    return scale.mark(value, score.ci if _has_interval(score) else None, filled=ceiled, ceiling=ceiled)
+
+
+def _has_interval(score: LayerScore) -> bool:
+    return math.isfinite(score.ci[0]) and math.isfinite(score.ci[1])
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
 
 _LINE = 0.23  # inches a layer
 

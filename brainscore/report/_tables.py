@@ -1,19 +1,56 @@
-"""Tables for a paper, as LaTeX or Markdown."""
+"""Tables of the report, rankings among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from brainscore.report._numbers import number
-from brainscore.report._plot import printable
+from brainscore.report._formatting import number
+from brainscore.report._plots import printable
 from brainscore.report._report import Report
 from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.scoring import ResultsStore
 
-__all__ = ["TABLE_ENDINGS", "table_text", "write_table"]
+if TYPE_CHECKING:
+    from brainscore_core.statistics.comparison import Ranking
+
+__all__ = ["TABLE_ENDINGS", "rankings_of", "table_text", "write_table"]
+
+
+def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
+    """Rank the models of each benchmark on which at least two were scored.
+
+    All pairs of models are compared on what both were measured on, which reads all stored predictions.
+
+    Parameters
+    ----------
+    report : Report
+        Which models and benchmarks.
+    store : ResultsStore
+        Where its receipts are from.
+
+    Returns
+    -------
+    dict
+        Benchmark → Ranking. Left out are benchmarks of which the store has newer receipts than the report shows.
+    """
+    from brainscore_core.statistics.comparison import compare
+
+    found = {}
+    for _, group in report.groups:
+        models = [row.model for row in group.rows if row.value is not None]
+        if len(models) < 2:
+            continue
+        comparisons = compare(models, [group.benchmark], results=store)
+        shown = {row.receipt.id for row in group.rows}
+        if all(receipt in shown for one in comparisons for receipt in one.receipts):
+            found[group.benchmark] = comparisons.ranks(group.benchmark)
+    return found
+
 
 TABLE_ENDINGS = (".tex", ".md")
 _A_TABLE = 3  # benchmarks, so that it fits on a page

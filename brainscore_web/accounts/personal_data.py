@@ -17,9 +17,8 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.erasing import erase
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Visibility, VisionModel
-from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.leaderboard.revision import erase, writing_alone
 
 __all__ = ["SECTIONS", "PrivateModels", "delete_account", "exported_rows", "personal_data_of", "session_keys"]
 

@@ -28,7 +28,7 @@ from brainscore_web.accounts.forms import DeleteForm, NameForm, TokenForm
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.accounts.personal_data import delete_account, personal_data_of
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
-from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.leaderboard.revision import writing_alone
 
 __all__ = [
     "Profile",

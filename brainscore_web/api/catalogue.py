@@ -11,11 +11,11 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from brainscore_web.api._answers import page_of, refuse_others
-from brainscore_web.api._callers import caller_of
-from brainscore_web.api._problems import Problem
-from brainscore_web.api._schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
-from brainscore_web.api._site_api import problems
+from brainscore_web.api.authentication import caller_of
+from brainscore_web.api.interface import problems
+from brainscore_web.api.problems import Problem
+from brainscore_web.api.responses import page_of, refuse_others
+from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 
 __all__ = ["Paged", "benchmarks_in_order", "router"]

@@ -1,18 +1,165 @@
-"""The page that describes the operations, made on the server: no script, nothing from elsewhere."""
+"""The description of the API: its OpenAPI document and the readable page."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 
-from brainscore_web.api._described import described
-from brainscore_web.api._problems import problem
+from brainscore_web.api.problems import problem
 
-__all__ = ["home", "nothing_here", "page"]
+__all__ = ["described", "home", "nothing_here", "page"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A parameter, or a field of an answer."""
+
+    name: str
+    type: str
+    where: str
+    required: bool
+    description: SafeString
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation."""
+
+    key: str
+    method: str
+    path: str
+    summary: str
+    paragraphs: tuple[SafeString, ...]
+    token: bool
+    parameters: tuple[Row, ...]
+    answers: tuple[tuple[str, str], ...]
+    shape: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The fields of something that is answered."""
+
+    name: str
+    description: SafeString
+    fields: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    """The whole."""
+
+    description: SafeString
+    groups: tuple[tuple[str, tuple[Operation, ...]], ...]
+    shapes: tuple[Shape, ...]
+
+
+def described(schema: dict[str, Any]) -> Described:
+    """Read an OpenAPI document.
+
+    Parameters
+    ----------
+    schema : dict
+        As `NinjaAPI.get_openapi_schema` makes it.
+    """
+    groups: dict[str, list[Operation]] = {}
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            tag = (operation.get("tags") or ["other"])[0]
+            groups.setdefault(tag, []).append(_operation(path, method, operation))
+    shapes = [
+        Shape(name, _marked(one.get("description", "")), tuple(_fields(one)))
+        for name, one in sorted(schema["components"]["schemas"].items())
+        if "properties" in one
+    ]
+    return Described(
+        _marked(schema["info"]["description"]),
+        tuple((tag, tuple(operations)) for tag, operations in groups.items()),
+        tuple(shape for shape in shapes if _answered(shape.name)),
+    )
+
+
+def _answered(name: str) -> bool:
+    """Whether a shape is part of an answer, rather than a set of parameters."""
+    return not name.endswith(("Asked", "Paged", "Posted")) or name == "Posted"
+
+
+def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
+    answers = operation["responses"]
+    return Operation(
+        key=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=operation["summary"],
+        paragraphs=tuple(_marked(part) for part in operation.get("description", "").split("\n\n") if part),
+        token={} not in operation.get("security", [{}]),
+        parameters=tuple(
+            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], _marked(one.get("description", "")))
+            for one in operation["parameters"]
+        ),
+        answers=tuple((str(status), answer["description"]) for status, answer in sorted(answers.items())),
+        shape=_content(answers.get(200, {})),
+    )
+
+
+def _marked(text: str) -> SafeString:
+    """Mark what stands between backticks as code."""
+    parts = enumerate(" ".join(text.split()).split("`"))
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in parts)
+    )
+
+
+def _content(answer: dict[str, Any]) -> str:
+    texts = []
+    for media, content in answer.get("content", {}).items():
+        shape = type_of(content["schema"])
+        texts.append(media if shape == "file" else shape)
+    return ", ".join(texts)
+
+
+def _fields(shape: dict[str, Any]) -> list[Row]:
+    required = shape.get("required", [])
+    return [
+        Row(name, type_of(one), "", name in required, _marked(one.get("description", "")))
+        for name, one in shape["properties"].items()
+    ]
+
+
+def type_of(schema: dict[str, Any]) -> str:
+    """A schema in a few words.
+
+    Examples
+    --------
+    >>> type_of({"anyOf": [{"type": "number"}, {"type": "null"}]})
+    'number or null'
+    >>> type_of({"type": "array", "items": {"enum": ["scored", "failed"]}})
+    'list of "scored" | "failed"'
+    """
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(dict.fromkeys(type_of(one) for one in schema[several]))
+    if "const" in schema:
+        return f'"{schema["const"]}"'
+    if "enum" in schema:
+        return " | ".join(f'"{one}"' for one in schema["enum"])
+    kind = schema.get("type", "anything")
+    if kind == "array":
+        return f"list of {type_of(schema.get('items', {}))}"
+    if schema.get("format") == "binary":
+        return "file"
+    if schema.get("format") == "date-time":
+        return "time"
+    return str(kind)
 
 
 def home(request: HttpRequest) -> HttpResponse:

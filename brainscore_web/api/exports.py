@@ -11,13 +11,12 @@ from django.http.response import HttpResponseBase
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from brainscore_web.api._answers import refuse_others
-from brainscore_web.api._board_asked import BoardAsked, state_of
-from brainscore_web.api._callers import caller_of
-from brainscore_web.api._problems import Problem
-from brainscore_web.api._score_queries import ScoresAsked, scores
-from brainscore_web.api._score_tables import write_scores
-from brainscore_web.api._site_api import problems
+from brainscore_web.api.authentication import caller_of
+from brainscore_web.api.interface import problems
+from brainscore_web.api.leaderboard import BoardAsked, state_of
+from brainscore_web.api.problems import Problem
+from brainscore_web.api.responses import refuse_others
+from brainscore_web.api.scores import ScoresAsked, scores, write_scores
 from brainscore_web.leaderboard import export, http
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.snapshot import snapshot_for

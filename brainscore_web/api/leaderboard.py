@@ -1,21 +1,175 @@
-"""The leaderboard, as its page shows it."""
+"""The leaderboard in the API."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router
+from ninja import Query, Router, Schema
+from numpy.typing import NDArray
+from pydantic import Field
 
-from brainscore_web.api._board_asked import BoardAsked, BoardPart, state_of
-from brainscore_web.api._board_content import content, places
-from brainscore_web.api._callers import caller_of
-from brainscore_web.api._schemas import BoardAnswer
-from brainscore_web.api._site_api import problems
+from brainscore_core.errors import UnknownIdentifier
+from brainscore_web.api.authentication import caller_of
+from brainscore_web.api.interface import problems
+from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
-from brainscore_web.leaderboard._cache import Cache
-from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.board import STATES, Board, board_for
+from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
+from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["router"]
+__all__ = ["BoardAsked", "content", "places", "router", "state_of"]
+
+
+def _many(description: str) -> Any:
+    return Field([], description=f"{description} Repeat it for several.")
+
+
+def _one_of(*choices: str, description: str) -> Any:
+    return Field("", description=description, json_schema_extra={"enum": ["", *choices]})
+
+
+_NUMBER = "such as 25000000, 25e6 or 25M"
+_AMOUNT: Any = {"pattern": r"^[0-9]{0,12}$"}
+
+
+class BoardAsked(Schema):
+    """Which leaderboard: the parameters of its page; empty ones are as if they were not there."""
+
+    q: str = Field("", description="Search of models: words, with AND, OR, NOT and parentheses.")
+    family: list[str] = _many("Models of this family.")
+    architecture: list[str] = _many("Models of this architecture.")
+    training: list[str] = _many("Models trained on this.")
+    parameters_min: str = Field("", description=f"Models with at least so many parameters, {_NUMBER}.")
+    parameters_max: str = Field("", description=f"Models with at most so many parameters, {_NUMBER}.")
+    size_min: str = Field("", description="Models whose weights have at least so many MB.")
+    size_max: str = Field("", description="Models whose weights have at most so many MB.")
+    runnable: str = _one_of("0", "1", description="1: models that can be loaded with what is published.")
+    include: list[str] = _many("Benchmarks, or nodes for all below.")
+    exclude: list[str] = _many("Benchmarks, or nodes for all below; wins over include.")
+    region: list[str] = _many("Benchmarks of this region.")
+    species: list[str] = _many("Benchmarks of this species.")
+    task: list[str] = _many("Benchmarks with this task.")
+    stimuli: list[str] = _many("Benchmarks with this kind of stimuli.")
+    metric: list[str] = _many("Benchmarks with this metric.")
+    ceiling_min: str = Field("", description="Benchmarks with at least this ceiling.")
+    access: str = _one_of("public", description="public: benchmarks whose stimuli and measurements are public.")
+    values: str = _one_of("ceiled", "raw", description="Scores relative to the ceiling (the default), or raw.")
+    over: str = _one_of(
+        "all", "scored", description="In means, what has no score counts as 0 (all, the default) or is left out."
+    )
+    at: str = Field("", description="As of the end of this day (UTC), such as 2026-03-31.")
+    sort: str = Field("", description="A node, rank (the default) or model; with - before it the other way round.")
+    open: list[str] = _many("Nodes whose children the page shows.")
+    page: str = Field("", description="Of the page; has no meaning here.", json_schema_extra=_AMOUNT)
+
+
+class BoardPart(Schema):
+    """Which part of the leaderboard."""
+
+    node: list[str] = _many("Only these nodes; without, all.")
+    shown: bool = Field(False, description="Only nodes that the page shows.")
+    limit: int = Field(1000, ge=1, le=1000, description="How many models at most.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="How many models to leave out first.")
+
+
+def state_of(request: HttpRequest, *more: type[Schema]) -> BoardState:
+    """Read what is asked for.
+
+    Raises
+    ------
+    UserError
+        If a parameter is unknown or malformed.
+    """
+    return BoardState.from_query(request.GET, ignoring={name for one in more for name in one.model_fields})
+
+
+def places(board: Board, wanted: Sequence[str], *, shown: bool) -> list[int]:
+    """Places of the nodes that are asked for, in the board's order.
+
+    Raises
+    ------
+    UnknownIdentifier
+        If one is not on this board.
+    """
+    here = {node.identifier: place for place, node in enumerate(board.nodes) if node.kind != "heading"}
+    for name in wanted:
+        if name not in here:
+            raise UnknownIdentifier(f"node: {name[:80]!r} is not on this leaderboard", remedy="see /api/v1/benchmarks")
+    kept = {here[name] for name in wanted} if wanted else set(here.values())
+    return sorted(place for place in kept if board.nodes[place].shown or not shown)
+
+
+def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> bytes:
+    """Write the part of a board that has these nodes, and `limit` models after the first `offset`."""
+    some = slice(offset, offset + limit)
+    total = len(board.models)
+    document = {
+        "query": board.state.query(),
+        "total": total,
+        "limit": limit,
+        "offset": offset,
+        "state_names": list(STATES),
+        "models": [_model(board, place) for place in range(total)[some]],
+        "nodes": [_node(board, place) for place in nodes],
+        "value": _numbers(board.values[some][:, nodes]),
+        "error": _numbers(board.errors[some][:, nodes]),
+        "low": _numbers(board.low[some][:, nodes]),
+        "high": _numbers(board.high[some][:, nodes]),
+        "state": board.states[some][:, nodes].tolist(),
+        "n_scored": board.n_scored[some][:, nodes].tolist(),
+        "notes": list(board.notes),
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
+
+
+def _model(board: Board, place: int) -> dict[str, Any]:
+    model = board.models[place]
+    names = ("identifier", "title", "private", "architecture", "family", "parameters", "training_data", "runnable")
+    return {
+        **{name: getattr(model, name) for name in names},
+        "size_mb": _number(model.size_mb),
+        "rank": int(board.rank[place]) or None,
+        "best": int(board.best[place]) or None,
+        "worst": int(board.worst[place]) or None,
+        "groups": board.groups[place],
+    }
+
+
+def _node(board: Board, place: int) -> dict[str, Any]:
+    node = board.nodes[place]
+    above = board.nodes[node.parent] if node.parent >= 0 else None
+    return {
+        "identifier": node.identifier,
+        "title": node.title,
+        "parent": above.identifier if above is not None and above.kind != "heading" else None,
+        "depth": node.depth,
+        "kind": node.kind,
+        "n_benchmarks": node.n_benchmarks,
+        "version": board.snapshot.benchmarks[node.column].version if node.column >= 0 else None,
+        "shown": node.shown,
+        "best": _number(board.node_best[place]),
+        "median": _number(board.node_median[place]),
+        "ceiling": _number(board.node_ceiling[place]),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+    known = np.isfinite(matrix)
+    if known.all():
+        return matrix.tolist()
+    values = matrix.astype(object)
+    values[~known] = None
+    return values.tolist()
+
 
 router = Router()
 

@@ -1,26 +1,212 @@
-"""Scores: reading them, and posting the receipts that say them."""
+"""Scores in the API: as objects and as tables."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import Any, Literal, NoReturn
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from django.conf import settings
+from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from brainscore_web.api._answers import elsewhere, refuse_others
-from brainscore_web.api._callers import Access, caller_of
-from brainscore_web.api._problems import Problem
-from brainscore_web.api._schemas import Me, Posted, ScorePage
-from brainscore_web.api._score_queries import COLUMNS, ScoresAsked, scores
-from brainscore_web.api._site_api import problems
-from brainscore_web.leaderboard.cards._receipt import public_document
-from brainscore_web.leaderboard.models import Score
+from brainscore_web.api.authentication import Access, caller_of
+from brainscore_web.api.interface import problems
+from brainscore_web.api.problems import Problem
+from brainscore_web.api.responses import elsewhere, refuse_others
+from brainscore_web.api.schemas import Me, Posted, ScorePage
+from brainscore_web.leaderboard.cards.receipts import public_document
+from brainscore_web.leaderboard.clean import harmless
+from brainscore_web.leaderboard.models import Benchmark, Score, ScoreQuerySet, VisionModel, Visitor
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = ["MOST_RECEIPTS", "router"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["COLUMNS", "MOST_RECEIPTS", "ScoresAsked", "router", "scores", "write_scores"]
+
+COLUMNS = (
+    "receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates", "error_reason",
+    "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
+)  # fmt: skip
+"""Fields of a score that are answered as they are."""
+
+
+def _moment(value: object) -> datetime | None:
+    """Read a date or a time; UTC unless it says otherwise."""
+    if value is None or isinstance(value, datetime):
+        return value
+    try:
+        text = str(value)
+        if len(text) == len("2026-01-31"):
+            text = f"{date.fromisoformat(text).isoformat()}T00:00:00"
+        elif "T" not in text.upper():
+            raise ValueError
+        moment = datetime.fromisoformat(text.upper())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("write a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z") from None
+
+
+Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+"""A date or a time in ISO 8601."""
+
+
+class ScoresAsked(Schema):
+    """Which scores; filters that are repeated mean any of the values."""
+
+    model: list[str] = Field([], description="Identifiers of models. Repeat it for several.")
+    benchmark: list[str] = Field(
+        [], description="Identifiers of benchmarks, or of means, which stand for all below them. Repeat it for several."
+    )
+    state: list[Literal["scored", "undefined", "not applicable", "failed"]] = Field(
+        [], description="Repeat it for several."
+    )
+    version: str | None = Field(None, max_length=50, description="Of the benchmarks.")
+    history: bool = Field(False, description="All receipts, rather than those that count.")
+    since: Moment = Field(
+        None,
+        description="Only receipts made since this date or time (ISO 8601; UTC unless it says otherwise).",
+        examples=["2026-01-31"],
+    )
+
+
+def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
+    """Scores that are asked for and that the visitor may see, each with `counts`, the oldest receipt first.
+
+    Those count that are the newest of their model on their benchmark's version that counts, as on the leaderboard; of
+    several of the same moment the one whose id is the last.
+
+    Raises
+    ------
+    Problem
+        404, if a model or benchmark is not there, or the visitor may not see it.
+    """
+    found = Score.objects.visible_to(visitor)
+    if asked.model:
+        found = found.filter(model__in=_models(visitor, asked.model))
+    if asked.benchmark:
+        found = found.filter(benchmark__in=_benchmarks(asked.benchmark))
+    if asked.state:
+        found = found.filter(state__in=asked.state)
+    if asked.version is not None:
+        found = found.filter(version=asked.version)
+    if asked.since is not None:
+        found = found.filter(created__gte=asked.since)
+    # what failed before the benchmark was loaded has no version, and is of every one
+    of_every = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
+    of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_every
+    same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
+    newer = (
+        same.filter(created__gte=OuterRef("created"))
+        .filter(Q(created__gt=OuterRef("created")) | Q(receipt__gt=OuterRef("receipt")))
+        .alias(any_version=Value("", output_field=CharField()))
+        .filter(Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_every)
+    )
+    counts = of_version & ~Exists(newer.order_by())
+    if asked.history:
+        found = found.annotate(counts=Case(When(counts, then=Value(True)), default=False, output_field=BooleanField()))
+    else:
+        found = found.filter(counts).annotate(counts=Value(True, output_field=BooleanField()))
+    return found.order_by("receipt")
+
+
+def _models(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
+    rows = VisionModel.objects.visible_to(visitor).filter(identifier__in=set(wanted)).values_list("identifier", "pk")
+    found = dict(rows)
+    for identifier in wanted:
+        if identifier not in found:
+            raise Problem(404, f"there is no model {identifier!r}", "see /api/v1/models")
+    return list(found.values())
+
+
+def _benchmarks(wanted: Iterable[str]) -> list[int]:
+    children: defaultdict[int | None, list[int]] = defaultdict(list)
+    keys: dict[str, int] = {}
+    for identifier, pk, parent in Benchmark.objects.order_by().values_list("identifier", "pk", "parent_id"):
+        keys[identifier] = pk
+        children[parent].append(pk)
+    found: set[int] = set()
+    for identifier in wanted:
+        if identifier not in keys:
+            raise Problem(404, f"there is no benchmark {identifier!r}", "see /api/v1/benchmarks")
+        waiting = [keys[identifier]]
+        while waiting:
+            pk = waiting.pop()
+            if pk not in found:
+                found.add(pk)
+                waiting += children[pk]
+    return sorted(found)
+
+
+_ROWS = 5000
+_FIRST = ("model", "benchmark")
+_TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error_reason", "scale"})
+
+
+def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
+    """Write scores with `counts` and `shows_data` to a file that goes when it is closed.
+
+    In CSV, a text that a spreadsheet would take for a formula gets an apostrophe before it.
+
+    Returns
+    -------
+    file, digest
+        From its beginning, and the SHA-256 of the content.
+    """
+    from pyarrow import csv, parquet
+
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (whoever sends it closes it)
+    schema = _schema()
+    writer = csv.CSVWriter(file, schema) if form == "csv" else parquet.ParquetWriter(file, schema, compression="zstd")
+    with writer:
+        for batch in _batches(found, schema, guarded=form == "csv"):
+            writer.write_batch(batch)
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    file.seek(0)
+    return file, digest
+
+
+def _schema() -> pyarrow.Schema:
+    import pyarrow
+
+    kinds = {"created": pyarrow.timestamp("us", tz="UTC"), "counts": pyarrow.bool_()}
+    kinds |= dict.fromkeys((*_TEXTS, *_FIRST), pyarrow.string())
+    return pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in (*_FIRST, *COLUMNS, "counts")])
+
+
+def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -> Iterator[pyarrow.RecordBatch]:
+    import pyarrow
+
+    names = ("model__identifier", "benchmark__identifier", *COLUMNS, "counts", "shows_data")
+    state, reason = names.index("state"), names.index("reason")
+    rows: list[tuple[Any, ...]] = []
+
+    def batch() -> pyarrow.RecordBatch:
+        columns = []
+        for field, column in zip(schema, zip(*rows, strict=True), strict=True):
+            texts = guarded and field.type == pyarrow.string()
+            columns.append(pyarrow.array(map(harmless, column) if texts else column, field.type, from_pandas=True))
+        rows.clear()
+        return pyarrow.record_batch(columns, schema=schema)
+
+    for row in found.values_list(*names).iterator(chunk_size=_ROWS):
+        *values, shown = row
+        if not shown:
+            values[reason] = withheld_reason(values[state], values[reason])
+        rows.append(tuple(values))
+        if len(rows) == _ROWS:
+            yield batch()
+    if rows:
+        yield batch()
+
 
 router = Router()
 

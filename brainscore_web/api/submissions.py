@@ -15,12 +15,11 @@ from pydantic import Field
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.api._answers import page_of, refuse_others
-from brainscore_web.api._callers import Access, caller_of
-from brainscore_web.api._problems import Problem
-from brainscore_web.api._schemas import Page
-from brainscore_web.api._site_api import problems
-from brainscore_web.api._submission_schemas import SubmissionCard, SubmissionEntry
+from brainscore_web.api.authentication import Access, caller_of
+from brainscore_web.api.interface import problems
+from brainscore_web.api.problems import Problem
+from brainscore_web.api.responses import page_of, refuse_others
+from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.scoring.services import progress
 from brainscore_web.submissions import pipeline

@@ -3,8 +3,8 @@
 from django.urls import URLPattern, path, re_path
 
 from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores, submissions
-from brainscore_web.api._answers import decorated
-from brainscore_web.api._site_api import SiteAPI
+from brainscore_web.api.interface import SiteAPI
+from brainscore_web.api.responses import decorated
 
 app_name = "api"
 

@@ -10,11 +10,9 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
 from brainscore_core.numerics.correlation import association_matrix
-from brainscore_web.charts import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
-from brainscore_web.compare._names import group_of
-from brainscore_web.compare._texts import Note, benchmark_href, signed
-from brainscore_web.compare.question import Question
+from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, signed
 from brainscore_web.leaderboard.board import Board, BoardNode
 
 __all__ = ["Correlations", "Pair", "correlations"]

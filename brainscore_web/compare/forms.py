@@ -1,19 +1,47 @@
-"""What can be chosen: names to type ahead, filters, and links that change one thing."""
+"""Forms of the comparison: benchmarks and models to choose from."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import threading
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
-from brainscore_web.compare._names import node_names
-from brainscore_web.compare._texts import benchmark_href, model_href
-from brainscore_web.compare.benchmarks import TwoBenchmarks
-from brainscore_web.compare.found import Found
-from brainscore_web.compare.models import TwoModels
-from brainscore_web.compare.question import MODES, Question
-from brainscore_web.leaderboard._facets import Facet, benchmark_facets, model_facets
+from brainscore_web.compare.benchmark_comparison import TwoBenchmarks, two_benchmarks
+from brainscore_web.compare.correlations import Correlations, correlations
+from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
+from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.filters import Facet, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["Chip", "Form", "form_of", "shown_with"]
+__all__ = ["Chip", "Form", "Found", "form_of", "found_for", "shown_with"]
+
+Found: TypeAlias = TwoBenchmarks | TwoModels | Correlations
+
+_correlations: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def found_for(snapshot: Snapshot, question: Question) -> Found:
+    """Compare what is asked for among what the visitor sees.
+
+    Raises
+    ------
+    UserError
+        If that cannot be compared; `UnknownIdentifier` if there is no such model, benchmark or mean.
+    """
+    if question.mode == "benchmarks":
+        return two_benchmarks(board_for(snapshot, question.board), question)
+    if question.mode == "models":
+        asked = without_models(question)
+        return two_models(board_for(snapshot, asked.board), asked)
+    of_matrix = question.changed(x="", y="", first="", second="", colour="architecture")
+    board = board_for(snapshot, question.board)
+    with _lock:
+        kept = _correlations.setdefault(snapshot, Cache(most=4))
+    return kept.get(of_matrix.query(), lambda: correlations(board, of_matrix))
+
 
 _LABELS = {
     "q": "search",

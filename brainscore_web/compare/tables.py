@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from brainscore_web.compare.benchmarks import TwoBenchmarks
+from brainscore_web.compare.benchmark_comparison import TwoBenchmarks
 from brainscore_web.compare.correlations import Correlations
-from brainscore_web.compare.models import TwoModels
+from brainscore_web.compare.model_comparison import TwoModels
 from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.snapshot import STATES
 

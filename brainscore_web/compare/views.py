@@ -10,9 +10,9 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_web.charts import standalone
+from brainscore_core.figures import standalone
 from brainscore_web.compare import forms
-from brainscore_web.compare import found as comparing
+from brainscore_web.compare import forms as comparing
 from brainscore_web.compare.question import Question
 from brainscore_web.compare.tables import csv_of
 from brainscore_web.leaderboard.http import answer, conditional, user_errors

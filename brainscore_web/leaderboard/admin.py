@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.erasing import erase
 from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
@@ -21,7 +20,7 @@ from brainscore_web.leaderboard.models import (
     Visibility,
     VisionModel,
 )
-from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.leaderboard.revision import erase, writing_alone
 
 __all__ = ["BenchmarkAdmin", "IngestionAdmin", "LayerProfileAdmin", "ScoreAdmin", "VisionModelAdmin"]
 

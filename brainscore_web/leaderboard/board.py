@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks import RanksFromErrors, group_letters, ranks_from_errors
 from brainscore_core.results.aggregates import averages
-from brainscore_web.leaderboard._cache import Cache
-from brainscore_web.leaderboard._filters import chosen_benchmarks, chosen_models, close_to
-from brainscore_web.leaderboard._nodes import BoardNode, nodes_of, opened, start_of
-from brainscore_web.leaderboard._notes import Told, notes
+from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models, close_to
+from brainscore_web.leaderboard.nodes import BoardNode, nodes_of, opened, start_of
+from brainscore_web.leaderboard.notes import Told, notes
 from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey
 from brainscore_web.leaderboard.state import BoardState
 

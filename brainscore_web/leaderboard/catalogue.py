@@ -13,15 +13,15 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
 from brainscore_web.leaderboard.nodes import nodes, placement
-from brainscore_web.leaderboard.synced import fill_in
-from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.synchronization import fill_in
 
 if TYPE_CHECKING:
     from brainscore_vision.catalogue import BenchmarkEntry, Catalogue, ModelEntry
 
 __all__ = ["CatalogueReport", "sync_catalogue"]
 
-Row = TypeVar("Row", VisionModel, Benchmark)
+CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,9 @@ def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tal
     )
 
 
-def _row(model: type[Row], identifier: str, rows: Mapping[str, Row], tally: _Tally) -> Row | None:
+def _row(
+    model: type[CatalogueRow], identifier: str, rows: Mapping[str, CatalogueRow], tally: _Tally
+) -> CatalogueRow | None:
     try:
         check_identifier(
             identifier, model._meta.verbose_name or "", model._meta.get_field("identifier").max_length or 0
@@ -126,7 +128,7 @@ def _row(model: type[Row], identifier: str, rows: Mapping[str, Row], tally: _Tal
     return rows.get(identifier) or model(identifier=identifier)
 
 
-def _changed(row: Row, values: Mapping[str, Any], tally: _Tally) -> bool:
+def _changed(row: CatalogueRow, values: Mapping[str, Any], tally: _Tally) -> bool:
     """Fill a row; one that is there is saved. Whether it is new."""
     changed = fill_in(row, {name: _fitting(row, name, value) for name, value in values.items()})
     if row.pk is None:
@@ -138,7 +140,7 @@ def _changed(row: Row, values: Mapping[str, Any], tally: _Tally) -> bool:
     return False
 
 
-def _fitting(row: Row, name: str, value: Any) -> Any:
+def _fitting(row: CatalogueRow, name: str, value: Any) -> Any:
     if isinstance(value, str):
         limit = row._meta.get_field(name).max_length
         if name == "source" and limit and len(value) > limit:

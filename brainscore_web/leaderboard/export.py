@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard._citations import Cited, gathered
 from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.citations import Cited, gathered
 from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES

@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard._cache import Cache
+from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.snapshot import Snapshot
 
 __all__ = ["answer", "conditional", "error_response", "kept_for_visitors", "user_errors"]

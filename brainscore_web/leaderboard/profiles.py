@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
-from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.leaderboard.revision import writing_alone
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile

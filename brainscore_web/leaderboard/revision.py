@@ -1,19 +1,22 @@
-"""A number that grows whenever something that the leaderboard shows has changed; caches are keyed by it."""
+"""The revision of the leaderboard: a number that grows with every visible change; caches are keyed by it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.db.models.signals import post_delete, post_save
 
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import models
+from brainscore_web.leaderboard.models import LayerProfile, Revision, Score, VisionModel
 
-__all__ = ["bump", "connect", "current"]
+__all__ = ["bump", "connect", "current", "erase", "writing_alone"]
 
 
 def current() -> int:
@@ -58,3 +61,29 @@ def _person_changed(instance: User, created: bool, update_fields: Collection[str
         return
     if instance.models.exists() or instance.benchmarks.exists():
         bump()
+
+
+@contextmanager
+def writing_alone() -> Iterator[None]:
+    """Make a transaction in which nobody else ingests or brings the catalogue up to date."""
+    Revision.objects.get_or_create(pk=1)
+    with transaction.atomic():
+        Revision.objects.select_for_update().get(pk=1)  # on SQLite the transaction itself is the lock
+        yield
+
+
+_EMPTY: dict[str, Any] = {
+    "title": "", "architecture": "", "family": "", "parameters": None, "size_mb": None, "training_data": "",
+    "regions": {}, "source": "", "bibtex": "", "plugin": "", "details": {}, "synced": {}, "runnable": False,
+}  # fmt: skip
+
+
+def erase(models: QuerySet[VisionModel]) -> None:
+    """Delete scores, profiles and descriptions of private models; a private row with nothing but the name stays.
+
+    Without the row, receipts that are read again would make the model anew, as a public one. Who calls this has a
+    transaction, and bumps the revision.
+    """
+    for table in (Score, LayerProfile):
+        table.objects.filter(model__in=models).delete()
+    models.update(**_EMPTY)

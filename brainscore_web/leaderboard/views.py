@@ -13,11 +13,9 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import export as exports
-from brainscore_web.leaderboard._cell import cell_facts
-from brainscore_web.leaderboard._links import card_links, card_patterns
-from brainscore_web.leaderboard._page import page_context
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.http import answer, conditional, error_response, kept_for_visitors, user_errors
+from brainscore_web.leaderboard.page import card_links, card_patterns, cell_facts, page_context
 from brainscore_web.leaderboard.payload import board_data, columns_below
 from brainscore_web.leaderboard.search import SearchError
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for

@@ -11,9 +11,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.urls import URLPattern, path
 
-from brainscore_web.pages.documents import Document, rendered
+from brainscore_web.pages.documents import Document, rendered, shipped, shipped_names
 from brainscore_web.pages.models import News, Page
-from brainscore_web.pages.texts import shipped, shipped_names
 
 __all__ = ["NewsAdmin", "PageAdmin"]
 

@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
+from brainscore_web.pages.documents import render_text
 from brainscore_web.pages.models import News
-from brainscore_web.pages.texts import render_text
 
 __all__ = ["feed"]
 

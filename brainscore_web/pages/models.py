@@ -52,7 +52,7 @@ class Page(models.Model):
 
     def get_absolute_url(self) -> str:
         """Where it is."""
-        from brainscore_web.pages.texts import address_of
+        from brainscore_web.pages.documents import address_of
 
         return address_of(self.slug)
 

@@ -13,10 +13,17 @@ from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
-from brainscore_web.pages.documents import document, document_names, picture
-from brainscore_web.pages.front import front_of
+from brainscore_web.pages.documents import (
+    address_of,
+    document,
+    document_names,
+    page_for,
+    picture,
+    render_text,
+    state_of,
+)
+from brainscore_web.pages.front_page import front_of
 from brainscore_web.pages.models import News
-from brainscore_web.pages.texts import address_of, page_for, render_text, state_of
 
 __all__ = ["file", "home", "news", "one_news", "text", "tutorial", "tutorials"]
 

@@ -28,8 +28,8 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.accounts.permissions import confirmed_email_required
 from brainscore_web.accounts.permissions import current_user as _me
-from brainscore_web.api._callers import Access
-from brainscore_web.api._problems import Problem
+from brainscore_web.api.authentication import Access
+from brainscore_web.api.problems import Problem
 from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.uploads import receiving
 from brainscore_web.uploads.checking import begin_checks, resume

@@ -18,7 +18,7 @@ pytest.importorskip("ninja")
 from django.contrib.auth.models import Permission
 from django.core.cache import caches
 
-from brainscore.web import Client, Posted
+from brainscore.client import Client, Posted
 from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
@@ -222,7 +222,7 @@ def test_posting_a_store(site, tmp_path):
 
 
 def test_many_receipts_go_in_several_requests(site, monkeypatch):
-    monkeypatch.setattr("brainscore.web._posting._BYTES", 3000)
+    monkeypatch.setattr("brainscore.client.submissions._BYTES", 3000)
     receipts = [_receipt(f"posted-{number}").identified() for number in range(5)]
     steps = []
     posted = Client(site["url"], site["token"]).post_receipts(
@@ -253,7 +253,7 @@ def test_what_has_not_changed_is_not_sent_again(site):
 
 @pytest.fixture
 def _no_pauses(monkeypatch):
-    monkeypatch.setattr("brainscore.web._patience.Patience.sleep", lambda self, response=None: None)
+    monkeypatch.setattr("brainscore.client.connection.Patience.sleep", lambda self, response=None: None)
 
 
 @pytest.mark.usefixtures("_no_pauses")
@@ -275,7 +275,7 @@ def test_patience_ends(server):
 def test_nobody_waits_for_a_day():
     from urllib3.response import HTTPResponse
 
-    from brainscore.web._patience import Patience
+    from brainscore.client.connection import Patience
 
     assert Patience().get_retry_after(HTTPResponse(headers={"Retry-After": "86400"})) == 90
 
@@ -362,7 +362,7 @@ def test_what_answers_is_something_else(server, answer, message):
 
 
 def test_neither_django_nor_requests_is_imported():
-    code = "import sys, brainscore.web; print({'django', 'ninja', 'requests', 'pandas'} & set(sys.modules))"
+    code = "import sys, brainscore.client; print({'django', 'ninja', 'requests', 'pandas'} & set(sys.modules))"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert found.stdout.strip() == "set()"

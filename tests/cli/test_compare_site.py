@@ -13,7 +13,7 @@ pytest.importorskip("ninja")
 
 from django.core.cache import caches
 
-from brainscore.web import Client
+from brainscore.client import Client
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
@@ -78,7 +78,7 @@ def test_some_benchmarks_as_json(cli, site):
 
 
 def test_through_the_api_it_is_the_same(site, token):
-    from brainscore.web._comparing import from_board
+    from brainscore.client.leaderboard import from_board
 
     for first, second in (site.models[:2], site.models[3:1:-1]):
         with Client(site.url, token) as client:

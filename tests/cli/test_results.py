@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from brainscore.cli._results_options import parse_moment
+from brainscore.cli._options import parse_moment
 from brainscore.cli.results import command
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import (

@@ -331,7 +331,7 @@ def test_the_function_hands_on_what_it_is_told(folder, monkeypatch):
 
 
 def test_with_gpus_of_this_machine_there_are_no_more_workers_than_these(monkeypatch):
-    from brainscore._running import cluster_options
+    from brainscore.runs import cluster_options
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     options = {"max_memory": "32GB"}

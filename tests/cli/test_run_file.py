@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainscore.cli._run_file import KEYS, read_run_file
+from brainscore.cli.run import KEYS, read_run_file
 
 pytest.importorskip("yaml", reason="needs PyYAML: pip install 'brainscore[cluster]'")
 

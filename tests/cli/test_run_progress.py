@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from brainscore.cli._run_progress import Progress
-from brainscore.cli._run_view import readable_seconds
+from brainscore.cli._run_output import Progress, readable_seconds
 from brainscore_core.runner import ClusterReady, PairFinished, PairRetried, PairSkipped, PairStarted, WorkerLost
 from brainscore_core.runner.plan import make_plan
 from brainscore_core.scoring import BenchmarkInfo, Listing, ModelInfo, Receipt, Timings

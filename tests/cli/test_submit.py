@@ -16,8 +16,8 @@ pytest.importorskip("ninja")
 from django.contrib.auth.models import Permission
 from django.core.cache import caches
 
-from brainscore.web import Client
-from brainscore.web._saved import saved, saved_file
+from brainscore.client import Client
+from brainscore.client.connection import saved, saved_file
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
@@ -261,8 +261,8 @@ def test_downloads(cli, logged_in, plugin, tmp_path, confirmed):
 
 @pytest.mark.parametrize("what", ["scores", "leaderboard", "submission"])
 def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, tmp_path, what, monkeypatch):
-    from brainscore.web import _downloading
-    from brainscore.web._connection import Connection
+    from brainscore.client import downloads
+    from brainscore.client.connection import Connection
     from brainscore_core.errors import DataUnavailable
     from brainscore_web.leaderboard.simulated import fill
 
@@ -282,7 +282,7 @@ def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, t
                 raise DataUnavailable("the line is cut")
             yield piece
 
-    monkeypatch.setattr(_downloading, "_PIECE", 100)
+    monkeypatch.setattr(downloads, "_PIECE", 100)
     monkeypatch.setattr(Connection, "pieces", broken)
     assert "the line is cut" in cli(*arguments, "-o", "file").stderr
     assert (tmp_path / ".file.part").read_bytes() == whole[:200]
@@ -294,7 +294,7 @@ def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, t
 
 
 def test_what_came_whole_but_was_not_put_in_place_is_fetched_anew(cli, logged_in, tmp_path, monkeypatch):
-    from brainscore.web import _downloading
+    from brainscore.client import downloads
     from brainscore_web.leaderboard.simulated import fill
 
     fill(models=3, benchmarks=4, versions=1)
@@ -303,7 +303,7 @@ def test_what_came_whole_but_was_not_put_in_place_is_fetched_anew(cli, logged_in
         raise OSError(f"{target} cannot be written")
 
     with monkeypatch.context() as patched:
-        patched.setattr(_downloading.os, "replace", full)
+        patched.setattr(downloads.os, "replace", full)
         assert cli("download", "scores", "-o", "file").exit_code != 0
     assert (tmp_path / ".file.part").read_bytes().startswith(b'"model"')
     found = cli("download", "scores", "-o", "file")

@@ -13,7 +13,7 @@ from brainscore.report import (
     write_figures,
     write_table,
 )
-from brainscore.report._layer_rows import layer_rows
+from brainscore.report._layers import layer_rows
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore

@@ -2,7 +2,7 @@
 
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, BenchmarkData, benchmark_card
 from brainscore_web.leaderboard.cards._model import ModelCard, ModelData, model_card
-from brainscore_web.leaderboard.cards._receipt import ReceiptCard, receipt_card
+from brainscore_web.leaderboard.cards.receipts import ReceiptCard, receipt_card
 
 __all__ = [
     "BenchmarkCard",

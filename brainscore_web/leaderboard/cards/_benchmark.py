@@ -11,12 +11,31 @@ import numpy as np
 from django.utils.safestring import SafeString
 
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._bars import Axis, Bin, axis_of, bar, bins
-from brainscore_web.leaderboard.cards._facts import Fact, benchmark_facts, distribution_of, notes_of
-from brainscore_web.leaderboard.cards._scores import ScoreLine, reason_of
-from brainscore_web.leaderboard.cards._snippets import Citation, Code, benchmark_code, citation_of
-from brainscore_web.leaderboard.cards._standing import has_ceiling, node_ranks
-from brainscore_web.leaderboard.cards._texts import STATES, StateText, estimate, interval, known, number, web_address
+from brainscore_web.leaderboard.cards._facts import (
+    Citation,
+    Code,
+    Fact,
+    benchmark_code,
+    benchmark_facts,
+    citation_of,
+    distribution_of,
+    notes_of,
+)
+from brainscore_web.leaderboard.cards._formatting import (
+    STATES,
+    Axis,
+    Bin,
+    StateText,
+    axis_of,
+    bar,
+    bins,
+    estimate,
+    interval,
+    known,
+    number,
+    web_address,
+)
+from brainscore_web.leaderboard.cards._scores import ScoreLine, has_ceiling, node_ranks, reason_of
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 

@@ -9,13 +9,12 @@ from typing import NamedTuple
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from brainscore_web.charts import Dots, DotsRow, Lines, Mark, Series, dots_with_intervals, lines
-from brainscore_web.leaderboard.cards._bars import axis_of, spark
+from brainscore_core.figures import Dots, DotsRow, Lines, Mark, Series, dots_with_intervals, lines
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard
+from brainscore_web.leaderboard.cards._formatting import axis_of, estimate, known, spark
 from brainscore_web.leaderboard.cards._history import Rescored
 from brainscore_web.leaderboard.cards._model import MeanHistory
 from brainscore_web.leaderboard.cards._profiles import ProfileView
-from brainscore_web.leaderboard.cards._texts import estimate, known
 
 __all__ = ["history_lines", "means_chart", "means_lines", "models_chart", "profile_chart"]
 

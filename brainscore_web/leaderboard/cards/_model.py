@@ -8,8 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._bars import Axis
-from brainscore_web.leaderboard.cards._facts import Fact, distribution_of, model_facts, notes_of
+from brainscore_web.leaderboard.cards._facts import (
+    Citation,
+    Code,
+    Fact,
+    citation_of,
+    distribution_of,
+    model_code,
+    model_facts,
+    notes_of,
+)
+from brainscore_web.leaderboard.cards._formatting import STATES, Axis, StateText
 from brainscore_web.leaderboard.cards._history import (
     MeanPoint,
     Rescored,
@@ -21,8 +30,6 @@ from brainscore_web.leaderboard.cards._history import (
 )
 from brainscore_web.leaderboard.cards._profiles import ProfileView, layer_map, profile_views
 from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
-from brainscore_web.leaderboard.cards._snippets import Citation, Code, citation_of, model_code
-from brainscore_web.leaderboard.cards._texts import STATES, StateText
 from brainscore_web.leaderboard.models import VisionModel
 
 __all__ = ["MeanHistory", "ModelCard", "ModelData", "Unscored", "model_card"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from brainscore_web.leaderboard.cards._texts import count, estimate, interval, known, number
+from brainscore_web.leaderboard.cards._formatting import count, estimate, interval, known, number
 
 __all__ = ["LayerLine", "LayerPoint", "ProfileView", "layer_map", "profile_views"]
 

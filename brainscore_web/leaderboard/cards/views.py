@@ -17,21 +17,19 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
-from brainscore_web.charts import standalone
-from brainscore_web.leaderboard._facets import benchmark_facets, model_facets
-from brainscore_web.leaderboard._loading import load_models
+from brainscore_core.figures import standalone
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards import _data, _figures, _lists
-from brainscore_web.leaderboard.cards._bars import histogram
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, benchmark_card
+from brainscore_web.leaderboard.cards._facts import citation_of
+from brainscore_web.leaderboard.cards._formatting import STATES, histogram
 from brainscore_web.leaderboard.cards._model import model_card
-from brainscore_web.leaderboard.cards._receipt import public_document, receipt_card
 from brainscore_web.leaderboard.cards._samples import image_type
-from brainscore_web.leaderboard.cards._snippets import citation_of
-from brainscore_web.leaderboard.cards._texts import STATES
+from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
+from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, conditional, kept_for_visitors, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
-from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = ["benchmark", "benchmarks", "model", "models", "receipt", "receipt_json", "sample"]

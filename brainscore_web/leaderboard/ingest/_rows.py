@@ -1,15 +1,22 @@
-"""One receipt as the site keeps it."""
+"""Rows of scores: checked, completed, and inserted in bulk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import Model
+from django.utils import timezone
 
-from brainscore_core.scoring import CeilingEstimate, Receipt
+from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
+from brainscore_vision.leaderboard import listed_benchmark
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import (
     LARGEST,
     LONGEST_TEXT,
@@ -20,9 +27,228 @@ from brainscore_web.leaderboard.clean import (
     number,
     text,
 )
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.nodes import nodes, placement
+from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.scores import COLUMNS, insert_scores
+from brainscore_web.leaderboard.synchronization import fill_in
 
-__all__ = ["MEASURED", "Row", "limits", "row_of", "too_large"]
+if TYPE_CHECKING:
+    from brainscore_web.accounts.models import User
+
+__all__ = [
+    "MEASURED",
+    "IngestReport",
+    "Row",
+    "Tally",
+    "Writer",
+    "benchmarks_of",
+    "chunks",
+    "keep_versions",
+    "limits",
+    "model_ids",
+    "row_of",
+    "too_large",
+]
+
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What came of an ingestion.
+
+    Attributes
+    ----------
+    added, known : int
+        Receipts that are new, and those that had been read before.
+    problems : tuple of Problem
+        What could not be read, each with its place (`path`), what is wrong (`message`) and the `remedy`; of very many
+        the first 1,000 and how many more.
+    """
+
+    added: int = 0
+    known: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass
+class Tally:
+    """Counts while ingesting."""
+
+    added: int = 0
+    known: int = 0
+    found: list[Problem] = field(default_factory=list)
+    more: int = 0
+
+    def wrong(self, where: str, message: str, remedy: str | None = None) -> None:
+        """Add a problem; of very many the first are kept."""
+        if len(self.found) < _MOST:
+            self.found.append(Problem(json_value(where), json_value(message[:2000]), remedy))
+        else:
+            self.more += 1
+
+    def report(self) -> IngestReport:
+        """What there is so far."""
+        problems = tuple(self.found)
+        if self.more:
+            problems += (Problem("further receipts", f"{self.more:,} more could not be read"),)
+        return IngestReport(self.added, self.known, problems)
+
+
+_CEILING = (
+    *("ceiling", "ceiling_error", "ceiling_low", "ceiling_high", "ceiling_level"),
+    *("ceiling_meaning", "ceiling_estimates", "ceiling_reason", "lower_bound"),
+)
+
+
+def benchmarks_of(rows: Sequence[Row]) -> dict[str, Benchmark]:
+    """Benchmarks and means by the identifiers of some rows; benchmarks not known yet are made."""
+    rows = sorted(rows, key=lambda row: row.created)
+    newest = {row.benchmark: row for row in rows}
+    oldest = {row.benchmark: row for row in reversed(rows)}
+    found = _existing_benchmarks(newest)
+    missing = [name for name in newest if name not in found]
+    if missing:
+        means = nodes().ids
+        made = []
+        for name in missing:
+            if name in means:
+                continue  # was made just now
+            benchmark = Benchmark(identifier=name, created=oldest[name].created)
+            fill_in(benchmark, _values(newest[name], means))
+            made.append(benchmark)
+        Benchmark.objects.bulk_create(made, ignore_conflicts=True)
+        found |= _existing_benchmarks(missing)
+    return found
+
+
+def keep_versions(benchmarks: Mapping[str, Benchmark], rows: Iterable[Row]) -> None:
+    """Keep what receipts say of versions: since when there is one, and the ceiling of the newest receipt.
+
+    Of benchmarks that the installed package does not know, the newest version counts from now on.
+    """
+    seen: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.version:
+            seen.setdefault((row.benchmark, row.version), []).append(row)
+    kept = _kept({benchmarks[name].pk for name, _ in seen})
+    changed = []
+    for (name, version), ones in seen.items():
+        pk, first = benchmarks[name].pk, min(row.created for row in ones)
+        known = kept.get((pk, version))
+        one = known or BenchmarkVersion(benchmark_id=pk, version=version, since=first)
+        earlier = first < one.since
+        if earlier:
+            one.since = first
+        if _tell_ceiling(one, ones) or earlier or known is None:
+            changed.append(one)
+            kept[pk, version] = one
+    BenchmarkVersion.objects.bulk_create(
+        changed,
+        update_conflicts=True,
+        unique_fields=["benchmark", "version"],
+        update_fields=["since", "synced", *_CEILING],
+    )
+    _choose_versions(benchmarks, seen, kept)
+
+
+def _existing_benchmarks(names: Collection[str]) -> dict[str, Benchmark]:
+    return {row.identifier: row for part in chunks(names) for row in Benchmark.objects.filter(identifier__in=part)}
+
+
+def _kept(benchmarks: Collection[int]) -> dict[tuple[int, str], BenchmarkVersion]:
+    return {
+        (row.benchmark_id, row.version): row
+        for part in chunks(benchmarks)
+        for row in BenchmarkVersion.objects.filter(benchmark__in=part)
+    }
+
+
+def _values(row: Row, means: Mapping[str, int]) -> dict[str, Any]:
+    place = placement(row.benchmark, means, parent=row.parent, control=row.control, version=row.version)
+    return {**place._asdict(), "bibtex": row.bibtex, "plugin": row.benchmark_plugin}
+
+
+def _tell_ceiling(version: BenchmarkVersion, rows: Iterable[Row]) -> bool:
+    """Whether the ceiling is another one now; one that somebody edited stays."""
+    newest = max((row for row in rows if row.ceiling is not None), key=lambda row: row.created, default=None)
+    if newest is None:
+        return False
+    moment, written = newest.created.isoformat(timespec="microseconds"), version.synced
+    edited = any(getattr(version, name) not in (written.get(name), None, "") for name in _CEILING)
+    if edited or moment <= written.get("created", ""):
+        return False
+    for name in _CEILING:
+        setattr(version, name, getattr(newest, name))
+    version.synced = {**{name: getattr(newest, name) for name in _CEILING}, "created": moment}
+    return True
+
+
+def _choose_versions(
+    benchmarks: Mapping[str, Benchmark],
+    seen: Mapping[tuple[str, str], Sequence[Row]],
+    kept: Mapping[tuple[int, str], BenchmarkVersion],
+) -> None:
+    of: dict[int, list[BenchmarkVersion]] = {}
+    for (pk, _), version in kept.items():
+        of.setdefault(pk, []).append(version)
+    for name in {name for name, _ in seen}:
+        benchmark = benchmarks[name]
+        newest = _newest(of[benchmark.pk]).version
+        if listed_benchmark(name) is not None or newest == benchmark.version:
+            continue
+        values = {"version": newest}
+        if (name, newest) in seen:
+            values = _values(max(seen[name, newest], key=lambda row: row.created), nodes().ids)
+        if changed := fill_in(benchmark, values):
+            Benchmark.objects.filter(pk=benchmark.pk).update(**{name: getattr(benchmark, name) for name in changed})
+
+
+def _newest(versions: Sequence[BenchmarkVersion]) -> BenchmarkVersion:
+    """By number where all are numbers, else the one that was seen first latest."""
+    if all(one.version.isascii() and one.version.isdigit() for one in versions):
+        return max(versions, key=lambda one: int(one.version))
+    return max(versions, key=lambda one: one.since)
+
+
+T = TypeVar("T")
+_AT_ONCE = 500  # of SQLite's parameters
+
+
+def chunks(items: Collection[T], size: int = _AT_ONCE) -> Iterator[Sequence[T]]:
+    """Parts of a collection: a query takes so many parameters."""
+    rest = list(items)
+    for start in range(0, len(rest), size):
+        yield rest[start : start + size]
+
+
+def model_ids(rows: Sequence[Row], *, owner: User | None, visibility: str) -> dict[str, int]:
+    """Primary keys of the models of some rows; those not known yet are made.
+
+    A model that is made private belongs to `owner`.
+    """
+    plugins = {row.model: row.model_plugin for row in rows}
+    found = _existing_models(plugins)
+    missing = [name for name in plugins if name not in found]
+    if missing:
+        made = []
+        for name in missing:
+            model = VisionModel(identifier=name, visibility=visibility)
+            model.owner = owner if visibility == Visibility.PRIVATE else None
+            fill_in(model, {"plugin": plugins[name]})
+            made.append(model)
+        VisionModel.objects.bulk_create(made, ignore_conflicts=True)
+        found |= _existing_models(missing)
+    return found
+
+
+def _existing_models(names: Collection[str]) -> dict[str, int]:
+    return {
+        identifier: pk
+        for part in chunks(names)
+        for identifier, pk in VisionModel.objects.filter(identifier__in=part).values_list("identifier", "pk")
+    }
 
 
 _NONE = CeilingEstimate(value=None)
@@ -165,3 +391,83 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     if wrong := too_large(row):
         raise ValueError(wrong)
     return row
+
+
+_AS_THEY_ARE = itemgetter(*(Row._fields.index(name) for name in COLUMNS[: COLUMNS.index("model")]))
+
+
+def known_receipts(ids: Collection[str]) -> set[str]:
+    """Those receipts that have been read before."""
+    scores = Score.objects.order_by()
+    return {
+        receipt for part in chunks(ids) for receipt in scores.filter(receipt__in=part).values_list("receipt", flat=True)
+    }
+
+
+class Writer:
+    """Writes rows in batches, each whole or not at all, and counts what came of them.
+
+    Parameters
+    ----------
+    by : User or None
+        Who ingests; owns models that are made private.
+    visibility : str
+        Of models that are made.
+    """
+
+    def __init__(self, by: User | None, visibility: str) -> None:
+        self._by = by
+        self._visibility = visibility
+        self.tally = Tally()
+
+    @contextmanager
+    def ingesting(self, source: str) -> Iterator[None]:
+        """Keep a record of the ingestion, whatever happens."""
+        started = timezone.now()
+        record = Ingestion.objects.create(source=text(source, 500), by=self._by, started=started)
+        try:
+            yield
+        finally:
+            report = self.tally.report()
+            record.added, record.known, record.finished = report.added, report.known, timezone.now()
+            record.problems = [
+                {"where": problem.path, "message": problem.message, "remedy": problem.remedy}
+                for problem in report.problems
+            ]
+            record.save(update_fields=["added", "known", "finished", "problems"])  # who asked may have left meanwhile
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write what is new of these rows."""
+        if not rows:
+            return
+        with writing_alone():
+            known = known_receipts([row.receipt for row in rows])
+            new = sorted({row.receipt: row for row in rows if row.receipt not in known}.values())
+            n_new = len(new)
+            benchmarks = benchmarks_of(new)
+            for row in [row for row in new if benchmarks[row.benchmark].is_mean]:
+                self.tally.wrong(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, no benchmark")
+            new = [row for row in new if not benchmarks[row.benchmark].is_mean]
+            models = model_ids(new, owner=self._by, visibility=self._visibility)
+            written = self._insert(new, models, benchmarks)
+            keep_versions(benchmarks, written)
+            if n_new:
+                revision.bump()  # with the batch: a process that is killed leaves nothing that others do not notice
+        self.tally.added += len(written)
+        self.tally.known += len(rows) - n_new
+
+    def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
+        """Insert scores; one that the database refuses is named, the others go in. Gives what went in."""
+        values = [
+            (*_AS_THEY_ARE(row), models[row.model], benchmarks[row.benchmark].pk, row.created, row.document)
+            for row in rows
+        ]
+        try:
+            with transaction.atomic():
+                insert_scores(values)
+        except (DataError, IntegrityError) as error:
+            if len(rows) == 1:
+                self.tally.wrong(rows[0].receipt, f"the database refuses it: {error}")
+                return []
+            return [row for row in rows if self._insert([row], models, benchmarks)]
+        return rows

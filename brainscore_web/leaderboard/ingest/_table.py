@@ -1,16 +1,27 @@
-"""A table that `brainscore results export` wrote."""
+"""Ingestion of tables of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard.ingest._report import IngestReport
-from brainscore_web.leaderboard.ingest._store import Progress
-from brainscore_web.leaderboard.ingest._table_columns import columns_of, rows_of
-from brainscore_web.leaderboard.ingest._writing import Writer
+from brainscore_core.scoring import EXPORT_COLUMNS, State
+from brainscore_web.leaderboard.clean import (
+    FUTURE,
+    LARGEST,
+    LONGEST_TEXT,
+    REPLACEMENT,
+    check_identifier,
+    check_receipt,
+)
+from brainscore_web.leaderboard.ingest._receipts import Progress
+from brainscore_web.leaderboard.ingest._rows import MEASURED, IngestReport, Row, Tally, Writer, limits, too_large
 from brainscore_web.leaderboard.models import Visibility
 
 if TYPE_CHECKING:
@@ -19,6 +30,206 @@ if TYPE_CHECKING:
     from brainscore_web.accounts.models import User
 
 __all__ = ["ingest_table"]
+
+_NEEDED = ("id", "created", "model", "benchmark", "version", "state", "score")
+_NAMED = ("receipt", "model", "benchmark", "version", "state")  # are not cut, but refused
+_COLUMN = {
+    "receipt": "id",
+    "value": "score",
+    "low": "ci_low",
+    "high": "ci_high",
+    "level": "ci_level",
+    "estimates": "ci_estimates",
+    "raw_low": "raw_ci_low",
+    "raw_high": "raw_ci_high",
+    "ceiling_low": "ceiling_ci_low",
+    "ceiling_high": "ceiling_ci_high",
+    "ceiling_level": "ceiling_ci_level",
+    "ceiling_estimates": "ceiling_ci_estimates",
+    "ceiling_reason": "ceiling_error_reason",
+    "lower_bound": "ceiling_lower_bound",
+    "seconds": "seconds_total",
+}
+"""Columns of the table by attribute of `Row`, where they are named otherwise."""
+_INSTEAD = {"error_reason": "ci_reason", "ceiling_error_reason": "ceiling_ci_reason"}
+"""What else says it where a column says nothing."""
+_TYPES = {column.name: column.type for column in EXPORT_COLUMNS}
+_STATES = frozenset(get_args(State))
+
+
+def columns_of(schema: Any, path: str) -> list[str]:
+    """Columns to read.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the file.
+    path : str
+        The file, to name it.
+
+    Raises
+    ------
+    UserError
+        If columns are missing, there twice or of another type.
+    """
+    remedy = "ingest what brainscore results export FILE.parquet wrote"
+    if missing := [name for name in _NEEDED if name not in schema.names]:
+        raise UserError(f"{path} has no column {', '.join(map(repr, missing))}", remedy=remedy)
+    of_rows = [_COLUMN.get(name, name) for name in Row._fields]
+    wanted = [name for name in _TYPES if name in {*of_rows, *_INSTEAD.values()} and name in schema.names]
+    for name in wanted:
+        if schema.names.count(name) > 1:
+            raise UserError(f"{path} has several columns {name!r}", remedy=remedy)
+        found = schema.field(name).type
+        if not _fits(_TYPES[name], found):
+            raise UserError(
+                f"the column {name!r} of {path} is of type {found}, which is no {_TYPES[name]}", remedy=remedy
+            )
+    return wanted
+
+
+def rows_of(batch: Any, before: int, tally: Tally) -> list[Row]:
+    """Rows of a batch; what is wrong with others is told.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        Of columns that `columns_of` gave.
+    before : int
+        How many rows of the table came before.
+    tally : Tally
+        Takes the problems.
+    """
+    names = [_COLUMN.get(name, name) for name in Row._fields]
+    lists = [_values(batch, attribute, name) for attribute, name in zip(Row._fields, names, strict=True)]
+    rows = []
+    check, far = _checker(), _far(batch)
+    for place, row in enumerate(map(Row._make, zip(*lists, strict=False)), start=before + 1):
+        if wrong := check(row) or (far and too_large(row, far)):
+            tally.wrong(f"row {place} ({row.receipt[:60]})", wrong)
+        else:
+            rows.append(row)
+    return rows
+
+
+def _far(batch: Any) -> list[str]:
+    """Attributes whose columns have a number that is too large, or infinite."""
+    compute, found = _compute(), []
+    for attribute in MEASURED:
+        name = _COLUMN.get(attribute, attribute)
+        if name in batch.schema.names:
+            most = compute.max(compute.abs(_cast(batch.column(name), "float64"))).as_py()
+            if most is not None and most > LARGEST:
+                found.append(attribute)
+    return found
+
+
+def _fits(kind: str, found: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(found):
+        found = found.value_type
+    if types.is_null(found):
+        return True
+    return {
+        "text": types.is_string(found) or types.is_large_string(found),
+        "number": types.is_floating(found) or types.is_integer(found),
+        "truth": types.is_boolean(found),
+        "time": types.is_timestamp(found),
+        "integer": types.is_integer(found),
+    }[kind]
+
+
+def _values(batch: Any, attribute: str, name: str) -> Any:
+    if name not in batch.schema.names:
+        return repeat(Row._field_defaults.get(attribute, {"parent": None, "control": False}.get(attribute)))
+    column = batch.column(name)
+    if name in _INSTEAD and _INSTEAD[name] in batch.schema.names:
+        column = _texts(column, None)
+        column = _compute().coalesce(column, _texts(batch.column(_INSTEAD[name]), None))
+    kind = _TYPES[name]
+    if kind == "number":
+        return _numbers(column)
+    if kind == "time":
+        return _moments(column)
+    if kind == "truth":
+        return _cast(column, "bool").fill_null(False).to_pylist()
+    if attribute == "parent":
+        return _texts(column, LONGEST_TEXT).to_pylist()
+    limit = None if attribute in _NAMED else limits().get(attribute) or LONGEST_TEXT
+    return _texts(column, limit).fill_null("").to_pylist()
+
+
+def _compute() -> Any:
+    import pyarrow.compute
+
+    return pyarrow.compute
+
+
+def _cast(column: Any, kind: str) -> Any:
+    return column.cast(kind, safe=False)
+
+
+def _numbers(column: Any) -> Any:
+    compute, column = _compute(), _cast(column, "float64")
+    return compute.if_else(compute.is_finite(column), column, None).to_pylist()
+
+
+def _texts(column: Any, limit: int | None) -> Any:
+    compute, column = _compute(), _cast(column, "string")
+    if limit is None:
+        return column
+    if compute.any(compute.match_substring(column, "\0")).as_py():
+        column = compute.replace_substring(column, "\0", REPLACEMENT)
+    if (compute.max(compute.utf8_length(column)).as_py() or 0) > limit:
+        short = compute.binary_join_element_wise(compute.utf8_slice_codeunits(column, 0, limit - 1), "…", "")
+        column = compute.if_else(compute.greater(compute.utf8_length(column), limit), short, column)
+    return column
+
+
+def _moments(column: Any) -> Any:
+    """UTC; None for what is before 1970 or has not come yet."""
+    import pyarrow
+
+    compute = _compute()
+    if pyarrow.types.is_null(column.type) or column.type.tz is None:
+        column = compute.assume_timezone(_cast(column, pyarrow.timestamp("us")), "UTC")
+    column = _cast(column, pyarrow.timestamp("us", tz="UTC"))
+    first, last = pyarrow.scalar(0, column.type), pyarrow.scalar(timezone.now() + FUTURE, column.type)
+    possible = compute.and_(compute.greater(column, first), compute.less(column, last))
+    return compute.if_else(possible, column, None).to_pylist()
+
+
+def _checker() -> Callable[[Row], str]:
+    """Say what is wrong with a row, if anything; names are checked once each."""
+
+    @lru_cache(maxsize=10_000)
+    def name(value: str, what: str, limit: int) -> None:
+        check_identifier(value, what, limit)
+
+    most = {what: limits()[what] or 0 for what in ("model", "benchmark", "version")}
+
+    def wrong(row: Row) -> str:
+        try:
+            check_receipt(row.receipt)
+            name(row.model, "the model", most["model"])
+            name(row.benchmark, "the benchmark", most["benchmark"])
+            if row.version:
+                name(row.version, "the version", most["version"])
+        except ValueError as error:
+            return str(error)
+        if row.created is None:
+            return "there is no time when it was made, or one that has not come yet"
+        if row.state not in _STATES:
+            return f"the state {row.state[:60]!r} is unknown"
+        if (row.state == "scored") != (row.value is not None):
+            return "it is scored without a score" if row.value is None else f"it is {row.state} with a score"
+        if min(row.error or 0, row.raw_error or 0, row.ceiling_error or 0) < 0:
+            return "a standard error is negative"
+        return ""
+
+    return wrong
+
 
 _BATCH = 10_000
 

@@ -18,8 +18,8 @@ from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
 from brainscore_web.leaderboard.nodes import nodes, placement
-from brainscore_web.leaderboard.synced import fill_in
-from brainscore_web.leaderboard.writing import writing_alone
+from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.synchronization import fill_in
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.names import clashes, holders

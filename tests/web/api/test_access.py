@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from brainscore_web.accounts.models import ApiToken
-from brainscore_web.api._rates import address_of
+from brainscore_web.api.authentication import address_of
 
 
 def test_who_a_token_is(get, token_of, scorer, owner):
@@ -99,7 +99,7 @@ def statuses(ask, times):
 
 def test_too_many_requests(few, client, get, token_of, board, owner, member, monkeypatch):
     now = 1_700_000_010.25
-    monkeypatch.setattr("brainscore_web.api._rates.time.time", lambda: now)
+    monkeypatch.setattr("brainscore_web.api.authentication.time.time", lambda: now)
 
     def ask():
         return client.get("/api/v1/benchmarks", REMOTE_ADDR="192.0.2.1")

@@ -48,7 +48,7 @@ def test_python_of_the_page(documented, board, tmp_path, capsys):
 
 
 def test_the_page_names_every_operation_and_method():
-    from brainscore.web import Client
+    from brainscore.client import Client
     from brainscore_web.api.urls import api
 
     text = PAGE.read_text()

@@ -86,15 +86,15 @@ def test_exported_leaderboard(get, board):
 
 
 def test_exported_scores(get, board, owner, token_of):
-    from brainscore_web.api import _score_tables
+    from brainscore_web.api import scores
 
     listed = get("scores?limit=1000").json()["items"]
-    rows, _score_tables._ROWS = _score_tables._ROWS, 7  # in several parts
+    rows, scores._ROWS = scores._ROWS, 7  # in several parts
     try:
         parquet = pd.read_parquet(io.BytesIO(get("exports/scores.parquet").getvalue()))
         table = pd.read_csv(io.BytesIO(get("exports/scores.csv").getvalue()), dtype={"version": str})
     finally:
-        _score_tables._ROWS = rows
+        scores._ROWS = rows
     for found in (parquet, table):
         assert found["receipt"].tolist() == [item["receipt"] for item in listed]
         expected = np.array([item["value"] for item in listed], dtype=float)

@@ -327,7 +327,7 @@ def test_queries_are_few_however_much_is_asked_for(get, board, django_assert_max
 def test_nan_is_null(get, db):
     model = VisionModel.objects.create(identifier="a")
     LayerProfile.objects.create(model=model, benchmark="b", region="IT", document={"scores": [1.5, None]})
-    from brainscore_web.api._answers import Renderer
+    from brainscore_web.api.responses import Renderer
 
     text = Renderer().render(None, {"scores": [float("nan"), 1.5, {"x": (float("inf"),)}]}, response_status=200)
     assert json.loads(text) == {"scores": [None, 1.5, {"x": [None]}]}

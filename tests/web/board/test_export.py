@@ -13,8 +13,8 @@ from pyarrow import parquet as reader
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import parse_bibtex
 from brainscore_web.leaderboard import export, revision
-from brainscore_web.leaderboard._citations import Cited, gathered
 from brainscore_web.leaderboard.board import STATES, board_of
+from brainscore_web.leaderboard.citations import Cited, gathered
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState

@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 
-from brainscore_web.leaderboard import _loading, revision
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard import snapshot as loading
 from brainscore_web.leaderboard import snapshot as snapshots
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES, forget, snapshot_for
@@ -189,7 +190,7 @@ def test_all_numbers_and_texts_arrive(site):
     )  # fmt: skip
     assert np.isnan([row.ceiling_error, row.ceiling_low, row.ceiling_high]).all()
     assert row.ceiling_meaning == "reliability"
-    for name in _loading.NUMBERS:
+    for name in loading.NUMBERS:
         assert getattr(snapshot, name).tolist() == [[getattr(made, name)]]
 
 
@@ -205,7 +206,7 @@ def test_what_can_be_no_number_is_none(site):
 
 def test_arrays_cannot_be_written_to(board):
     snapshot = snapshot_for(EVERYBODY)
-    for name in (*_loading.NUMBERS, "state", "score"):
+    for name in (*loading.NUMBERS, "state", "score"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(snapshot, name)[0, 0] = 1
 
@@ -374,7 +375,7 @@ class TestCache:
 
 
 def test_several_threads_make_one_value_and_a_failure_is_not_kept():
-    from brainscore_web.leaderboard._cache import Cache
+    from brainscore_web.leaderboard.cache import Cache
 
     cache, made, go = Cache(most=3), [], threading.Event()
 
@@ -406,7 +407,7 @@ def test_several_threads_make_one_value_and_a_failure_is_not_kept():
 
 
 def test_the_cache_is_bounded_and_forgets_what_was_not_used():
-    from brainscore_web.leaderboard._cache import Cache
+    from brainscore_web.leaderboard.cache import Cache
 
     cache = Cache(most=2)
     for key in ("a", "b", "a", "c"):
@@ -419,7 +420,7 @@ def test_the_cache_is_bounded_and_forgets_what_was_not_used():
 
 
 def test_what_is_heavy_displaces_more_and_what_is_too_heavy_nothing():
-    from brainscore_web.leaderboard._cache import Cache
+    from brainscore_web.leaderboard.cache import Cache
 
     cache = Cache(most=10, weigh=len)
     for text in ("aaaa", "bbbb", "c" * 11):
@@ -434,7 +435,7 @@ def test_what_is_heavy_displaces_more_and_what_is_too_heavy_nothing():
 
 class TestBrokenTrees:
     def test_what_is_below_a_cycle_stands_apart_and_is_told_once(self, site, client, caplog):
-        from brainscore_web.leaderboard._loading import _complain
+        from brainscore_web.leaderboard.snapshot import _complain
 
         _complain.cache_clear()
         model = site.model("m")
@@ -451,7 +452,7 @@ class TestBrokenTrees:
             ("A", False, ""),
         ]
         assert value(snapshot, "m", "A") == 0.5
-        (told,) = [record for record in caplog.records if record.name == _loading.__name__]
+        (told,) = [record for record in caplog.records if record.name == loading.__name__]
         assert told.levelname == "ERROR"
         assert "IT, other" in told.getMessage()
         for address in (
@@ -464,7 +465,7 @@ class TestBrokenTrees:
         assert {one["identifier"] for one in listed} == {"all", "V4", "IT", "other", "A", "B"}
 
     def test_below_a_benchmark_nothing_counts(self, site, caplog):
-        from brainscore_web.leaderboard._loading import _complain
+        from brainscore_web.leaderboard.snapshot import _complain
 
         _complain.cache_clear()
         model, above = site.model("m"), site.benchmark("A")

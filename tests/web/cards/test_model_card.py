@@ -7,8 +7,7 @@ import pytest
 
 from brainscore_web.leaderboard.board import BoardNode, board_for
 from brainscore_web.leaderboard.cards import _data, model_card
-from brainscore_web.leaderboard.cards._scores import default_open
-from brainscore_web.leaderboard.cards._standing import standings
+from brainscore_web.leaderboard.cards._scores import default_open, standings
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from scipy import stats
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_web.compare.found import found_for
+from brainscore_web.compare.forms import found_for
 from brainscore_web.compare.question import Question
 from brainscore_web.compare.tables import csv_of
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel

@@ -540,7 +540,7 @@ def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
 
 
 def len_levels():
-    from brainscore_web.leaderboard._heads import heads_of
+    from brainscore_web.leaderboard.page import heads_of
 
     nodes = shown().nodes
     return len(heads_of(shown(open=tuple(node.identifier for node in nodes)).nodes).levels)

@@ -5,9 +5,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard._heads import heads_of
 from brainscore_web.leaderboard.board import STATES, board_for
 from brainscore_web.leaderboard.models import Score, VisionModel
+from brainscore_web.leaderboard.page import heads_of
 from brainscore_web.leaderboard.payload import SCALE, board_data, column_data, columns_below, rounded
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState

@@ -10,7 +10,7 @@ from django.db import connection
 
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest import IngestReport, _receipts, _writing, ingest_receipts
+from brainscore_web.leaderboard.ingest import IngestReport, _receipts, _rows, ingest_receipts
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
 OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
@@ -87,7 +87,7 @@ def test_every_batch_is_noticed_at_once_also_of_one_that_is_killed_later(db, rec
 
 def test_a_batch_that_fails_is_not_noticed(db, receipt, monkeypatch):
     before = revision.current()
-    monkeypatch.setattr(_writing, "keep_versions", lambda *_: 1 / 0)
+    monkeypatch.setattr(_rows, "keep_versions", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         ingest(receipt())
     assert (revision.current(), Score.objects.count()) == (before, 0)
@@ -382,7 +382,7 @@ from django.db import connections
 from django.test import Client
 from brainscore_web.accounts.personal_data import PrivateModels, delete_account
 from brainscore_web.accounts.models import User
-from brainscore_web.leaderboard.ingest import _writing, ingest_receipts, sync_catalogue
+from brainscore_web.leaderboard.ingest import _rows as _writing, ingest_receipts, sync_catalogue
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 first, second, of_another_model = [json.load(open(file)) for file in sys.argv[1:]]

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_web.pages.documents import document, document_names, picture, rendered
-from brainscore_web.pages.texts import shipped
+from brainscore_web.pages.documents import document, document_names, picture, rendered, shipped
 
 DOCS = Path(__file__).parents[3] / "docs"
 

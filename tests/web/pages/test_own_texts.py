@@ -9,8 +9,8 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
+from brainscore_web.pages.documents import WITH_ADDRESS, shipped, shipped_names
 from brainscore_web.pages.models import News, Page
-from brainscore_web.pages.texts import WITH_ADDRESS, shipped, shipped_names
 
 HOSTILE = (
     "<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)>\n\n"

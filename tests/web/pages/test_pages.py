@@ -55,7 +55,7 @@ def test_what_is_not_there(client, db, address):
 
 
 def test_every_head_link_is_a_page(client, db):
-    from brainscore_web.pages.context import site
+    from brainscore_web.pages.context_processors import site
 
     request = client.get("/").wsgi_request
     for _, href, _ in site(request)["head_links"]:

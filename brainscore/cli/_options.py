@@ -1,0 +1,169 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore_core.scoring import Listing, Receipt, ResultsStore
+
+__all__ = ["Filters", "filter_options", "json_option", "listed", "parse_moment", "results_option", "site_option"]
+
+site_option = click.option(
+    "--site",
+    metavar="URL",
+    help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in, else this machine's.",
+)
+
+
+results_option = click.option(
+    "--results", metavar="FOLDER", help="Folder of receipts, or s3://bucket/prefix. Default: where scores are kept."
+)
+json_option = click.option("--json", "json_", is_flag=True, help="Print JSON.")
+
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|w)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Which receipts are meant; what is empty does not restrict."""
+
+    models: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    since: datetime | None = None
+    before: datetime | None = None
+    run: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    def __str__(self) -> str:
+        parts = {"model": self.models, "benchmark": self.benchmarks, "state": self.states}
+        texts = [f"{name} {' or '.join(values)}" for name, values in parts.items() if values]
+        texts += [f"since {self.since:%Y-%m-%d %H:%M}"] if self.since else []
+        texts += [f"before {self.before:%Y-%m-%d %H:%M}"] if self.before else []
+        texts += [f"run {self.run}"] if self.run else []
+        return ", ".join(texts)
+
+    def match(self, receipt: Receipt) -> bool:
+        """Whether a receipt is one of those that are meant."""
+        made = datetime.fromisoformat(receipt.created)
+        return (
+            _matches(receipt.model.identifier, self.models)
+            and _matches(receipt.benchmark.identifier, self.benchmarks)
+            and (not self.states or receipt.state in self.states)
+            and (self.since is None or made >= self.since)
+            and (self.before is None or made < self.before)
+            and (self.run is None or (receipt.run is not None and receipt.run.id.startswith(self.run)))
+        )
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--model``, ``--benchmark``, ``--state``, ``--since`` and ``--run``, handed on as `filters`."""
+
+    @click.option(
+        "--model", "models", multiple=True, help="Only this model, or a pattern such as 'resnet*'. Repeat it."
+    )
+    @click.option("--benchmark", "benchmarks", multiple=True, help="Only this benchmark, or a pattern. Repeat it.")
+    @click.option("--state", "states", multiple=True, type=_State(), help="Only this state. Repeat it.")
+    @click.option("--since", help="Only receipts made since a date (UTC) such as 2026-01-31, or of an age such as 7d.")
+    @click.option("--run", help="Only receipts of this run, named by its id or the beginning of it.")
+    @functools.wraps(command)
+    def with_filters(
+        models: tuple[str, ...],
+        benchmarks: tuple[str, ...],
+        states: tuple[str, ...],
+        since: str | None,
+        run: str | None,
+        **others: Any,
+    ) -> Any:
+        moment = parse_moment(since) if since else None
+        filters = Filters(models=models, benchmarks=benchmarks, states=states, since=moment, run=run)
+        return command(filters=filters, **others)
+
+    return with_filters
+
+
+def listed(store: ResultsStore, filters: Filters) -> Listing:
+    """Read the receipts that are meant, oldest first; those that cannot be read are named on standard error."""
+    from dataclasses import replace
+
+    listing = store.listing(model=_only(filters.models), benchmark=_only(filters.benchmarks))
+    for problem in listing.problems:
+        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+    return replace(listing, receipts=tuple(receipt for receipt in listing.receipts if filters.match(receipt)))
+
+
+def parse_moment(text: str, *, now: datetime | None = None) -> datetime:
+    """Read a date, a time, or an age before now.
+
+    Parameters
+    ----------
+    text : str
+        ``2026-01-31``, ``2026-01-31T12:00`` (UTC unless it says otherwise), or ``30min``, ``12h``, ``7d``, ``2w``.
+    now : datetime, optional
+        From when ages count.
+
+    Raises
+    ------
+    UserError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> parse_moment("12h", now=datetime(2026, 1, 31, 18, tzinfo=UTC)).isoformat()
+    '2026-01-31T06:00:00+00:00'
+    """
+    if age := _AGE.fullmatch(text.strip()):
+        try:
+            return (now or datetime.now(UTC)) - timedelta(seconds=float(age[1]) * _SECONDS[age[2]])
+        except OverflowError as error:
+            raise UserError(f"{text!r} is too long ago", remedy="give a date such as 2026-01-31") from error
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise UserError(
+            f"{text!r} is no time", remedy="write a date such as 2026-01-31, or an age such as 30min, 12h, 7d or 2w"
+        ) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class _State(click.ParamType):
+    """A state of a receipt; the list of them is read late."""
+
+    name = "state"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from brainscore_core.scoring import State
+
+        states = get_args(State)
+        if value not in states:
+            self.fail(f"{value!r} is no state. There are: {', '.join(states)}.", param, ctx)
+        return str(value)
+
+
+def _is_pattern(text: str) -> bool:
+    return "*" in text or "?" in text
+
+
+def _only(names: tuple[str, ...]) -> str | None:
+    """The name, where there is one alone and it is no pattern: then no other folder needs to be read."""
+    return names[0] if len(names) == 1 and not _is_pattern(names[0]) else None
+
+
+def _matches(identifier: str, names: tuple[str, ...]) -> bool:
+    if not names:
+        return True
+    return any(fnmatch.fnmatchcase(identifier, n) if _is_pattern(n) else identifier == n for n in names)

@@ -1,0 +1,417 @@
+"""What ``brainscore run`` prints: the plan, the progress and the summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore_core.memory import format_size
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from brainscore_core.runner import Event, PairFinished, PairSkipped
+    from brainscore_core.runner.plan import Cost, Pair, Pending, Plan, Prediction
+    from brainscore_core.scoring import ResultsStore
+
+__all__ = ["Progress", "echo_plan", "echo_summary", "plan_as_dict", "readable_seconds", "summary_as_dict"]
+
+
+class Progress:
+    """Told of what happens in a run: shows it, and keeps what came out.
+
+    In a terminal there is a bar over all pairs, with the time that is left, and a line for each pair that is being
+    scored; failures stay on the screen. Elsewhere it is a line a pair.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is to be done.
+    workers : int
+        How many pairs are scored at the same time.
+    """
+
+    def __init__(self, plan: Plan, workers: int) -> None:
+        self.finished: list[PairFinished] = []
+        self.skipped: list[PairSkipped] = []
+        self._total = len(plan.pending)
+        self._left: dict[tuple[str, str], float | None] = {one.pair: _value(one.cost) for one in plan.pending}
+        self._expected_left = sum(value for value in self._left.values() if value is not None)
+        self._unknown_left = sum(value is None for value in self._left.values())
+        self._expected = self._taken = 0.0  # of finished pairs with a prediction
+        self._workers = workers
+        self._running: dict[tuple[str, str], float] = {}
+        self._start = time.monotonic()
+        self._live: Any = None
+        self._console: Console | None = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._start
+
+    def __enter__(self) -> Progress:
+        if self._console is not None:
+            from rich.live import Live
+
+            self._live = Live(get_renderable=self._render, console=self._console, transient=True, refresh_per_second=4)
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take notice of an event."""
+        from brainscore_core import runner
+
+        match event:
+            case runner.ClusterReady():
+                self._workers = max(event.workers, 1)
+            case runner.PairStarted():
+                self._running[event.model, event.benchmark] = time.monotonic()
+            case runner.PairFinished():
+                self.finished.append(event)
+                self._end(event)
+                self._say(event.model, event.benchmark, _outcome(event), bad=event.state == "failed")
+            case runner.PairSkipped():
+                self.skipped.append(event)
+                self._end(event)
+                self._say(event.model, event.benchmark, f"left out: {event.reason}", bad=False)
+            case runner.PairRetried():
+                self._running.pop((event.model, event.benchmark), None)
+                self._echo(f"again: {event.model} on {event.benchmark}: {event.reason}")
+            case runner.WorkerLost():
+                for pair in event.pairs:
+                    self._running.pop(pair, None)
+                self._echo(f"a worker is gone: {event.worker}")
+
+    def seconds_left(self) -> float | None:
+        """How long the rest will take; None where nothing is known.
+
+        What was predicted is scaled by how long the finished pairs took beside their prediction; pairs without one
+        count as the mean of the finished ones.
+        """
+        mean = sum(event.seconds for event in self.finished) / len(self.finished) if self.finished else None
+        if self._unknown_left and mean is None:
+            return None
+        # as if one minute had gone as predicted, so that the first short pair does not decide
+        factor = (self._taken + 60) / (self._expected + 60)
+        left = self._expected_left * factor + self._unknown_left * (mean or 0.0)
+        now = time.monotonic()
+        for pair, began in list(self._running.items()):  # another thread draws
+            value = self._left.get(pair)
+            whole = value * factor if value is not None else mean or 0.0
+            left -= min(now - began, whole)
+        return max(left, 0.0) / max(min(self._workers, len(self._left)), 1)
+
+    def _end(self, event: PairFinished | PairSkipped) -> None:
+        pair = (event.model, event.benchmark)
+        self._running.pop(pair, None)
+        if pair not in self._left:
+            return
+        value = self._left.pop(pair)
+        if value is None:
+            self._unknown_left -= 1
+            return
+        self._expected_left -= value
+        if hasattr(event, "seconds"):
+            self._expected += value
+            self._taken += event.seconds
+
+    def _say(self, model: str, benchmark: str, outcome: str, *, bad: bool) -> None:
+        if self._console is None:
+            number = len(self.finished) + len(self.skipped)
+            self._echo(f"{number:{len(str(self._total))}}/{self._total}  {model}  {benchmark}  {outcome}")
+        elif bad:
+            self._console.print(f"{model} on {benchmark}: {outcome}", style="red", markup=False)
+
+    def _echo(self, line: str) -> None:
+        if self._console is not None:
+            self._console.print(line, markup=False)
+        else:
+            click.echo(line, err=True)
+            sys.stderr.flush()
+
+    def _render(self) -> RenderableType:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        number = len(self.finished) + len(self.skipped)
+        failed = sum(1 for event in self.finished if event.state == "failed")
+        left = self.seconds_left()
+        words = f"{number} of {self._total}"
+        words += f", {failed} failed" if failed else ""
+        words += f", {readable_seconds(self.seconds)}"
+        words += f", {readable_seconds(left)} left" if left is not None and number < self._total else ""
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(ProgressBar(total=max(self._total, 1), completed=number, width=40), Text(words))
+        now = time.monotonic()
+        running = [
+            Text(f"  {model}  {benchmark}  {readable_seconds(now - began)}", style="dim", no_wrap=True)
+            for (model, benchmark), began in list(self._running.items())
+        ]
+        return Group(bar, *running)
+
+
+def _value(cost: Cost) -> float | None:
+    return cost.seconds.value if cost.seconds is not None else None
+
+
+def _outcome(event: PairFinished) -> str:
+    took = f"({readable_seconds(event.seconds)})"
+    if event.score is not None:
+        return f"{event.score:.4f} {took}"
+    return f"{event.state}: {event.reason} {took}" if event.reason else f"{event.state} {took}"
+
+
+STATES = ("scored", "not applicable", "undefined", "failed")
+_SHOWN = 5  # pairs of one reason
+_NO_REASON = "no reason is known"
+_SOURCES = {
+    "measured": "the same pair's receipts",
+    "fitted": "receipts of the model and of the benchmark",
+    "table": "another machine",
+}
+
+
+def readable_seconds(seconds: float) -> str:
+    """Write a duration for people.
+
+    Examples
+    --------
+    >>> readable_seconds(0.4), readable_seconds(75), readable_seconds(8000), readable_seconds(400_000)
+    ('0.4 s', '1.2 min', '2.2 h', '4.6 days')
+    """
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 0.995 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 9.95 else f"{seconds:.1f} s"
+
+
+def echo_plan(plan: Plan, workers: int) -> None:
+    """Print a plan: a line a model, what it takes, and why."""
+    rows = [("model", "to score", "done", "seconds", "memory", "why")]
+    for model, (pending, done) in _by_model(plan).items():
+        rows.append(
+            (
+                model,
+                str(len(pending)),
+                str(done),
+                _sum_of([one.cost.seconds for one in pending]),
+                _largest_of([one.cost.memory for one in pending]),
+                _reasons(pending),
+            )
+        )
+    _echo_columns(rows)
+    click.echo()
+    click.echo(f"{_count(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
+    if plan.skipped:
+        click.echo(f"Not again, as asked for: {_reasons(plan.skipped)}.")
+    if plan.pending:
+        click.echo(_expectation(plan, workers))
+    for problem in plan.problems:
+        click.echo(f"Warning: a receipt cannot be read, and does not count: {problem}", err=True)
+
+
+def plan_as_dict(plan: Plan, workers: int) -> dict[str, Any]:
+    """Write a plan in plain types."""
+    value, low, high = plan.seconds
+    return {
+        "pending": [
+            {
+                **one.pair._asdict(),
+                "why": one.why,
+                "detail": one.detail or None,
+                "seconds": _as_dict(one.cost.seconds),
+                "memory": _as_dict(one.cost.memory),
+            }
+            for one in plan.pending
+        ],
+        "done": [pair._asdict() for pair in plan.done],
+        "skipped": [{**one.pair._asdict(), "why": one.why, "detail": one.detail or None} for one in plan.skipped],
+        "tasks": [
+            {"model": task.model, "benchmarks": task.benchmarks, "seconds": task.seconds, "memory": task.memory}
+            for task in plan.tasks
+        ],
+        "workers": workers,
+        "seconds": {"one_worker": value, "low": low, "high": high, "wall": plan.wall_seconds(workers)},
+        "pairs_of_unknown_time": plan.unknown,
+        "unreadable": [str(problem) for problem in plan.problems],
+    }
+
+
+def echo_summary(
+    finished: Sequence[PairFinished], skipped: Sequence[PairSkipped], done: int, store: ResultsStore, seconds: float
+) -> None:
+    """Print what became of a run."""
+    rows: list[tuple[str, ...]] = [("model", *STATES)]
+    by_model: dict[str, Counter[str]] = {}
+    for event in finished:
+        by_model.setdefault(event.model, Counter())[event.state] += 1
+    rows += [(model, *(str(counts[state] or "–") for state in STATES)) for model, counts in by_model.items()]
+    if len(rows) > 1:
+        _echo_columns(rows)
+        click.echo()
+    for state in ("not applicable", "undefined"):
+        for reason, pairs in _by_reason(event for event in finished if event.state == state).items():
+            click.echo(f"{state}: {reason}")
+            _echo_pairs(pairs)
+    by_reason: dict[str, list[PairFinished]] = {}
+    for event in finished:
+        if event.state == "failed":
+            by_reason.setdefault(event.reason or _NO_REASON, []).append(event)
+    for reason, failed in by_reason.items():
+        click.echo(f"{click.style('failed', fg='red')}: {reason}")
+        for failure in failures(failed[:_SHOWN], store):
+            log = f", log {failure['log']}" if failure["log"] else ""
+            click.echo(f"  {failure['model']} on {failure['benchmark']}, receipt {failure['receipt']}{log}")
+        if len(failed) > _SHOWN:
+            click.echo(f"  and {len(failed) - _SHOWN} more")
+    for reason, pairs in _by_reason(skipped).items():
+        click.echo(f"left out: {reason}")
+        _echo_pairs(pairs)
+    counts = Counter(event.state for event in finished)
+    words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+    words += [f"{len(skipped)} left out"] if skipped else []
+    words += [f"{done} done before"] if done else []
+    click.echo(
+        f"{_count(len(finished) + len(skipped) + done, 'pair')}: {', '.join(words)}; {readable_seconds(seconds)}"
+    )
+
+
+def summary_as_dict(
+    finished: Sequence[PairFinished], skipped: Sequence[PairSkipped], done: Sequence[Pair], store: ResultsStore
+) -> dict[str, Any]:
+    """Write what became of a run in plain types."""
+    logs = {failure["receipt"]: failure["log"] for failure in failures(finished, store)}
+    return {
+        "finished": [
+            {
+                "model": event.model,
+                "benchmark": event.benchmark,
+                "receipt": event.receipt_id,
+                "state": event.state,
+                "score": event.score,
+                "reason": event.reason,
+                "seconds": event.seconds,
+                "log": logs.get(event.receipt_id),
+            }
+            for event in finished
+        ],
+        "skipped": [{"model": event.model, "benchmark": event.benchmark, "reason": event.reason} for event in skipped],
+        "done": [pair._asdict() for pair in done],
+        "results": store.address,
+    }
+
+
+def failures(finished: Iterable[PairFinished], store: ResultsStore) -> list[dict[str, str | None]]:
+    """Pairs that failed, why, and where what they printed is kept."""
+    return [
+        {
+            "model": event.model,
+            "benchmark": event.benchmark,
+            "receipt": event.receipt_id,
+            "reason": event.reason or _NO_REASON,
+            "log": _log_of(event, store),
+        }
+        for event in finished
+        if event.state == "failed"
+    ]
+
+
+def _log_of(event: PairFinished, store: ResultsStore) -> str | None:
+    receipt = store.latest(event.model, event.benchmark)
+    if receipt is None or receipt.id != event.receipt_id:
+        return None
+    names = [attachment.name for attachment in receipt.attachments if attachment.kind == "log"]
+    return f"{store.address_of(receipt).rpartition('/')[0]}/{names[0]}" if names else None
+
+
+def _by_model(plan: Plan) -> dict[str, tuple[list[Pending], int]]:
+    done = Counter(pair.model for pair in plan.done)
+    pending: dict[str, list[Pending]] = {}
+    for one in plan.pending:
+        pending.setdefault(one.pair.model, []).append(one)
+    models = dict.fromkeys([*pending, *done, *(one.pair.model for one in plan.skipped)])
+    return {model: (pending.get(model, []), done[model]) for model in models}
+
+
+def _sum_of(predictions: Sequence[Prediction | None]) -> str:
+    known = [one for one in predictions if one is not None]
+    if not known:
+        return "unknown" if predictions else "–"
+    low, high = (readable_seconds(sum(getattr(one, end) for one in known)) for end in ("low", "high"))
+    missing = len(predictions) - len(known)
+    return f"{readable_seconds(sum(one.value for one in known))} ({low} to {high})" + (
+        f" + {missing} unknown" if missing else ""
+    )
+
+
+def _largest_of(predictions: Sequence[Prediction | None]) -> str:
+    known = [one for one in predictions if one is not None]
+    if not known:
+        return "unknown" if predictions else "–"
+    largest = max(known, key=lambda one: one.value)
+    return f"{format_size(largest.value)} (to {format_size(largest.high)})"
+
+
+def _reasons(pending: Iterable[Pending]) -> str:
+    counts = Counter(f"code {one.detail} changed" if one.why == "code changed" else one.why for one in pending)
+    return ", ".join(f"{count} {why}" for why, count in counts.items())
+
+
+def _expectation(plan: Plan, workers: int) -> str:
+    known = len(plan.pending) - plan.unknown
+    if not known:
+        return "How long that takes is not known: no receipts tell."
+    value, low, high = plan.seconds
+    unknown = f", and {_count(plan.unknown, 'pair')} of which nothing is known" if plan.unknown else ""
+    sources = Counter(one.cost.seconds.source for one in plan.pending if one.cost.seconds is not None)
+    origin = "; ".join(f"{count} from {_SOURCES[source]}" for source, count in sources.items())
+    return (
+        f"About {readable_seconds(value)} of work ({readable_seconds(low)} to {readable_seconds(high)}){unknown}; "
+        f"about {readable_seconds(plan.wall_seconds(workers))} with {_count(workers, 'worker')}.\n"
+        f"Expected times: {origin}."
+    )
+
+
+def _as_dict(prediction: Prediction | None) -> dict[str, Any] | None:
+    return None if prediction is None else prediction._asdict()
+
+
+def _by_reason(events: Iterable[PairFinished | PairSkipped]) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for event in events:
+        found.setdefault(event.reason or _NO_REASON, []).append((event.model, event.benchmark))
+    return found
+
+
+def _echo_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    for model, benchmark in pairs[:_SHOWN]:
+        click.echo(f"  {model} on {benchmark}")
+    if len(pairs) > _SHOWN:
+        click.echo(f"  and {len(pairs) - _SHOWN} more")
+
+
+def _echo_columns(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        click.echo(click.style(line, bold=True) if number == 0 else line)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

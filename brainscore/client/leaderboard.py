@@ -1,0 +1,373 @@
+"""The leaderboard and comparisons of a site."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore.client.records import read
+from brainscore_core.errors import UnknownIdentifier, UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from brainscore.client.client import Client
+    from brainscore.client.connection import Connection
+
+__all__ = ["Compared", "Leaderboard", "Node", "RankedModel", "from_board", "from_page", "joined"]
+
+_PAGE = "/vision/compare/compare.csv"
+_COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # the site writes an apostrophe before what begins so
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Two models on one benchmark, or their means.
+
+    Attributes
+    ----------
+    benchmark, version, group : str
+        `group` is the region, else the mean that the benchmark stands under; ``'mean'`` for means, which have no
+        version.
+    first_model, second_model : str
+        Identifiers.
+    first, second, first_error, second_error : float or None
+        The two scores relative to the ceiling, and their standard errors.
+    difference, error, low, high : float or None
+        First less second, its standard error and 95 % interval, the two models' errors taken as independent.
+    outcome : str
+        Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (no standard error); else why there is no
+        difference.
+    """
+
+    benchmark: str
+    version: str
+    group: str
+    first_model: str
+    second_model: str
+    first: float | None
+    first_error: float | None
+    second: float | None
+    second_error: float | None
+    difference: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+    outcome: str
+
+
+def from_page(connection: Connection, first: str, second: str) -> list[Compared]:
+    """Read what the page shows to who is not logged in.
+
+    Raises
+    ------
+    UnknownIdentifier
+        If there is no such public model.
+    UserError
+        If the file is not as expected.
+    """
+    (first, second), rows = _table(connection, first, second)
+    return [
+        Compared(
+            benchmark=_text(row[0]),
+            version=_text(row[1]),
+            group=_text(row[2]),
+            first_model=first,
+            second_model=second,
+            first=_number(row[3]),
+            first_error=_number(row[4]),
+            second=_number(row[5]),
+            second_error=_number(row[6]),
+            difference=_number(row[7]),
+            error=_number(row[8]),
+            low=_number(row[9]),
+            high=_number(row[10]),
+            outcome=_text(row[11]),
+        )
+        for row in rows
+    ]
+
+
+def from_board(client: Client, connection: Connection, first: str, second: str) -> list[Compared]:
+    """Compute the same from the leaderboard, which has what a token shows.
+
+    Raises
+    ------
+    UnknownIdentifier
+        If there is no such model.
+    """
+    names = [first, second]
+    board = client.leaderboard(q=" OR ".join(f'identifier:"{_searchable(name)}"' for name in dict.fromkeys(names)))
+    models = {model.identifier: place for place, model in enumerate(board.models)}
+    if not models.keys() >= set(names):
+        # the page finds public models by title and in any case, and tells the nearest names of others
+        names = [name if name in models else _table(connection, name, name)[0][0] for name in names]
+        if names == [first, second]:
+            raise UserError("the models changed while they were read", remedy="try again")
+        return from_board(client, connection, *names)
+    regions = {one.identifier: one.region for one in client.benchmarks(kind="benchmark")}
+    return _compared(board, models[first], models[second], regions)
+
+
+def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, str]) -> list[Compared]:
+    from brainscore_core.numerics.significance import paired_summary
+
+    difference = board.value[first] - board.value[second]
+    error = np.hypot(board.error[first], board.error[second])
+    found = paired_summary(difference, error)  # each interval and outcome follows from its own difference alone
+    means: list[Compared] = []
+    groups: dict[str, list[Compared]] = {}
+    absent: list[Compared] = []
+    for place, node in enumerate(board.nodes):
+        is_mean = node.kind == "mean"
+        if node.depth > 1 if is_mean else node.parent is None and node.depth > 0:
+            continue  # deeper means, and what counts in no mean: the page leaves them out too
+        group = "mean" if is_mean else regions.get(node.identifier) or _above(board, place)
+        outcome = found.outcomes[place]
+        one = Compared(
+            benchmark=node.identifier,
+            version=node.version or "",
+            group=group,
+            first_model=board.models[first].identifier,
+            second_model=board.models[second].identifier,
+            first=_finite(board.value[first, place]),
+            first_error=_finite(board.error[first, place]) if outcome else None,
+            second=_finite(board.value[second, place]),
+            second_error=_finite(board.error[second, place]) if outcome else None,
+            difference=_finite(difference[place]),
+            error=_finite(error[place]) if outcome else None,
+            low=_finite(found.limits[place, 0]),
+            high=_finite(found.limits[place, 1]),
+            outcome=outcome or f"first {board.state[first, place]}, second {board.state[second, place]}",
+        )
+        if outcome is None:
+            absent += [] if is_mean else [one]
+        elif is_mean:
+            means.append(one)
+        else:
+            groups.setdefault(group, []).append(one)
+    ordered = [sorted(some, key=lambda one: -(one.difference or 0)) for some in groups.values()]
+    return means + [one for some in ordered for one in some] + absent
+
+
+def _above(board: Leaderboard, place: int) -> str:
+    """Title of the mean one step below the root, else of the root."""
+    places = {node.identifier: place for place, node in enumerate(board.nodes)}
+    titles: list[str] = []
+    node = board.nodes[place]
+    while node.parent is not None:
+        node = board.nodes[places[node.parent]]
+        titles.append(node.title)
+    return titles[-2] if len(titles) > 1 else titles[0] if titles else node.title
+
+
+def _table(connection: Connection, first: str, second: str) -> tuple[tuple[str, str], list[list[str]]]:
+    """Identifiers of the models that are meant, and the rows of the page's file."""
+    text = connection.table(_PAGE, [("mode", "models"), ("first", first), ("second", second)])
+    head, *rows = csv.reader(io.StringIO(text, newline=""))
+    if [*head[:3], *head[7:]] != _COLUMNS or any(len(row) != len(head) for row in rows):
+        raise UserError(
+            "the site's table has other columns", remedy="the site and this package differ: update the older one"
+        )
+    return (_text(head[3]), _text(head[5])), rows
+
+
+def _searchable(name: str) -> str:
+    """A part of a name to search for as a phrase: those hold no quotation marks, and searches are limited."""
+    return max(name.split('"'), key=len)[:200]
+
+
+def _text(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+_MATRICES = ("value", "error", "low", "high")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedModel:
+    """A model on the leaderboard.
+
+    Attributes
+    ----------
+    identifier, title, architecture, family, training_data : str
+        Empty where not known.
+    private : bool
+        Whether others do not see it.
+    parameters : int or None
+        How many.
+    size_mb : float or None
+        Of the weights.
+    runnable : bool
+        Whether it can be loaded with what is published.
+    rank, best, worst : int or None
+        By the first node, and the limits of the rank's interval; None where there is no score.
+    groups : str
+        Models that share a letter are not told apart.
+    """
+
+    identifier: str
+    title: str
+    private: bool
+    architecture: str
+    family: str
+    parameters: int | None
+    training_data: str
+    runnable: bool
+    size_mb: float | None
+    rank: int | None
+    best: int | None
+    worst: int | None
+    groups: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A column: a mean or a benchmark.
+
+    Attributes
+    ----------
+    identifier, title, kind : str
+        `kind` is ``'mean'`` or ``'benchmark'``.
+    parent : str or None
+        Identifier of the mean above.
+    depth : int
+        Steps to the root.
+    n_benchmarks : int
+        Here and below, after filters.
+    version : str or None
+        Of a benchmark.
+    shown : bool
+        Whether the page shows it.
+    best, median, ceiling : float or None
+        Over the models that pass the filters; the ceiling is on the scale of raw scores.
+    """
+
+    identifier: str
+    title: str
+    parent: str | None
+    depth: int
+    kind: str
+    n_benchmarks: int
+    version: str | None
+    shown: bool
+    best: float | None
+    median: float | None
+    ceiling: float | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Leaderboard:
+    """Models × nodes.
+
+    Attributes
+    ----------
+    models : tuple of RankedModel
+        In the order asked for.
+    nodes : tuple of Node
+        Depth first; what counts in no mean last.
+    value, error, low, high : array (models, nodes)
+        Scores and means of scores, standard errors, limits of intervals; NaN where there is none.
+    state : array (models, nodes) of str
+        ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'``, ``'outdated'`` or ``'missing'``.
+    n_scored : array (models, nodes) of int
+        How many benchmarks here and below have a score.
+    query : str
+        What was asked for; the query of the page's address for the same.
+    notes : tuple of str
+        What is shown, and what it rests on.
+    """
+
+    models: tuple[RankedModel, ...]
+    nodes: tuple[Node, ...]
+    value: NDArray[np.float64]
+    error: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    state: NDArray[np.str_]
+    n_scored: NDArray[np.int64]
+    query: str
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Leaderboard: {len(self.models)} models × {len(self.nodes)} nodes{self.query and f' ({self.query})'}>"
+
+    def column(self, node: str) -> int:
+        """Place of a node.
+
+        Raises
+        ------
+        UnknownIdentifier
+            If it is not here.
+        """
+        for place, one in enumerate(self.nodes):
+            if one.identifier == node:
+                return place
+        raise UnknownIdentifier(f"{node!r} is not on this leaderboard", remedy="see .nodes")
+
+    def to_pandas(self, *, long: bool = False) -> pd.DataFrame:
+        """Make a table.
+
+        Parameters
+        ----------
+        long : bool
+            A row a model and node, with ``value``, ``error``, ``low``, ``high``, ``state``; else a row a model, a
+            column a node, with values.
+        """
+        import pandas as pd
+
+        models = pd.Index([model.identifier for model in self.models], name="model")
+        nodes = pd.Index([node.identifier for node in self.nodes], name="node")
+        if not long:
+            return pd.DataFrame(self.value, index=models, columns=nodes)
+        columns: dict[str, Any] = {
+            "model": np.repeat(models.to_numpy(dtype=object), len(nodes)),
+            "node": np.tile(nodes.to_numpy(dtype=object), len(models)),
+        }
+        columns |= {name: getattr(self, name).ravel() for name in (*_MATRICES, "n_scored")}
+        return pd.DataFrame(columns | {"state": self.state.ravel().astype(object)})
+
+
+def joined(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
+    """Put the site's answers together, each with the next models.
+
+    Raises
+    ------
+    UserError
+        If they differ in their nodes: something changed meanwhile.
+    """
+    first = answers[0]
+    if any(answer["nodes"] != first["nodes"] or answer["total"] != first["total"] for answer in answers):
+        raise UserError("the leaderboard changed while it was read", remedy="read it again")
+    shape = -1, len(first["nodes"])
+
+    def whole(name: str, kind: Any) -> Any:
+        rows = [row for answer in answers for row in answer[name]]
+        return np.array(rows, dtype=kind).reshape(shape if shape[1] else (len(rows), 0))
+
+    names = np.array(first["state_names"], dtype=np.str_)
+    return Leaderboard(
+        models=tuple(read(RankedModel, one) for answer in answers for one in answer["models"]),
+        nodes=tuple(read(Node, one) for one in first["nodes"]),
+        **{name: whole(name, np.float64) for name in _MATRICES},
+        state=names[whole("state", np.intp)],
+        n_scored=whole("n_scored", np.int64),
+        query=first["query"],
+        notes=tuple(first["notes"]),
+    )

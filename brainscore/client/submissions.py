@@ -1,0 +1,242 @@
+"""Submissions to a site."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainscore.client.connection import Connection
+from brainscore.client.records import read
+from brainscore_core.errors import UserError
+
+if TYPE_CHECKING:
+    from brainscore.client.connection import Connection
+
+__all__ = [
+    "Pairs",
+    "Posted",
+    "Refused",
+    "Submission",
+    "SubmissionCard",
+    "SubmissionFinding",
+    "SubmissionRevision",
+    "SubmissionStep",
+    "post",
+    "submit",
+]
+
+_BYTES = 1_000_000
+_COUNT = 250
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A receipt that was not taken: which, why, and what to do about it."""
+
+    receipt: str
+    message: str
+    remedy: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posted:
+    """How many receipts are new to the site, how many it had, and which it did not take."""
+
+    added: int
+    known: int
+    problems: tuple[Refused, ...]
+
+
+def post(
+    connection: Connection,
+    receipts: Any,
+    *,
+    visibility: str,
+    progress: Callable[[int, int], None] | None,
+) -> Posted:
+    """Send receipts: see `Client.post_receipts`."""
+    waiting, problems = _gathered(receipts)
+    added = known = done = 0
+    for batch in _batches(waiting):
+        body = b"[" + b",".join(text for _, text in batch) + b"]"
+        answer = connection.post("receipts", body, [("visibility", visibility)])
+        added, known, done = added + answer["added"], known + answer["known"], done + len(batch)
+        problems += [Refused(**{name: one[name] for name in ("receipt", "message", "remedy")})
+                     for one in answer["problems"]]  # fmt: skip
+        if progress is not None:
+            progress(done, len(waiting))
+    return Posted(added=added, known=known, problems=tuple(problems))
+
+
+def _gathered(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]:
+    """Names and contents of all receipts, and what cannot be read."""
+    from brainscore_core.scoring import Receipt, ResultsStore
+
+    if isinstance(receipts, str | os.PathLike):
+        if "://" not in os.fspath(receipts) and not Path(receipts).expanduser().is_dir():
+            raise UserError(f"there is no folder {os.fspath(receipts)!r}", remedy="name a folder of receipts")
+        receipts = ResultsStore(receipts)
+    if isinstance(receipts, Receipt | Mapping):
+        receipts = [receipts]
+    problems = []
+    if isinstance(receipts, ResultsStore):
+        listing = receipts.listing()
+        problems = [Refused(receipt=one.path, message=one.message, remedy=one.remedy) for one in listing.problems]
+        receipts = listing.receipts
+    return [(getattr(one, "id", "") or str(place), one) for place, one in enumerate(receipts, 1)], problems
+
+
+def _batches(waiting: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, bytes]]]:
+    """So many at a time that the site takes them."""
+    batch: list[tuple[str, bytes]] = []
+    size = 0
+    for name, one in waiting:
+        content = one if isinstance(one, Mapping) else one.to_dict()
+        try:
+            text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError) as error:
+            raise UserError(
+                f"receipt {name} cannot be sent: {error}", remedy="send what Receipt.to_dict gives"
+            ) from error
+        if batch and (size + len(text) > _BYTES or len(batch) == _COUNT):
+            yield batch
+            batch, size = [], 0
+        batch.append((name, text))
+        size += len(text)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """A submission.
+
+    Attributes
+    ----------
+    id, title, url : str
+        The title names its plugins; `url` is its page.
+    visibility : str
+        Of its models: ``'public'`` or ``'private'``.
+    state, words, next : str
+        How it stands, in a word and in words; what to do now.
+    open : bool
+        Whether it may still change.
+    created, changed : datetime
+        When it came, and when its state last changed.
+    revision : int
+        Number of the newest.
+    """
+
+    id: str
+    title: str
+    visibility: str
+    state: str
+    words: str
+    next: str
+    open: bool
+    created: datetime
+    changed: datetime
+    url: str
+    revision: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionFinding:
+    """Something about a revision: ``'error'``, ``'warning'`` or ``'note'``, where it is, and what to do."""
+
+    severity: str
+    check: str
+    file: str
+    line: int | None
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionStep:
+    """One step of a revision's way; `reason` says why it failed or was left out."""
+
+    kind: str
+    name: str
+    state: str
+    attempts: int
+    started: datetime | None
+    ended: datetime | None
+    reason: str
+    log: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionRevision:
+    """One state of a submission's files; `plugins` are dictionaries with kind, name and registrations."""
+
+    number: int
+    created: datetime
+    origin: str
+    address: str
+    commit: str
+    note: str
+    digest: str
+    size: int
+    plugins: list[Mapping[str, Any]]
+    findings: tuple[SubmissionFinding, ...]
+    steps: tuple[SubmissionStep, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """How many pairs of a model and a benchmark are in which state."""
+
+    total: int
+    waiting: int
+    running: int
+    scored: int
+    not_applicable: int
+    undefined: int
+    failed: int
+    cancelled: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionCard(Submission):
+    """A submission, its revisions, the first one first, and how far scoring is (None: not begun)."""
+
+    revisions: tuple[SubmissionRevision, ...]
+    pairs: Pairs | None
+
+    @property
+    def latest(self) -> SubmissionRevision:
+        """The revision that counts."""
+        return self.revisions[-1]
+
+
+def submit(
+    connection: Connection,
+    *,
+    archive: bytes | None,
+    name: str,
+    url: str | None,
+    commit: str,
+    note: str,
+    visibility: str | None,
+    submission: str | None,
+) -> SubmissionCard:
+    """Send a submission, or a revision of one: see `Client.submit`."""
+    if (archive is None) == (url is None):
+        raise UserError("neither an archive nor an address is given, or both", remedy="pass one of them")
+    fields: dict[str, Any] = {"note": note} if note else {}
+    if visibility is not None and submission is None:
+        fields["visibility"] = visibility
+    if archive is not None:
+        fields["archive"] = (name, archive, "application/zip")
+    else:
+        fields["url"] = str(url)
+        if commit:
+            fields["commit"] = commit
+    path = "submissions" if submission is None else f"submissions/{submission}/revisions"
+    return read(SubmissionCard, connection.send(path, fields))

@@ -1,0 +1,342 @@
+"""The pages of the report, rendered from templates."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import zlib
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib import resources
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from brainscore.report._board import OVERS, Board, coverage_text
+from brainscore.report._cards import sources_of
+from brainscore.report._formatting import duration, number, size
+from brainscore.report._layers import layer_rows
+from brainscore.report._report import Report
+from brainscore.report._view import HEAT, LETTERS, STATES, cell_text, dark_text, heat_class, scale_of
+from brainscore_core.errors import UserError
+from brainscore_core.files import replacing
+from brainscore_core.scoring import Receipt, ResultsStore
+
+__all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
+
+_WIDEST = 3600  # pixels
+_STATES = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3}
+
+
+def heat_picture(board: Board) -> tuple[str, int, int]:
+    """Draw models × benchmarks as PNG.
+
+    Returns
+    -------
+    str
+        Address that holds the picture itself.
+    int, int
+        Width and height of a pair in pixels.
+    """
+    from PIL import Image
+
+    columns = board.benchmarks
+    wide = max(3, min(12, _WIDEST // max(len(columns), 1)))
+    high = max(3, min(8, _WIDEST // max(len(board.models), 1)))
+    classes = np.full((len(board.models), len(columns)), -1, dtype=np.int8)
+    for row, model in enumerate(board.models):
+        for column, place in enumerate(columns):
+            pair = (model, board.nodes[place].identifier)
+            state = board.states.get(pair)
+            receipt = board.receipts.get(pair)
+            if state == "scored" and receipt is not None and receipt.score is not None:
+                classes[row, column] = heat_class(receipt.score.value or 0.0)
+            elif state is not None:
+                classes[row, column] = -2 - _STATES.get(state, 0)
+    dark, white = len(HEAT), len(HEAT) + 1
+    tiles = np.full((len(HEAT) + 5, high, wide), white, dtype=np.uint8)
+    for shade in range(len(HEAT)):
+        tiles[shade] = shade
+    rows, cols = np.indices((high, wide))
+    patterns = [rows == high // 2, (rows == high // 2) & (cols == wide // 2), (rows + cols) % 3 == 0, cols == wide // 2]
+    for place, pattern in enumerate(patterns):
+        tiles[-2 - place][pattern] = dark
+    picture = tiles[classes].transpose(0, 2, 1, 3).reshape(len(board.models) * high, len(columns) * wide)
+    image = Image.fromarray(np.ascontiguousarray(picture), mode="P")
+    palette = [int(colour[start : start + 2], 16) for colour in (*HEAT, "#1c1e21", "#ffffff") for start in (1, 3, 5)]
+    image.putpalette(palette)
+    content = io.BytesIO()
+    image.save(content, format="PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", wide, high
+
+
+CODES = {"scored": "s", "undefined": "u", "not applicable": "n", "failed": "f", "outdated": "o", "missing": "m"}
+_MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
+
+
+def payload_of(report: Report) -> str:
+    """Write what the script needs; safe inside a script element."""
+    board = report.board
+    ceiled = {group.benchmark: group.ceiled for group in report.view.groups}
+    texts: dict[str, int] = {}
+    data: dict[str, Any] = {
+        "over": board.over,
+        "models": board.models,
+        "nodes": [
+            {
+                "id": node.identifier,
+                "title": node.title,
+                "parent": node.parent,
+                "kind": node.kind,
+                "root": node.root,
+                "all": node.n_all,
+                "shown": node.n_shown,
+                **({"ceiled": ceiled[node.identifier]} if node.kind == "benchmark" else {}),
+            }
+            for node in board.nodes
+        ],
+        "start": board.start,
+        "means": {over: _means(board, over) for over in OVERS},
+        "cover": _cover(board, texts),
+        "texts": list(texts),
+        "columns": [_column(board, place) for place in board.benchmarks],
+        "pair": widest_pair(report),
+    }
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # nothing in a name can end the element or open a comment; a lone surrogate cannot be written
+    return text.replace("<", "\\u003c").encode("utf-8", "replace").decode()
+
+
+def widest_pair(report: Report) -> tuple[int, int] | None:
+    """The two benchmarks to compare first, as places among the benchmarks; None if there are no two.
+
+    Those that most models are scored on; controls only where there is nothing else. Of equals ceiled ones, those of
+    different means, then the first.
+    """
+    board = report.board
+    places = board.benchmarks
+    scored = {
+        number: {
+            model for model in board.models if board.states.get((model, board.nodes[place].identifier)) == "scored"
+        }
+        for number, place in enumerate(places)
+    }
+    numbers = sorted(scored, key=lambda number: (-len(scored[number]), number))[:_MOST_COMPARED]
+    groups = {group.benchmark: group for group in report.view.groups}
+
+    def worth(pair: tuple[int, int]) -> tuple[int | bool, ...]:
+        one, other = (board.nodes[places[number]] for number in pair)
+        both = [groups[one.identifier], groups[other.identifier]]
+        controls, ceiled = sum(group.control for group in both), sum(group.ceiled for group in both)
+        models = len(scored[pair[0]] & scored[pair[1]])
+        return (models > 2, -controls, models, ceiled, one.parent != other.parent, -pair[0], -pair[1])
+
+    return max(combinations(sorted(numbers), 2), key=worth, default=None)
+
+
+def _means(board: Board, over: str) -> dict[str, dict[str, list[float | None]]]:
+    found = {}
+    for place, node in enumerate(board.nodes):
+        if node.kind == "mean":
+            its = [board.means[over][model][place] for model in board.models]  # type: ignore[index] # board is narrowed above
+            found[str(place)] = {"v": _rounded(mean.value for mean in its), "e": _rounded(mean.error for mean in its)}
+    return found
+
+
+def _cover(board: Board, texts: dict[str, int]) -> dict[str, list[int]]:
+    found = {}
+    for place, node in enumerate(board.nodes):
+        if node.kind == "mean":
+            its = (coverage_text(board.means["all"][model][place].coverage) for model in board.models)
+            found[str(place)] = [texts.setdefault(text, len(texts)) for text in its]
+    return found
+
+
+def _column(board: Board, place: int) -> dict[str, Any]:
+    name = board.nodes[place].identifier
+    codes, scores = [], []
+    for model in board.models:
+        state = board.states.get((model, name), "missing")
+        codes.append(CODES[state])
+        if state == "scored":
+            scores.append(board.receipts[model, name].score)
+    return {
+        "node": place,
+        "s": "".join(codes),
+        "v": _rounded(score.value for score in scores if score),
+        "e": _rounded(score.error for score in scores if score),
+        "l": _rounded(score.ci[0] if score.ci else None for score in scores if score),
+        "h": _rounded(score.ci[1] if score.ci else None for score in scores if score),
+    }
+
+
+def _rounded(values: Iterable[float | None]) -> list[float | None]:
+    return [None if value is None else float(f"{value:.5g}") for value in values]
+
+
+_MOST = 500
+_LENGTH = 3000  # characters of each
+
+
+def log_ends(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, str]:
+    """Read the last of the logs that failed pairs left; of the newest 500, so that a page stays a page.
+
+    Parameters
+    ----------
+    store : ResultsStore
+        Where the receipts are from.
+    receipts : iterable of Receipt
+        Any; those that did not fail and those without a log are passed over.
+
+    Returns
+    -------
+    dict
+        Receipt's id → text. Of a log that cannot be read, the reason.
+    """
+    failed = [
+        receipt
+        for receipt in receipts
+        if receipt.state == "failed" and any(item.kind == "log" for item in receipt.attachments)
+    ]
+    failed.sort(key=lambda receipt: receipt.id, reverse=True)
+    ends = {}
+    for receipt in failed[:_MOST]:
+        try:
+            text = store.read_log(receipt) or ""
+        except (OSError, UserError) as error:
+            ends[receipt.id] = f"(the log cannot be read: {getattr(error, 'message', error)})"
+        else:
+            ends[receipt.id] = text if len(text) <= _LENGTH else f"…{text[-_LENGTH:]}"
+    return ends
+
+
+_SCRIPTS = ("base.js", "board.js", "heat.js", "scatter.js", "main.js")
+_WRITTEN_OUT = 2000  # pairs up to which everything can be read without the script
+_MOST_CELLS = 3600  # of the heat map as a table
+_MOST_ROWS = 200  # of the leaderboard without the script
+_OPEN = 40  # pairs up to which the benchmarks' tables stand open
+_TRACEBACK = 3000  # characters; the end says what happened
+
+
+def write_report(report: Report, output: Path) -> None:
+    """Write the page.
+
+    Parameters
+    ----------
+    report : Report
+        From :func:`report_of`.
+    output : Path
+        The HTML file; missing folders are made. The same receipts give the same bytes.
+    """
+    content = render_report(report).encode("utf-8", "replace")
+    with replacing(output) as file:
+        file.write(content)
+
+
+def render_report(report: Report) -> str:
+    """Write a report as HTML."""
+    board = report.board
+    pairs = len(board.receipts)
+    environment = _environment()
+    packed = pairs > _WRITTEN_OUT
+    pack = _packed if packed else Markup
+    as_table = len(board.models) * len(board.benchmarks) <= _MOST_CELLS
+    style = _file("report.css") + _heat_colours()
+    script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "})();\n"
+    benchmark, card = environment.get_template("benchmark.html.j2"), environment.get_template("card.html.j2")
+    places = {board.nodes[place].identifier: place for place in board.benchmarks}
+    roots = {name: board.nodes[board.nodes[place].root].title for name, place in places.items()}
+    numbers = {model: place for place, model in enumerate(board.models)}
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        view=report.view,
+        board=board,
+        style=Markup(style),  # noqa: S704 (this package's own file)
+        script=Markup(script),  # noqa: S704 (this package's own files)
+        policy=f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        payload=Markup(payload_of(report)),  # noqa: S704 (escaped there)
+        packed=packed,
+        stand_open=pairs <= _OPEN,
+        most_rows=_MOST_ROWS,
+        as_table=as_table,
+        picture=None if as_table else heat_picture(board),
+        heat_colours=len(HEAT),
+        benchmark_body=lambda group: pack(
+            benchmark.render(
+                group=group,
+                scale=scale_of(group.rows),
+                sources=sources_of(group),
+                numbers=numbers,
+                ranking=report.rankings.get(group.benchmark),
+            )
+        ),
+        card_body=lambda card_: pack(
+            card.render(
+                card=card_,
+                scale=scale_of(card_.rows),
+                places=places,
+                roots=roots,
+                log_ends=report.log_ends,
+            )
+        ),
+        layer_rows=layer_rows,
+    )
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("brainscore.report", "page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"STATES": STATES, "LETTERS": LETTERS}
+    environment.filters |= {
+        "number": number,
+        "bytes": size,
+        "duration": duration,
+        "coverage": coverage_text,
+        "cell": cell_text,
+        "heat": heat_class,
+        "end": _end,
+    }
+    return environment
+
+
+def _packed(html: str) -> Markup:
+    """A section that the script unpacks when it is opened: a page of a thousand models stays a page."""
+    content = base64.b64encode(zlib.compress(html.encode("utf-8", "replace"), 6)).decode()
+    return Markup(  # noqa: S704 (base64)
+        '<p class="muted wait">This section is packed; opening it needs JavaScript.</p>'
+        f'<script type="text/plain">{content}</script>'
+    )
+
+
+def _heat_colours() -> str:
+    return "".join(
+        f".h{number}{{background:{colour};color:{'#000' if dark_text(colour) else '#fff'}}}\n"
+        for number, colour in enumerate(HEAT)
+    )
+
+
+def _file(name: str) -> str:
+    return resources.files("brainscore.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _end(text: str | None) -> str:
+    text = text or ""
+    return text if len(text) <= _TRACEBACK else f"…{text[-_TRACEBACK:]}"

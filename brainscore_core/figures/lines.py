@@ -1,0 +1,262 @@
+"""Series of values along numbers, dates or names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import nan
+
+from brainscore_core.figures.axes import (
+    KINDS,
+    TICK,
+    Frame,
+    Scale,
+    ShownTick,
+    Svg,
+    clipped,
+    date_ticks,
+    element,
+    figure,
+    finite,
+    horizontal_axis,
+    join,
+    legend,
+    line,
+    marker,
+    nice_range,
+    number,
+    shown,
+    text_width,
+    tooltip,
+    vertical_axis,
+)
+
+__all__ = ["Lines", "Series", "lines"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """A line.
+
+    Attributes
+    ----------
+    name : str
+        For the legend.
+    x : sequence of float, date or str
+        Places, all series of a chart of the same type; names are places along `Lines.categories`.
+    y : sequence of float
+        Values; where one is not finite the line is broken.
+    low, high : sequence of float, optional
+        Limits of intervals.
+    labels : sequence of str, optional
+        What the points say when pointed at.
+    hrefs : sequence of (str or None), optional
+        Where they lead.
+    """
+
+    name: str
+    x: Sequence[float] | Sequence[date] | Sequence[str]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    labels: Sequence[str] = ()
+    hrefs: Sequence[str | None] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    """What a line plot shows.
+
+    Attributes
+    ----------
+    series : sequence of Series
+        Each with marks and strokes of its own.
+    title, description : str
+        For those who do not see it; not drawn.
+    x_title, y_title : str
+        Of the axes.
+    categories : sequence of str
+        Names along the axis where x are names; else as they first occur.
+    highlight : (int, int), optional
+        Series and point that is ringed and named.
+    reference : (float, str), optional
+        A horizontal line and what it is, such as the ceiling.
+    y_range : (float, float), optional
+        Ends of the axis.
+    width, height : float
+        Units; type is 11–12 units high.
+    identifier : str
+        Of the element, where the same chart stands on a page twice.
+    """
+
+    series: Sequence[Series]
+    title: str
+    x_title: str
+    y_title: str
+    description: str = ""
+    categories: Sequence[str] = ()
+    highlight: tuple[int, int] | None = None
+    reference: tuple[float, str] | None = None
+    y_range: tuple[float, float] | None = None
+    width: float = 440
+    height: float = 280
+    identifier: str = ""
+
+
+def lines(chart: Lines) -> Svg:
+    """Draw a line plot.
+
+    Raises
+    ------
+    ValueError
+        If a series has not as many values as places, or places of different types.
+
+    Examples
+    --------
+    >>> one = Series(name="IT", x=["layer1", "layer2"], y=[0.2, 0.4])
+    >>> made = lines(Lines(series=[one], title="Layers", x_title="layer", y_title="score"))
+    >>> made.count("<circle"), "layer2" in made
+    (2, True)
+    """
+    for one in chart.series:
+        if len(one.x) != len(one.y):
+            raise ValueError(f"{one.name!r} has {len(one.x)} places, but {len(one.y)} values")
+    categories = _categories(chart)
+    places = [[_place(x, categories) for x in one.x] for one in chart.series]
+    values = [value for one in chart.series for value in (*one.y, *one.low, *one.high)]
+    y_range = chart.y_range or nice_range([*values, *([chart.reference[0]] if chart.reference else [])], share=0.06)
+    entries = [(_sample(kind), one.name) for kind, one in enumerate(chart.series)] if len(chart.series) > 1 else []
+    if chart.reference:
+        entries.append((line(-6, 0, 6, 0, "chart-reference"), chart.reference[1]))
+    left = 28 + max(text_width(tick.text, TICK) for tick in shown(Scale(*y_range, 1, 0)))
+    drawn_legend, legend_height = legend(entries, left=left, right=chart.width - 16, top=4)
+    names_room = _names_room(categories, chart.width - 16 - left)
+    frame = Frame(left, chart.width - 16, 12 + legend_height, chart.height - 40 - names_room)
+    x, y = Scale(*_x_range(places, categories), frame.left, frame.right), Scale(*y_range, frame.bottom, frame.top)
+    parts = [
+        drawn_legend,
+        _x_axis(chart, places, categories, x, bool(names_room), frame),
+        vertical_axis(shown(y), frame, chart.y_title),
+    ]
+    if chart.reference and y.low <= chart.reference[0] <= y.high:
+        at_y = y(chart.reference[0])
+        parts.append(line(frame.left, at_y, frame.right, at_y, "chart-reference"))
+    for kind, (one, at) in enumerate(zip(chart.series, places, strict=True)):
+        parts.append(_series(one, at, kind, x, y))
+    if chart.highlight is not None:
+        parts.append(_highlight(chart, places, x, y))
+    return figure(
+        join(parts),
+        width=chart.width,
+        height=chart.height,
+        title=chart.title,
+        description=chart.description,
+        kind="lines",
+        identifier=chart.identifier,
+        links=any(any(one.hrefs) for one in chart.series),
+    )
+
+
+def _categories(chart: Lines) -> tuple[str, ...]:
+    kinds = {
+        str if isinstance(x, str) else date if isinstance(x, date) else float for one in chart.series for x in one.x
+    }
+    if len(kinds) > 1:
+        raise ValueError("places along the axis are of different types; numbers, dates or names are needed")
+    named = [x for one in chart.series for x in one.x if isinstance(x, str)]
+    return tuple(dict.fromkeys([*(chart.categories if named else ()), *named]))
+
+
+def _place(x: float | date | str, categories: Sequence[str]) -> float:
+    if isinstance(x, str):
+        return float(categories.index(x))
+    return float(x.toordinal()) if isinstance(x, date) else float(x)
+
+
+def _x_range(places: Sequence[Sequence[float]], categories: Sequence[str]) -> tuple[float, float]:
+    if categories:
+        return -0.5, len(categories) - 0.5
+    low, high = nice_range([one for each in places for one in each], share=0.03)
+    return low, high
+
+
+def _names_room(categories: Sequence[str], width: float) -> float:
+    """How high names are that must be turned; 0 where they fit side by side."""
+    longest = max((text_width(name, TICK) for name in categories), default=0.0)
+    if longest * len(categories) <= 0.9 * width:
+        return 0.0
+    return min(longest, 120.0) * 0.72
+
+
+def _x_axis(
+    chart: Lines,
+    places: Sequence[Sequence[float]],
+    categories: Sequence[str],
+    x: Scale,
+    turned: bool,
+    frame: Frame,
+) -> Svg:
+    if categories and turned:
+        every = -(-len(categories) * 13 // int(x.end - x.start))  # names are 13 units apart at least
+        parts = []
+        for place, name in enumerate(categories):
+            if place % every:
+                continue
+            turn = f"translate({number(x(place) + 3)} {number(frame.bottom + 13)}) rotate(-45)"
+            short = clipped(name, 120, TICK)
+            parts.append(element("text", tooltip(name), short, class_="chart-tick chart-end", transform=turn))
+        middle = (frame.left + frame.right) / 2
+        title = element("text", chart.x_title, class_="chart-label chart-middle", x=middle, y=chart.height - 6)
+        parts.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
+        return join([*parts, title])
+    if categories:
+        ticks = [ShownTick(x(place), name) for place, name in enumerate(categories)]
+    elif any(isinstance(one, date) for series in chart.series for one in series.x):
+        days = [one for each in places for one in each]
+        found = date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
+        ticks = [ShownTick(x(day.toordinal()), text) for day, text in found]
+    else:
+        ticks = shown(x)
+    return horizontal_axis(ticks, frame, chart.x_title)
+
+
+def _sample(kind: int) -> Svg:
+    return join([line(-6, 0, 6, 0, f"chart-line chart-stroke-{kind % KINDS}"), marker(kind, 0, 0, 3)])
+
+
+def _series(one: Series, places: Sequence[float], kind: int, x: Scale, y: Scale) -> Svg:
+    order = sorted(range(len(places)), key=places.__getitem__)
+    path, pen_down = [], False
+    for i in order:
+        if finite(one.y[i]):
+            path.append(f"{'L' if pen_down else 'M'}{number(x(places[i]))} {number(y.clip(one.y[i]))}")
+        pen_down = finite(one.y[i])
+    parts = []
+    for i in order:
+        low, high = (one.low[i], one.high[i]) if one.low and one.high else (nan, nan)
+        if finite(one.y[i], low, high):
+            parts.append(line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
+    parts.append(element("path", class_=f"chart-line chart-stroke-{kind % KINDS}", d="".join(path)))
+    for i in order:
+        if not finite(one.y[i]):
+            continue
+        said = one.labels[i] if one.labels else f"{one.name}, {one.x[i]}: {one.y[i]:.3g}"
+        inner = tooltip(said), marker(kind, x(places[i]), y.clip(one.y[i]), 3)
+        href = one.hrefs[i] if one.hrefs else None
+        parts.append(element("a", *inner, href=href) if href else element("g", *inner))
+    return element("g", *parts, class_="chart-series")
+
+
+def _highlight(chart: Lines, places: Sequence[Sequence[float]], x: Scale, y: Scale) -> Svg:
+    series, point = chart.highlight or (0, 0)
+    one = chart.series[series]
+    if not finite(one.y[point]):
+        return Svg("")
+    px, py = x(places[series][point]), y.clip(one.y[point])
+    said = one.labels[point] if one.labels else str(one.x[point])
+    width = text_width(said, TICK)
+    left = min(max(px - width / 2, x.start + 2), x.end - width)
+    base = py - 11 if py - 24 > y.end else py + 20
+    ring = element("circle", class_="chart-ring", cx=px, cy=py, r=7)
+    return join([ring, element("text", said, class_="chart-name chart-strong", x=left, y=base)])

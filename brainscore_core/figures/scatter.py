@@ -1,0 +1,226 @@
+"""Two values of each item, with intervals both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+from brainscore_core.figures.axes import (
+    TICK,
+    Frame,
+    Scale,
+    Svg,
+    element,
+    figure,
+    finite,
+    horizontal_axis,
+    join,
+    legend,
+    line,
+    marker,
+    nice_range,
+    shown,
+    text_width,
+    tooltip,
+    vertical_axis,
+)
+
+__all__ = ["Point", "Scatter", "scatter"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """An item.
+
+    Attributes
+    ----------
+    x, y : float
+        Its values; drawn if both are finite.
+    label : str
+        What it says when pointed at; its name for assistive technology.
+    x_low, x_high, y_low, y_high : float
+        Limits of intervals, NaN where there are none.
+    href : str or None
+        Where it leads.
+    kind : int
+        Form and colour, see `Scatter.kinds`.
+    name : str
+        Written beside it where there is room.
+    """
+
+    x: float
+    y: float
+    label: str
+    x_low: float = nan
+    x_high: float = nan
+    y_low: float = nan
+    y_high: float = nan
+    href: str | None = None
+    kind: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scatter:
+    """What a scatter plot shows.
+
+    Attributes
+    ----------
+    points : sequence of Point
+        Later ones lie over earlier ones.
+    title, description : str
+        For those who do not see it; not drawn.
+    x_title, y_title : str
+        Of the axes.
+    kinds : sequence of str
+        Names of the kinds of points, for the legend; none: no legend.
+    identity : bool
+        Draw x = y; both axes then have the same range.
+    fit : bool
+        Draw the line of least squares of y on x.
+    x_range, y_range : (float, float), optional
+        Ends of the axes.
+    width, height : float
+        Units; type is 11–12 units high.
+    identifier : str
+        Of the element, where the same chart stands on a page twice.
+    """
+
+    points: Sequence[Point]
+    title: str
+    x_title: str
+    y_title: str
+    description: str = ""
+    kinds: Sequence[str] = ()
+    identity: bool = False
+    fit: bool = False
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    width: float = 400
+    height: float = 380
+    identifier: str = ""
+
+
+def scatter(chart: Scatter) -> Svg:
+    """Draw a scatter plot.
+
+    Examples
+    --------
+    >>> made = scatter(Scatter(points=[Point(x=0.2, y=0.4, label="A")], title="A and B", x_title="x", y_title="y"))
+    >>> made[:4], "<title>A</title>" in made
+    ('<svg', True)
+    """
+    points = [point for point in chart.points if finite(point.x, point.y)]
+    x_range = chart.x_range or _range([(p.x, p.x_low, p.x_high) for p in points])
+    y_range = chart.y_range or _range([(p.y, p.y_low, p.y_high) for p in points])
+    if chart.identity and chart.x_range is None and chart.y_range is None:
+        x_range = y_range = min(x_range[0], y_range[0]), max(x_range[1], y_range[1])
+    used = sorted({point.kind for point in points if point.kind < len(chart.kinds)})
+    entries = [(marker(kind, 0, 0), chart.kinds[kind]) for kind in used] if len(chart.kinds) > 1 else []
+    left = 28 + max(text_width(tick.text, TICK) for tick in shown(Scale(*y_range, 1, 0)))
+    drawn_legend, height = legend(entries, left=left, right=chart.width - 12, top=4)
+    frame = Frame(left, chart.width - 12, 10 + height, chart.height - 42)
+    x, y = Scale(*x_range, frame.left, frame.right), Scale(*y_range, frame.bottom, frame.top)
+    parts = [
+        horizontal_axis(shown(x), frame, chart.x_title),
+        vertical_axis(shown(y), frame, chart.y_title),
+        drawn_legend,
+    ]
+    if chart.identity:
+        parts += _straight(1.0, 0.0, x, y, "chart-identity")
+    if chart.fit:
+        parts += _fit(points, x, y)
+    parts.append(element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
+    size = 4.0 if len(points) <= 100 else 3.2 if len(points) <= 300 else 2.6
+    parts.append(element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
+    parts.append(_names(points, x, y))
+    return figure(
+        join(parts),
+        width=chart.width,
+        height=chart.height,
+        title=chart.title,
+        description=chart.description,
+        kind="scatter",
+        identifier=chart.identifier,
+        links=any(point.href for point in points),
+    )
+
+
+def _range(values: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """Room for all values, and for intervals unless they are far wider than the values lie apart."""
+    low, high = nice_range([value for value, _, _ in values])
+    reach = 0.4 * (high - low)
+    ends = [min(max(end, low - reach), high + reach) for _, *two in values for end in two if finite(end)]
+    return nice_range([low, high, *ends], share=0.0)
+
+
+def _mark(point: Point, x: Scale, y: Scale, size: float) -> Svg:
+    mark = marker(point.kind, x.clip(point.x), y.clip(point.y), size)
+    if point.href:
+        return element("a", tooltip(point.label), mark, href=point.href)
+    return element("g", tooltip(point.label), mark)
+
+
+def _intervals(point: Point, x: Scale, y: Scale) -> Svg:
+    parts = []
+    if finite(point.x_low, point.x_high):
+        parts.append(line(x.clip(point.x_low), y.clip(point.y), x.clip(point.x_high), y.clip(point.y), "chart-error"))
+    if finite(point.y_low, point.y_high):
+        parts.append(line(x.clip(point.x), y.clip(point.y_low), x.clip(point.x), y.clip(point.y_high), "chart-error"))
+    return join(parts)
+
+
+def _straight(slope: float, offset: float, x: Scale, y: Scale, class_: str) -> list[Svg]:
+    """A line, as far as it lies within the axes."""
+    ends = [x.low, x.high]
+    if slope:
+        ends += [(y.low - offset) / slope, (y.high - offset) / slope]
+    within = sorted(
+        end
+        for end in ends
+        if x.low - 1e-12 <= end <= x.high + 1e-12 and y.low - 1e-12 <= slope * end + offset <= y.high + 1e-12
+    )
+    if len(within) < 2:
+        return []
+    first, last = within[0], within[-1]
+    return [line(x(first), y(slope * first + offset), x(last), y(slope * last + offset), class_)]
+
+
+def _fit(points: Sequence[Point], x: Scale, y: Scale) -> list[Svg]:
+    n = len(points)
+    if n < 3:
+        return []
+    mean_x, mean_y = sum(p.x for p in points) / n, sum(p.y for p in points) / n
+    spread = sum((p.x - mean_x) ** 2 for p in points)
+    if not spread > 0:
+        return []
+    slope = sum((p.x - mean_x) * (p.y - mean_y) for p in points) / spread
+    return _straight(slope, mean_y - slope * mean_x, x, y, "chart-fit")
+
+
+def _names(points: Sequence[Point], x: Scale, y: Scale) -> Svg:
+    """Names beside points, where neither another name nor a point is in the way."""
+    taken = [(x.clip(p.x) - 4, y.clip(p.y) - 4, x.clip(p.x) + 4, y.clip(p.y) + 4) for p in points]
+    parts = []
+    for point in points:
+        if not point.name:
+            continue
+        px, py, width = x.clip(point.x), y.clip(point.y), text_width(point.name, TICK)
+        for left, base in (
+            (px + 7, py + 4),
+            (px - 7 - width, py + 4),
+            (px - width / 2, py - 8),
+            (px - width / 2, py + 16),
+        ):
+            box = (left, base - 10, left + width, base + 3)
+            inside = box[0] >= x.start and box[2] <= x.end + 8 and box[1] >= y.end - 4 and box[3] <= y.start
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                parts.append(element("text", point.name, class_="chart-name", x=left, y=base))
+                break
+    return join(parts)
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -1,0 +1,86 @@
+"""The interface as a whole: its description in OpenAPI says what the operations do not say themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from brainscore_web.api.authentication import RATE, Access
+from brainscore_web.api.problems import PROBLEM_JSON, answer_problems
+from brainscore_web.api.responses import Renderer
+from brainscore_web.api.schemas import ProblemAnswer
+
+__all__ = ["SiteAPI", "problems"]
+
+_ETAG = {
+    "ETag": {
+        "description": "Of the content. Send it as If-None-Match; what has not changed is answered by 304.",
+        "schema": {"type": "string"},
+    }
+}
+_RETRY = {"Retry-After": {"description": "Seconds until then.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+
+
+def problems(*statuses: int) -> dict[int, type[ProblemAnswer]]:
+    """Answers of an operation that are problems; those that every operation has included."""
+    return dict.fromkeys(sorted({400, 401, 405, 429, *statuses}), ProblemAnswer)
+
+
+class SiteAPI(NinjaAPI):
+    """The programming interface of the site."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            title="Brain-Score",
+            version="1",
+            description=(
+                "Models, benchmarks, scores and the leaderboard. Everything public can be read without a token; "
+                "with one that has the scope `read`, its owner's private models, too."
+            ),
+            docs_url=None,
+            urls_namespace="api",
+            auth=Access(),
+            throttle=RATE,
+            renderer=Renderer(),
+        )
+        self._schema: OpenAPISchema | None = None
+        answer_problems(self)
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """Call an operation as its function is called."""
+        return operation.view_func.__name__
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """Describe the operations; what is described does not change while the site runs."""
+        if path_prefix is None and self._schema is not None:
+            return self._schema
+        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        for methods in schema["paths"].values():
+            for method, operation in methods.items():
+                _complete(operation, reads=method == "get")
+        if path_prefix is None:
+            self._schema = schema
+        return schema
+
+
+def _complete(operation: dict[str, Any], *, reads: bool) -> None:
+    answers = operation["responses"]
+    for status, answer in answers.items():
+        if int(status) >= 400:
+            answer["content"] = {PROBLEM_JSON: answer["content"]["application/json"]}
+        if int(status) in (429, 503):
+            answer["headers"] = _RETRY
+        if int(status) == 200 and reads:
+            answer["headers"] = _ETAG
+    if reads:
+        answers[304] = {"description": "Not Modified"}
+    for name in operation.pop("x-media-types", []):  # files rather than JSON
+        answers[200].setdefault("content", {}).pop("application/json", None)
+        answers[200]["content"][name] = {"schema": {"type": "string", "format": "binary"}}
+    if not operation.pop("x-token-needed", False):
+        operation["security"] = [{}, *operation["security"]]

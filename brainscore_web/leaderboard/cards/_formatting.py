@@ -1,0 +1,318 @@
+"""Numbers, sentences and bars of the cards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.utils.safestring import SafeString
+from numpy.typing import ArrayLike
+
+__all__ = [
+    "NONE",
+    "STATES",
+    "Axis",
+    "Bin",
+    "StateText",
+    "axis_of",
+    "bar",
+    "bins",
+    "count",
+    "estimate",
+    "histogram",
+    "interval",
+    "known",
+    "megabytes",
+    "number",
+    "seconds",
+    "spark",
+    "web_address",
+]
+
+NONE = "–"
+"""What stands where there is no number."""
+
+
+class StateText(NamedTuple):
+    """How a state is shown: a sign, a word, and what it means."""
+
+    sign: str
+    word: str
+    meaning: str
+
+
+STATES = {
+    "scored": StateText("", "scored", "There is a number."),
+    "undefined": StateText("≈", "undefined", "The score is NaN."),
+    "not applicable": StateText("∅", "not applicable", "The model cannot do what the benchmark asks."),
+    "failed": StateText("✕", "failed", "Scoring ended with an error."),
+    "outdated": StateText("↺", "outdated", "Only an earlier version of the benchmark was scored."),
+    "missing": StateText("·", "missing", "It was never scored."),
+}
+"""By name; all differ in sign and word."""
+
+
+def known(value: float | None) -> float | None:
+    """A number, or None where there is none, NaN included."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def number(value: float | None) -> str:
+    """Three decimals, as scores are given.
+
+    Examples
+    --------
+    >>> number(0.51249), number(-0.0001), number(None)
+    ('0.512', '0.000', '–')
+    """
+    found = known(value)
+    if found is None:
+        return NONE
+    text = f"{found:.3f}"
+    return "0.000" if text == "-0.000" else text.replace("-", "−")
+
+
+def estimate(value: float | None, error: float | None, none: str = NONE) -> str:
+    """A number with its standard error, where it has one.
+
+    Examples
+    --------
+    >>> estimate(0.5, 0.0123), estimate(0.5, None), estimate(None, None)
+    ('0.500 ± 0.012', '0.500', '–')
+    """
+    if known(value) is None:
+        return none
+    if known(error) is None:
+        return number(value)
+    return f"{number(value)} ± {number(error)}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Both limits, or nothing.
+
+    Examples
+    --------
+    >>> interval(0.1, 0.25), interval(None, 0.2)
+    ('0.100 to 0.250', '')
+    """
+    return f"{number(low)} to {number(high)}" if known(low) is not None and known(high) is not None else ""
+
+
+def count(value: float | None) -> str:
+    """A large number in few digits.
+
+    Examples
+    --------
+    >>> count(0), count(2350), count(61_100_840), count(1.5e9), count(None)
+    ('0', '2,350', '61.1 M', '1.50 G', '')
+    """
+    if value is None:
+        return ""
+    for unit, size in (("G", 1e9), ("M", 1e6)):
+        if value >= size * 0.9995:
+            scaled = value / size
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
+    return f"{value:,.0f}"
+
+
+def megabytes(value: float | None) -> str:
+    """A size, given in 10⁶ bytes.
+
+    Examples
+    --------
+    >>> megabytes(0.0412), megabytes(244.4), megabytes(2310), megabytes(None)
+    ('0.041 MB', '244 MB', '2.31 GB', '')
+    """
+    if value is None:
+        return ""
+    return f"{value / 1000:.3g} GB" if value >= 1000 else f"{value:.0f} MB" if value >= 100 else f"{value:.2g} MB"
+
+
+def seconds(value: float | None) -> str:
+    """A duration.
+
+    Examples
+    --------
+    >>> seconds(0.0042), seconds(42.4), seconds(754), seconds(7500), seconds(None)
+    ('0.004 s', '42.4 s', '12 min 34 s', '2 h 5 min', '–')
+    """
+    found = known(value)
+    if found is None:
+        return NONE
+    if found < 1:
+        return f"{found:.3f} s"
+    if found < 60:
+        return f"{found:.1f} s"
+    whole = round(found)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def web_address(text: str) -> str:
+    """An address that may be linked to; empty for any other, such as one that would run a script.
+
+    Examples
+    --------
+    >>> web_address("https://doi.org/10.1000/1"), web_address("javascript:alert(1)")
+    ('https://doi.org/10.1000/1', '')
+    """
+    return text if text.lower().startswith(("https://", "http://")) else ""
+
+
+_WIDTH, _HEIGHT, _MARGIN = 150, 18, 6
+_FARTHEST = 1e12  # what is farther is drawn there
+
+
+class Axis(NamedTuple):
+    """What the ends of all bars of a table stand for."""
+
+    low: float
+    high: float
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both ends, in two digits."""
+        return f"{self.low:.2g}".replace("-", "−"), f"{self.high:.2g}".replace("-", "−")
+
+    def x(self, value: float, width: float = _WIDTH) -> float:
+        """Where a value is; what is beyond the ends is at the ends."""
+        share = (value - self.low) / (self.high - self.low)
+        return _MARGIN + (width - 2 * _MARGIN) * min(max(share, 0.0), 1.0)
+
+
+class Bin(NamedTuple):
+    """A column of a histogram: its limits, how many are in it, and its height relative to the highest."""
+
+    low: float
+    high: float
+    number: int
+    share: float
+
+
+def axis_of(*values: ArrayLike) -> Axis:
+    """From 0 to 1, further where a value is further.
+
+    Examples
+    --------
+    >>> axis_of([0.2, float("nan")], [1.25])
+    Axis(low=0.0, high=1.25)
+    """
+    every = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in (*values, [0.0, 1.0])])
+    every = np.clip(every[np.isfinite(every)], -_FARTHEST, _FARTHEST)
+    return Axis(float(every.min()), float(every.max()))
+
+
+def bar(
+    axis: Axis,
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    best: float | None = None,
+    median: float | None = None,
+    ceiling: float | None = None,
+) -> SafeString:
+    """Draw a value and its interval: median as a stroke, best as a triangle above, ceiling as a bracket."""
+    middle = _HEIGHT / 2
+    parts = [f'<path class="bar-line" d="M{_MARGIN} {middle:g}H{_WIDTH - _MARGIN}"/>']
+    for kind, where, shape in (
+        ("ceiling", ceiling, "m-3 -7h3v14h-3"),
+        ("median", median, "m0 -6v12"),
+        ("best", best, "m0 -3l-3 -5h6z"),
+    ):
+        at = known(where)
+        if at is not None:
+            parts.append(f'<path class="bar-{kind}" d="M{axis.x(at):.1f} {middle:g}{shape}"/>')
+    start, end, here = known(low), known(high), known(value)
+    if start is not None and end is not None:
+        parts.append(f'<path class="bar-interval" d="M{axis.x(start):.1f} {middle:g}H{axis.x(end):.1f}"/>')
+    if here is not None:
+        parts.append(f'<circle class="bar-value" cx="{axis.x(here):.1f}" cy="{middle:g}" r="3.5"/>')
+    return _svg(parts, _WIDTH, _HEIGHT)
+
+
+def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, float | None, bool]]) -> SafeString:
+    """Draw values over time.
+
+    Parameters
+    ----------
+    axis : Axis
+        Of the values.
+    points : sequence of (time, value, low, high, current)
+        Of any unit of time; filled where they are of the current version.
+    """
+    width, height = 110, 26
+    there = [point for point in points if known(point[1]) is not None]
+    if not there:
+        return SafeString("")
+    start, end = min(point[0] for point in there), max(point[0] for point in there)
+    parts = []
+    for time, value, low, high, current in there:
+        x = width / 2 if end == start else 6 + (width - 12) * (time - start) / (end - start)
+        if known(low) is not None and known(high) is not None:
+            parts.append(f'<path class="bar-interval thin" d="M{x:.1f} {_y(axis, low):.1f}V{_y(axis, high):.1f}"/>')
+        kind = "bar-value" if current else "bar-value hollow"
+        parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{_y(axis, value):.1f}" r="2.5"/>')
+    return _svg(parts, width, height)
+
+
+def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tuple[Bin, ...]:
+    """Count values in intervals of equal width, over the range of an axis.
+
+    Examples
+    --------
+    >>> [one.number for one in bins([0.1, 0.1, 0.95, float("nan")], axis=Axis(0.0, 1.0), number=5)]
+    [2, 0, 0, 0, 1]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    array = array[np.isfinite(array)]
+    ends = axis or axis_of(array)
+    counts, edges = np.histogram(np.clip(array, -_FARTHEST, _FARTHEST), bins=number, range=ends)
+    highest = max(int(counts.max(initial=0)), 1)
+    return tuple(
+        Bin(float(low), float(high), int(count), int(count) / highest)
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
+
+
+def histogram(columns: Sequence[Bin], axis: Axis) -> SafeString:
+    """Draw a distribution; its shape in words is its description."""
+    if not columns:
+        return SafeString("")
+    width, height, base = 260, 70, 54
+    step = (width - 2 * _MARGIN) / len(columns)
+    parts = [
+        '<title id="distribution">Distribution of scores</title>',
+        f"<desc>{', '.join(f'{one.low:.2f} to {one.high:.2f}: {one.number}' for one in columns if one.number)}</desc>",
+    ]
+    parts += [
+        f'<path class="bar-count" d="M{_MARGIN + place * step + 0.5:.1f} {base}v{-50 * one.share:.1f}h{step - 1:.1f}'
+        f'V{base}z"><title>{one.low:.2f} to {one.high:.2f}: {one.number}</title></path>'
+        for place, one in enumerate(columns)
+        if one.number
+    ]
+    middle = (axis.low + axis.high) / 2
+    parts.append(f'<path class="bar-median" d="M{_MARGIN} {base}H{width - _MARGIN}"/>')
+    parts += [
+        f'<text class="bar-text" x="{axis.x(value, width):.1f}" y="{base + 13}" text-anchor="{anchor}">'
+        f"{value:.2g}</text>"
+        for value, anchor in ((axis.low, "start"), (middle, "middle"), (axis.high, "end"))
+    ]
+    return SafeString(
+        f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-labelledby="distribution">{"".join(parts)}</svg>'
+    )
+
+
+def _y(axis: Axis, value: float | None) -> float:
+    share = ((value or 0.0) - axis.low) / (axis.high - axis.low)
+    return 23 - 20 * min(max(share, 0.0), 1.0)
+
+
+def _svg(parts: Iterable[str], width: int, height: int) -> SafeString:
+    """Only numbers go into it."""
+    return SafeString(
+        f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
+        f"{''.join(parts)}</svg>"
+    )

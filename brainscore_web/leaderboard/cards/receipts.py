@@ -1,0 +1,189 @@
+"""The page of a receipt: what is public of it, and commands that repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brainscore_web.leaderboard.cards._formatting import NONE, estimate, interval, megabytes, number, seconds
+from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
+
+__all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A table of a receipt; `columns` is empty where its rows are a name and a value."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...] = ()
+    code: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiptCard:
+    """One score and how it came about.
+
+    Attributes
+    ----------
+    receipt, model, benchmark, version, state, created : str
+        What was scored on what, and when.
+    reason : str
+        Why there is no score.
+    numbers : Section
+        Score, raw score and ceiling.
+    sections : tuple of Section
+        Circumstances, as far as the document says; empty without one.
+    traceback : str
+        Of an error.
+    has_document : bool
+        Whether the whole receipt is there.
+    withheld : bool
+        Whether was left out what may show data: addresses of files, texts of errors, notes.
+    """
+
+    receipt: str
+    model: str
+    benchmark: str
+    version: str
+    state: str
+    created: str
+    reason: str
+    numbers: Section
+    sections: tuple[Section, ...] = ()
+    traceback: str = ""
+    has_document: bool = False
+    withheld: bool = False
+
+
+def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[str, Any]:
+    """The receipt as it is handed out: without what may show data, where these are withheld."""
+    return dict(document) if shows_data else withheld_document(document)
+
+
+def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
+    """Make the card of a receipt.
+
+    Parameters
+    ----------
+    score : Score
+        With its model and benchmark.
+    shows_data : bool
+        Whether the reader may see the benchmark's stimuli and measurements.
+    """
+    document = public_document(score.document, shows_data=shows_data) if isinstance(score.document, dict) else {}
+    return ReceiptCard(
+        receipt=score.receipt,
+        model=score.model.identifier,
+        benchmark=score.benchmark.identifier,
+        version=score.version,
+        state=score.state,
+        created=f"{score.created:%Y-%m-%d %H:%M:%S} UTC",
+        reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
+        numbers=_numbers(score, document),
+        sections=tuple(section for section in _sections(document) if section.rows),
+        traceback=str((document.get("error") or {}).get("traceback") or "") if shows_data else "",
+        has_document=bool(document),
+        withheld=bool(document) and not shows_data,
+    )
+
+
+def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
+    raw_interval = interval(score.raw_low, score.raw_high)
+    rows = [
+        ("score", estimate(score.value, score.error), interval(score.low, score.high), score.scale,
+         score.estimates or score.error_reason),
+        ("raw", estimate(score.raw, score.raw_error), raw_interval, *_scale(document, "raw")),
+    ]  # fmt: skip
+    ceiling = document.get("ceiling") or {}
+    low, high = ceiling.get("ci") or (None, None)
+    rows.append(
+        ("ceiling", estimate(ceiling.get("value", score.ceiling), ceiling.get("error")), interval(low, high),
+         str(ceiling.get("meaning") or ""), str(ceiling.get("ci_estimates") or ceiling.get("error_reason") or ""))
+    )  # fmt: skip
+    if score.unclamped is not None and score.unclamped != score.value:
+        rows.append(("before it was bounded to 0 and 1", number(score.unclamped), "", "", ""))
+    level = "interval" if score.level is None else f"{100 * score.level:g} % interval"
+    return Section(
+        title="Numbers",
+        columns=("", "value ± standard error", level, "scale or meaning", "what error and interval estimate"),
+        rows=tuple(rows),
+    )
+
+
+def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
+    found = document.get(part) or {}
+    return str(found.get("scale") or ""), str(found.get("ci_estimates") or found.get("error_reason") or "")
+
+
+def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
+    timings, memory = document.get("timings") or {}, document.get("memory") or {}
+    times = [(step.replace("_", " "), seconds(value)) for step, value in timings.items() if value is not None]
+    yield Section(title="Time", rows=tuple(times))
+    yield Section(title="Circumstances", rows=tuple(_circumstances(document, memory)))
+    yield Section(
+        title="Code", columns=("what", "identifier", "plugin", "package", "SHA-256 of the code"),
+        rows=tuple(_code(document)), code=True,
+    )  # fmt: skip
+    weights = tuple((_text(item, "identifier"), _text(item, "sha256")) for item in _items(document, "weights"))
+    yield Section(title="Weights", columns=("name", "SHA-256"), rows=weights, code=True)
+    files = tuple(
+        (_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in _items(document, "files")
+    )
+    yield Section(title="Files that were read", columns=("address", "hash"), rows=files, code=True)
+    environment = document.get("environment") or {}
+    packages = tuple(sorted((str(name), str(version)) for name, version in (environment.get("packages") or {}).items()))
+    yield Section(title="Libraries", rows=packages, code=True)
+    kept = tuple(
+        (_text(item, "kind"), f"{item.get('bytes') or 0:,} bytes", _text(item, "sha256"))
+        for item in _items(document, "attachments")
+    )
+    yield Section(title="Kept beside the receipt", columns=("what", "size", "SHA-256"), rows=kept, code=True)
+    yield Section(title="Notes", rows=tuple(("", str(note)) for note in document.get("notes") or ()))
+
+
+def _circumstances(document: Mapping[str, Any], memory: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    environment, cache, run = (document.get(name) or {} for name in ("environment", "cache", "run"))
+    peak = memory.get("peak_bytes")
+    rows = (
+        ("device", document.get("device")),
+        ("seeds", ", ".join(f"{name} = {value}" for name, value in (document.get("seeds") or {}).items())),
+        ("Python", environment.get("python")),
+        ("operating system", environment.get("platform")),
+        ("processor", environment.get("cpu")),
+        ("cores", environment.get("cpu_count")),
+        ("threads", environment.get("threads")),
+        ("peak memory", megabytes(peak / 1e6) if peak else None),
+        (
+            "stored activations",
+            f"{cache.get('hits') or 0} found, {cache.get('misses') or 0} computed" if cache else None,
+        ),
+        ("run", run.get("id")),
+        ("model's process", None if not run else "its own" if run.get("isolated") else "that of the benchmark"),
+        ("platform's code", environment.get("code")),
+    )
+    return ((name, str(value)) for name, value in rows if value not in (None, ""))
+
+
+def _code(document: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    parts: list[tuple[str, Mapping[str, Any]]] = [
+        (name, document[name]) for name in ("model", "benchmark") if isinstance(document.get(name), dict)
+    ]
+    parts += [(_text(item, "kind").replace("_", " "), item) for item in _items(document, "data")]
+    for what, part in parts:
+        plugin = part.get("plugin") or {}
+        package = " ".join(filter(None, (_text(plugin, "distribution"), _text(plugin, "version"))))
+        yield what, _text(part, "identifier"), _text(plugin, "name") or NONE, package or NONE, _text(plugin, "sha256")
+
+
+def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = document.get(name)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list | tuple) else []
+
+
+def _text(part: Mapping[str, Any], name: str) -> str:
+    value = part.get(name)
+    return "" if value is None else str(value)

@@ -1,0 +1,235 @@
+"""Filters of the leaderboard, and how many models and benchmarks pass each."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from brainscore_core.errors import UserError
+from brainscore_core.results.aggregates import Tree
+from brainscore_web.leaderboard import search
+from brainscore_web.leaderboard.nodes import CONTROLS, OUTSIDE
+from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
+from brainscore_web.leaderboard.state import BoardState
+
+__all__ = ["Facet", "benchmark_facets", "chosen_benchmarks", "chosen_models", "close_to", "model_facets", "picks"]
+
+
+class Option(NamedTuple):
+    """A value that can be chosen, how many have it, and whether it is chosen."""
+
+    value: str
+    number: int
+    chosen: bool
+
+
+class Facet(NamedTuple):
+    """A parameter with its options."""
+
+    name: str
+    title: str
+    options: tuple[Option, ...]
+
+
+def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
+    """Filters of models by what they are."""
+    models = snapshot.models
+    return tuple(
+        _facet(state, name, title, [{getattr(model, attribute)} for model in models])
+        for name, title, attribute in (
+            ("architecture", "Architecture", "architecture"),
+            ("family", "Family", "family"),
+            ("training", "Training data", "training_data"),
+        )
+    )
+
+
+def benchmark_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
+    """Filters of benchmarks by what they are; one that has several regions has each of them."""
+    rows = snapshot.benchmarks
+    return tuple(
+        _facet(state, name, title, [_parts(getattr(row, name)) for row in rows])
+        for name, title in (
+            ("region", "Region"),
+            ("species", "Species"),
+            ("task", "Task"),
+            ("stimuli", "Stimuli"),
+            ("metric", "Metric"),
+        )
+    )
+
+
+def _parts(text: str) -> set[str]:
+    return {part.strip() for part in re.split("[,;]", text)}
+
+
+def _facet(state: BoardState, name: str, title: str, values: Iterable[set[str]]) -> Facet:
+    counts = Counter(value for several in values for value in several if value)
+    chosen = {value.casefold() for value in getattr(state, name)}
+    known = {value.casefold() for value in counts}
+    for value in getattr(state, name):  # what is asked for stays visible, also where nothing has it
+        if value.casefold() not in known:
+            counts[value] = 0
+    return Facet(
+        name,
+        title,
+        tuple(Option(value, counts[value], value.casefold() in chosen) for value in sorted(counts, key=str.casefold)),
+    )
+
+
+def picks(snapshot: Snapshot, state: BoardState) -> SafeString:
+    """The tree with two boxes for each node, as nested lists."""
+    titles = {row.identifier: row.title for row in snapshot.benchmarks}
+    include, exclude = set(state.include), set(state.exclude)
+    tree = snapshot.tree
+
+    def line(identifier: str, title: str) -> SafeString:
+        return format_html(
+            '<span class="pick"><span class="title">{}</span>'
+            '<label><input type="checkbox" name="include" value="{}"{}>only<span class="said"> {}</span></label>'
+            '<label><input type="checkbox" name="exclude" value="{}"{}>without<span class="said"> {}</span></label>'
+            "</span>",
+            title,
+            identifier,
+            " checked" if identifier in include else "",
+            title,
+            identifier,
+            " checked" if identifier in exclude else "",
+            title,
+        )
+
+    parts = [_branch(tree, root, titles, line, include | exclude) for root in tree.roots]
+    for heading, control in ((OUTSIDE, False), (CONTROLS, True)):
+        apart: list[BenchmarkRow] = [row for row in snapshot.benchmarks if not row.in_tree and row.control is control]
+        if apart:
+            lines = format_html_join("", "<li>{}</li>", ((line(row.identifier, row.title),) for row in apart))
+            parts.append(format_html("<li><details><summary>{}</summary><ul>{}</ul></details></li>", heading, lines))
+    return format_html("<ul>{}</ul>", format_html_join("", "{}", ((part,) for part in parts)))
+
+
+def _branch(
+    tree: Tree, identifier: str, titles: dict[str, str], line: Callable[[str, str], SafeString], chosen: set[str]
+) -> SafeString:
+    node = tree[identifier]
+    if node.benchmark:
+        return format_html("<li>{}</li>", line(identifier, titles.get(identifier, identifier)))
+    title = node.title or identifier
+    inside = format_html_join(
+        "", "{}", ((_branch(tree, child, titles, line, chosen),) for child in tree.children(identifier))
+    )
+    waiting, below = list(tree.children(identifier)), False
+    while waiting and not below:
+        one = waiting.pop()
+        below = one in chosen
+        waiting += tree.children(one)
+    return format_html(
+        "<li>{}<details{}><summary>Below {}</summary><ul>{}</ul></details></li>",
+        line(identifier, title),
+        " open" if below or node.parent is None else "",
+        title,
+        inside,
+    )
+
+
+_TEXTS = ("identifier", "title", "architecture", "family", "training_data")
+
+
+def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
+    """Places of the models that pass; one whose number is not known passes no limit on it."""
+    found = search.parse(state.q)
+    wanted = [
+        (name, {text.casefold() for text in texts})
+        for name, texts in (
+            ("family", state.family),
+            ("architecture", state.architecture),
+            ("training_data", state.training),
+        )
+        if texts
+    ]
+    limits = [
+        (name, least, most)
+        for name, least, most in (
+            ("parameters", state.parameters_min, state.parameters_max),
+            ("size_mb", state.size_min, state.size_max),
+        )
+        if least is not None or most is not None
+    ]
+
+    def passes(model: ModelRow) -> bool:
+        if state.runnable and not model.runnable:
+            return False
+        if not all(getattr(model, name).casefold() in texts for name, texts in wanted):
+            return False
+        for name, least, most in limits:
+            number = getattr(model, name)
+            if number is None or not (least is None or number >= least) or not (most is None or number <= most):
+                return False
+        return not state.q or found.matches({name: getattr(model, name) for name in _TEXTS})
+
+    return [place for place, model in enumerate(models) if passes(model)]
+
+
+def chosen_benchmarks(snapshot: Snapshot, state: BoardState) -> list[int]:
+    """Columns of the benchmarks that pass.
+
+    Raises
+    ------
+    UserError
+        If one that is to be included or excluded is not known.
+    """
+    included = _below(snapshot, "include", state.include) if state.include else None
+    excluded = _below(snapshot, "exclude", state.exclude)
+    wanted = [
+        (name, {text.casefold() for text in getattr(state, name)})
+        for name in ("region", "species", "task", "stimuli", "metric")
+        if getattr(state, name)
+    ]
+
+    def passes(benchmark: BenchmarkRow) -> bool:
+        if (included is not None and benchmark.identifier not in included) or benchmark.identifier in excluded:
+            return False
+        if state.access and benchmark.access != state.access:
+            return False
+        if state.ceiling_min is not None and not benchmark.ceiling >= state.ceiling_min:  # NaN is not
+            return False
+        return all(_values(getattr(benchmark, name)) & texts for name, texts in wanted)
+
+    return [column for column, benchmark in enumerate(snapshot.benchmarks) if passes(benchmark)]
+
+
+def _values(text: str) -> set[str]:
+    """A text, and its parts if it is a list such as ``V1, V2``."""
+    parts = {part.strip().casefold() for part in text.replace(";", ",").split(",")}
+    return {text.casefold(), *parts} - {""}
+
+
+def _below(snapshot: Snapshot, parameter: str, names: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for name in names:
+        if name in snapshot.benchmark_index:
+            found.add(name)
+        elif name in snapshot.tree:
+            waiting = [name]
+            while waiting:
+                node = waiting.pop()
+                found.add(node)
+                waiting += snapshot.tree.children(node)
+        else:
+            when = f" on {snapshot.at}" if snapshot.at else ""
+            raise UserError(
+                f"{parameter}: there is no benchmark or node {name[:80]!r}{when}",
+                remedy=close_to(name, snapshot) or f"leave {parameter}={name[:80]} out",
+            )
+    return found
+
+
+def close_to(name: str, snapshot: Snapshot) -> str | None:
+    """A question for the benchmark or node whose name is close to this one; None if none is."""
+    near = difflib.get_close_matches(name, [*snapshot.tree, *snapshot.benchmark_index], 1)
+    return f"did you mean {near[0]!r}?" if near else None

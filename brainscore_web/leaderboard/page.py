@@ -1,0 +1,416 @@
+"""The page of the leaderboard: links, headers and cells."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from brainscore_web.leaderboard.board import STATES, Board
+from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, picks
+from brainscore_web.leaderboard.models import Score, Visitor
+from brainscore_web.leaderboard.nodes import BoardNode
+from brainscore_web.leaderboard.payload import counts_text, n_filters, rounded, why_empty
+from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.withheld import withheld_reason
+
+__all__ = ["PAGE", "card", "card_links", "card_patterns", "cell_facts", "heads_of", "page_context"]
+
+_PLACE = "IDENTIFIER"
+
+
+def card(kind: str, identifier: str) -> str:
+    """The address of a card; `kind` is ``'model'`` or ``'benchmark'``."""
+    return card_patterns()[f"{kind}_card"].replace(_PLACE, quote(identifier))
+
+
+def card_patterns() -> dict[str, str]:
+    """Addresses of cards in which IDENTIFIER stands for the identifier: reversing hundreds takes long."""
+    return {f"{kind}_card": reverse(f"cards:{kind}", args=[_PLACE]) for kind in ("model", "benchmark")}
+
+
+def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[tuple[str, str]]:
+    """Links from a cell: to the model, the benchmark or mean, and the receipt if there is one."""
+    node = board.nodes[place]
+    links = [("Model", card("model", board.models[row].identifier))]
+    if node.kind != "heading":
+        links.append(("Mean" if node.kind == "mean" else "Benchmark", card("benchmark", node.identifier)))
+    if receipt:
+        links.append(("Receipt", reverse("cards:receipt", args=[receipt])))
+    return links
+
+
+_FIELDS = ("receipt", "version", "created", "level", "state", "reason", "error_reason", "value", "error")
+
+
+class Facts(NamedTuple):
+    """What a cell shows, in words, and the receipt that says so, if there is one."""
+
+    title: str
+    texts: list[str]
+    receipt: str | None = None
+
+
+def cell_facts(board: Board, row: int, place: int, visitor: Visitor) -> Facts:
+    """Say what is known of a model (its row on the board) at a node.
+
+    Asks the database once, for the score of a benchmark.
+    """
+    node = board.nodes[place]
+    title = f"{board.models[row].title} · {node.title}"
+    if node.kind == "heading":
+        return Facts(title, [])
+    if node.kind == "mean":
+        return Facts(title, _of_mean(board, row, place))
+    score: dict[str, Any] = {}
+    shown = int(board.snapshot.score[int(board.rows[row]), node.column])
+    if shown >= 0:
+        score = _score(shown, visitor)
+    return Facts(title, _of_benchmark(board, row, place, score), score.get("receipt"))
+
+
+def _score(key: int, visitor: Visitor) -> dict[str, Any]:
+    rows = Score.objects.visible_to(visitor).with_shows_data(visitor).filter(pk=key)
+    found: dict[str, Any] = rows.values(*_FIELDS, "shows_data").first() or {}
+    if found and not found["shows_data"]:
+        found["reason"] = withheld_reason(found["state"], found["reason"])
+    return found
+
+
+def _of_mean(board: Board, row: int, place: int) -> list[str]:
+    n_scored, n_all = int(board.n_scored[row, place]), int(board.n_all[row, place])
+    gaps = "count as 0" if board.state.over == "all" else "are left out"
+    rest = "" if n_scored == n_all else f"; the others {gaps}"
+    scored = f"mean of {n_all} benchmarks, {n_scored} of them scored{rest}" if n_all > 1 else f"{n_scored} of 1 scored"
+    if not math.isfinite(board.values[row, place]):
+        return ["no value", scored]
+    error = [] if math.isfinite(board.errors[row, place]) else ["no standard error: a score below has none"]
+    return [
+        _value(board, row, place),
+        *error,
+        *_interval(board, row, place, 0.95),
+        scored,
+        *_rank_sentences(board, row, place),
+    ]
+
+
+def _of_benchmark(board: Board, row: int, place: int, score: dict[str, Any]) -> list[str]:
+    snapshot = board.snapshot
+    at = int(board.rows[row]), board.nodes[place].column
+    benchmark = snapshot.benchmarks[at[1]]
+    state = STATES[board.states[row, place]]
+    version = f" {score['version']}" if score.get("version") else " unknown"
+    when = f"version{version} of the benchmark, {score['created']:%Y-%m-%d}" if score else ""
+    counts = "" if not benchmark.in_tree or board.state.over == "scored" else "; counts as 0 in means"
+    if state == "scored":
+        found = [_value(board, row, place)]
+        if math.isnan(board.errors[row, place]):
+            found.append(f"no standard error: {score.get('error_reason') or 'not given'}")
+        found += _interval(board, row, place, score.get("level"))
+        raw, ceiled = snapshot.raw[at], snapshot.value[at]
+        other, name = (raw, "raw") if board.state.values == "ceiled" else (ceiled, "ceiled")
+        if math.isfinite(other):
+            found.append(f"{name} {other:.4f}")
+        if math.isfinite(benchmark.ceiling):
+            meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
+            found.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
+        return [*found, *_rank_sentences(board, row, place), *filter(None, [when])]
+    if state == "missing":
+        return [f"missing: never scored{counts}"]
+    if state == "outdated":
+        number = score.get("value")
+        what = "" if number is None else f", {number:.3f}" + (f" ± {score['error']:.3f}" if score["error"] else "")
+        return [f"outdated: only {when or 'another version'}{what}; version {benchmark.version} counts{counts}"]
+    reason = (score.get("reason") or "").strip().splitlines()
+    return [f"{state}{counts}", *(line[:300] for line in reason[:1]), *filter(None, [when])]
+
+
+def _value(board: Board, row: int, place: int) -> str:
+    value, error = board.values[row, place], board.errors[row, place]
+    kind = "raw" if board.state.values == "raw" else "ceiled"
+    return f"{kind} {value:.4f}" + (f" ± {error:.4f} (standard error)" if math.isfinite(error) else "")
+
+
+def _interval(board: Board, row: int, place: int, level: float | None) -> list[str]:
+    low, high = board.low[row, place], board.high[row, place]
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return []
+    return [f"{f'{100 * level:g} % ' if level else ''}interval {low:.3f} to {high:.3f}"]
+
+
+def _rank_sentences(board: Board, row: int, place: int) -> list[str]:
+    ranks = board.rank_of(place)
+    if not ranks[row]:
+        return []
+    return [f"rank {ranks[row]} of {int((ranks > 0).sum())} here"]
+
+
+class Head(NamedTuple):
+    """A header cell.
+
+    Attributes
+    ----------
+    place : int
+        Of the node.
+    start, width : int
+        The first column it spans, and how many.
+    level, height : int
+        The row of headers where it begins, and how many it spans.
+    kind : str
+        ``'group'``: of an open node; ``'mean'``: the column of an open mean; ``'closed'``: of a node that can be
+        opened; ``'benchmark'``.
+    """
+
+    place: int
+    start: int
+    width: int
+    level: int
+    height: int
+    kind: str
+
+
+class Heads(NamedTuple):
+    """Header cells by level, and the places of the columns' nodes."""
+
+    levels: tuple[tuple[Head, ...], ...]
+    columns: tuple[int, ...]
+
+
+def heads_of(nodes: Sequence[BoardNode]) -> Heads:
+    """Lay out headers of what is shown: an open mean is a column of its own beside those below it."""
+    children: dict[int, list[int]] = {}
+    for place, node in enumerate(nodes):
+        children.setdefault(node.parent, []).append(place)
+    columns: list[int] = []
+    found: list[Head] = []
+
+    def walk(place: int, level: int) -> None:
+        node, start = nodes[place], len(columns)
+        if not (node.open and place in children):
+            columns.append(place)
+            found.append(Head(place, start, 1, level, 0, "closed" if place in children else "benchmark"))
+            return
+        at = len(found)
+        found.append(Head(place, start, 0, level, 1, "group"))
+        if node.kind == "mean":
+            columns.append(place)
+            found.append(Head(place, start, 1, level + 1, 0, "mean"))
+        for child in children[place]:
+            walk(child, level + 1)
+        found[at] = found[at]._replace(width=len(columns) - start)
+
+    for root in children.get(-1, []):
+        walk(root, 0)
+    n_levels = max((head.level + 1 for head in found), default=1)
+    levels: list[list[Head]] = [[] for _ in range(n_levels)]
+    for head in found:
+        levels[head.level].append(head._replace(height=head.height or n_levels - head.level))
+    return Heads(tuple(map(tuple, levels)), tuple(columns))
+
+
+PAGE = 50
+"""Models a page, where there is no script."""
+
+MODULES = tuple(f"leaderboard/{name}.js" for name in ("form", "grid", "inspector", "keys", "paint", "table"))
+"""What the page's script imports: asked for at once, not one after the other."""
+
+SIGNS = {"undefined": "NaN", "not applicable": "n/a", "failed": "✕", "outdated": "old", "missing": "–"}
+"""What stands in cells without a value."""
+
+_FEW = 40  # with more columns, cells have no titles: they would double the page
+_NO_VALUE = [
+    SafeString("")
+    if state not in SIGNS
+    else format_html(
+        '<td class="none {}"><span aria-hidden="true">{}</span><span class="said">{}</span></td>',
+        state.replace(" ", "-"),
+        SIGNS[state],
+        state,
+    )
+    for state in STATES
+]
+_BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
+_VOID = SafeString('<td class="void"></td>')
+
+
+class _Column(NamedTuple):
+    """A header cell for the template."""
+
+    title: SafeString
+    full: str
+    kind: str
+    own: bool
+    level: int
+    width: int
+    height: int
+    number: int
+    toggle: str
+    sort: str
+    aria: str
+    arrow: str
+    card: str
+
+
+def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Everything the page's template needs but the request.
+
+    Parameters
+    ----------
+    board : Board
+        In the state that is shown.
+    errors : bool
+        Whether standard errors stand in the cells.
+    typed : mapping, optional
+        What the form was filled with, where that could not be read.
+    """
+    state = board.state
+    heads = heads_of(board.nodes)
+    pages = max(1, math.ceil(len(board.models) / PAGE))
+    number = min(state.page, pages)
+    start = (number - 1) * PAGE
+    export = state.changed().query()
+    return {
+        "state": state,
+        "search": (typed or {}).get("q", state.q),
+        "errors": errors,
+        "counts": counts_text(board),
+        "chosen": n_filters(state),
+        "notes": board.notes,
+        "empty": why_empty(board),
+        "is_empty": not board.models or not board.nodes,
+        "corners": [_corner(state, name, title, errors) for name, title in (("rank", "Rank"), ("model", "Model"))],
+        "n_levels": len(heads.levels),
+        "levels": [[_column(board, head, errors) for head in level] for level in heads.levels],
+        "rows": _rows(board, heads.columns, start, errors),
+        "first": start + 1,
+        "last": min(start + PAGE, len(board.models)),
+        "n_models": len(board.models),
+        "before": _query(state.changed(page=number - 1), errors) if number > 1 else None,
+        "after": _query(state.changed(page=number + 1), errors) if number < pages else None,
+        "all_open": _query(
+            state.changed(open=tuple(node.identifier for node in board.nodes if node.kind != "benchmark")), errors
+        ),
+        "all_closed": _query(state.changed(open=()), errors),
+        "export": f"?{export}" if export else "",
+        "model_facets": model_facets(board.snapshot, state),
+        "benchmark_facets": benchmark_facets(board.snapshot, state),
+        "picks": picks(board.snapshot, state),
+        "limits": [
+            ("parameters", "Parameters", "e.g. 25M", _shown(state.parameters_min), _shown(state.parameters_max)),
+            ("size", "Weights, MB", "e.g. 100", _shown(state.size_min), _shown(state.size_max)),
+        ],
+        "ceiling_min": _shown(state.ceiling_min),
+        "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
+        "shades": range(10),
+        "modules": MODULES,
+    }
+
+
+def _breakable(text: str) -> SafeString:
+    """Long names break after signs, and before a year."""
+    return format_html_join(SafeString("<wbr>"), "{}", ((part,) for part in _BREAKS.split(text)))
+
+
+def _query(state: BoardState, errors: bool) -> str:
+    return f"?{_joined(state.query(), 'errors=1' if errors else '')}"
+
+
+def _joined(*parts: str) -> str:
+    return "&".join(filter(None, parts))
+
+
+def _shown(number: float | None) -> str:
+    if number is None:
+        return ""
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _sorting(state: BoardState, name: str, errors: bool) -> tuple[str, str, str]:
+    """The query that sorts by a column, what to call its order now, and the class of its arrow."""
+    reverse = state.sort == name
+    plain = state.changed(sort="rank").query()
+    wanted = f"{'-' if reverse else ''}{name}"
+    query = _joined(plain, "" if wanted == "rank" else f"sort={quote(wanted, safe='')}", "errors=1" if errors else "")
+    if state.sort.removeprefix("-") != name:
+        return f"?{query}", "none", ""
+    rises = (name in ("rank", "model")) == reverse  # the best, or A, stands first
+    return f"?{query}", "ascending" if rises else "descending", "up" if rises else "down"
+
+
+def _corner(state: BoardState, name: str, title: str, errors: bool) -> dict[str, str]:
+    query, aria, arrow = _sorting(state, name, errors)
+    return {"name": name, "title": title, "sort": query, "aria": aria, "arrow": arrow}
+
+
+def _column(board: Board, head: Head, errors: bool) -> _Column:
+    node = board.nodes[head.place]
+    sortable = head.kind != "group" and node.kind != "heading"
+    sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
+    return _Column(
+        title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
+        full=node.title,
+        kind=node.kind if head.kind == "closed" else head.kind,
+        own=head.kind == "mean",
+        level=min(head.level, 5),
+        width=head.width,
+        height=head.height,
+        number=node.n_benchmarks,
+        toggle=_query(board.toggled(head.place), errors) if head.kind in ("group", "closed") else "",
+        sort=sort,
+        aria=aria,
+        arrow=arrow,
+        card=card("benchmark", node.identifier) if head.kind != "mean" and node.kind != "heading" else "",
+    )
+
+
+def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:
+    titled = len(columns) <= _FEW and not errors
+    rows = []
+    for row in range(start, min(start + PAGE, len(board.models))):
+        cells = "".join(_cell(board, row, place, errors, titled) for place in columns)
+        rows.append((_rank_cell(board, row), _model(board, row), mark_safe(cells)))  # noqa: S308 # made of escaped parts
+    return format_html_join("\n", "<tr>{}{}{}</tr>", rows)
+
+
+def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str:
+    if board.nodes[place].kind == "heading":
+        return _VOID
+    text = rounded(board.values[row, place])
+    if not text:
+        return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
+    shade, error = board.shade[row, place], rounded(board.errors[row, place])
+    title = f' title="{text} {f"± {error}" if error else "(no error known)"}"' if titled else ""
+    inside = f' <span class="error">{error and f"±{error}"}</span>' if errors else ""
+    return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{inside}</td>'
+
+
+def _rank_cell(board: Board, row: int) -> SafeString:
+    rank, best, worst, letters = board.rank[row], board.best[row], board.worst[row], board.groups[row]
+    if not rank:
+        return SafeString('<td class="rank"><span aria-hidden="true">–</span><span class="said">no rank</span></td>')
+    between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
+    groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""
+    said = f"rank {rank}, between {best} and {worst}" + (f"; groups: {letters}" if letters else "")
+    return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', said, rank, between, groups)
+
+
+def _model(board: Board, row: int) -> SafeString:
+    model = board.models[row]
+    lock = SafeString("")
+    if model.private:
+        lock = format_html(
+            ' <span class="private" title="{}">private</span>', "Only you see it" if model.mine else "Not public"
+        )
+    return format_html(
+        '<th scope="row" class="model"><a href="{}" title="{}">{}</a>{}</th>',
+        card("model", model.identifier),
+        model.title,
+        _breakable(model.title),
+        lock,
+    )
