@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from brainscore_core.isolation.wire import Closed
 
-__all__ = ["Look", "Output", "end", "ender", "guarded"]
+__all__ = ["Look", "Output", "end", "ender", "ending_text", "guarded"]
 
 _GUARD = Path(__file__).with_name("_guard.py")
 _PATIENCE = 15.0  # seconds in which killed processes must be gone
@@ -187,3 +188,27 @@ class Output:
                 self._tail_bytes += len(rest)
                 while self._tail_bytes - len(self._tail[0]) >= _KEPT:
                     self._tail_bytes -= len(self._tail.popleft())
+
+
+def ending_text(status: int) -> str:
+    """How a process ended, in words.
+
+    Examples
+    --------
+    >>> ending_text(-11)
+    'ended by signal 11 (segmentation fault)'
+    >>> ending_text(3)
+    'ended with exit status 3'
+    """
+    if status < 0:
+        return f"ended by signal {-status} ({_signal_name(-status)})"
+    if 128 < status <= 192:
+        return f"ended with exit status {status}, as after signal {status - 128} ({_signal_name(status - 128)})"
+    return f"ended with exit status {status}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return (signal.strsignal(number) or "unknown").lower()
+    except ValueError:
+        return "unknown"

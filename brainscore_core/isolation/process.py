@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from brainscore_core.errors import UserError
-from brainscore_core.isolation.children import Look, Output, end, ender, guarded
+from brainscore_core.isolation.children import Look, Output, end, ender, ending_text, guarded
 from brainscore_core.isolation.errors import Cause, SubjectFailed, SubjectOutOfMemory
 from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.tables import KINDS
@@ -29,34 +29,10 @@ from brainscore_core.memory import available_memory, format_size
 if TYPE_CHECKING:
     from brainscore_core.isolation.sandbox import OpenSandbox, Sandbox, Verdict
 
-__all__ = ["MAX_OUTPUT", "START_TIMEOUT", "TIMEOUT", "ModelProcess", "ended", "start_model_process"]
+__all__ = ["MAX_OUTPUT", "START_TIMEOUT", "TIMEOUT", "ModelProcess", "start_model_process"]
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _TAIL_LINES, _TAIL_CHARACTERS = 20, 2000
-
-
-def ended(status: int) -> str:
-    """How a process ended, in words.
-
-    Examples
-    --------
-    >>> ended(-11)
-    'ended by signal 11 (segmentation fault)'
-    >>> ended(3)
-    'ended with exit status 3'
-    """
-    if status < 0:
-        return f"ended by signal {-status} ({_name(-status)})"
-    if 128 < status <= 192:
-        return f"ended with exit status {status}, as after signal {status - 128} ({_name(status - 128)})"
-    return f"ended with exit status {status}"
-
-
-def _name(number: int) -> str:
-    try:
-        return (signal.strsignal(number) or "unknown").lower()
-    except ValueError:
-        return "unknown"
 
 
 def remedy_for(lines: Sequence[str], interpreter: str) -> str:
@@ -413,7 +389,7 @@ class ModelProcess:
         if self._verdict is not None:
             self._fail_by_cage(self._verdict, "while it started")
         lines = [line for line in self.log.splitlines() if line.strip()]
-        what = f"did not start: {lines[-1].strip()[:500]}" if lines else f"did not start, and {ended(status)}"
+        what = f"did not start: {lines[-1].strip()[:500]}" if lines else f"did not start, and {ending_text(status)}"
         self._fail(what, "start", remedy_for(lines, interpreter))
 
     def _fail_by_end(self, doing: str) -> NoReturn:
@@ -428,12 +404,12 @@ class ModelProcess:
         number = -status if status < 0 else status - 128 if 128 < status <= 192 else 0
         if number == signal.SIGKILL:
             self._fail(
-                f"{ended(status)} ({doing}), most often because memory ran out",
+                f"{ending_text(status)} ({doing}), most often because memory ran out",
                 "crash",
                 "give it more memory, or let it use less",
                 out_of_memory=True,
             )
-        self._fail(f"{ended(status)} ({doing})", "crash" if number else "exit")
+        self._fail(f"{ending_text(status)} ({doing})", "crash" if number else "exit")
 
     def _fail_by_cage(self, verdict: Verdict, doing: str) -> NoReturn:
         cause: Cause = "crash" if verdict.cause not in ("timeout", "start") else verdict.cause

@@ -20,7 +20,7 @@ from brainscore_core.isolation.values import Decoder, Encoder
 from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed
 from brainscore_core.memory import available_memory
 from brainscore_core.provenance import recording
-from brainscore_core.receipts.parts import plain
+from brainscore_core.strict_json import plain
 
 __all__ = ["serve"]
 

@@ -1,14 +1,13 @@
 """Plugins: registries, and the index that finds plugins without importing them."""
 
 from brainscore_core.plugins.conformance.checks import (
-    Check,
-    ConformanceError,
     check_benchmark,
     check_data,
     check_metric,
     check_model,
     example_stimuli,
 )
+from brainscore_core.plugins.conformance.outcomes import Check, ConformanceError
 from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins.index import Location, PluginIndex
 from brainscore_core.plugins.index import cache_file as index_cache_file

@@ -1,8 +1,6 @@
 """The parts of a receipt, as strict JSON. A number that is not available is None, with the reason beside it."""
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Self
@@ -24,43 +22,7 @@ __all__ = [
     "RunInfo",
     "Timings",
     "WeightsItem",
-    "dumps",
-    "plain",
 ]
-
-
-def plain(value: Any) -> Any:
-    """Turn a value into plain JSON types: NaN and infinities become null, NumPy types Python's.
-
-    Examples
-    --------
-    >>> plain({"score": np.float32(0.5), "interval": (np.nan, np.int64(1))})
-    {'score': 0.5, 'interval': [None, 1]}
-    """
-    if value is None or isinstance(value, bool | np.bool_):
-        return None if value is None else bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return number if math.isfinite(number) else None
-    if isinstance(value, str):
-        # lone surrogates (file names that are no Unicode) cannot be written as UTF-8
-        return str(value).encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, set | frozenset):
-        return sorted((plain(entry) for entry in value), key=repr)
-    return str(value)
-
-
-def dumps(value: Any) -> str:
-    """Write plain values as indented JSON without NaN."""
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, kw_only=True)

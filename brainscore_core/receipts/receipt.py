@@ -22,10 +22,9 @@ from brainscore_core.receipts.parts import (
     RunInfo,
     Timings,
     WeightsItem,
-    dumps,
-    plain,
 )
 from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, migrated, validate
+from brainscore_core.strict_json import dumps, plain
 
 __all__ = ["Receipt", "State"]
 

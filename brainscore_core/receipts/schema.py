@@ -9,25 +9,11 @@ from typing import Any
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "STEPS",
-    "Check",
-    "ReceiptError",
-    "StoreError",
-    "migrated",
-    "quick_check",
-    "receipt_schema",
-    "validate",
-]
+__all__ = ["SCHEMA_VERSION", "STEPS", "Check", "ReceiptError", "migrated", "quick_check", "receipt_schema", "validate"]
 
 
 class ReceiptError(UserError, ValueError):
     """A receipt that is not JSON, does not follow the schema, or was written by a newer version."""
-
-
-class StoreError(UserError):
-    """Receipts cannot be read or written where they are."""
 
 
 Check = Callable[[Any], bool]

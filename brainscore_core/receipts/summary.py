@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from brainscore_core.receipts.parts import Estimate
-    from brainscore_core.scoring import Receipt
+    from brainscore_core.receipts.receipt import Receipt
 
 __all__ = ["summary"]
 

@@ -6,9 +6,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from brainscore_core.errors import UserError
 from brainscore_core.results.claims import ClaimPlace
 
-__all__ = ["LARGEST", "Backend", "Writing", "too_large"]
+__all__ = ["LARGEST", "Backend", "StoreError", "Writing", "too_large"]
 
 LARGEST = 64_000_000
 """Bytes; what is larger is no receipt, and is not read."""
@@ -66,3 +67,7 @@ class Backend(Protocol):
 
     def sweep(self, pair: str) -> None:
         """Remove what killed writers left long ago."""
+
+
+class StoreError(UserError):
+    """Receipts cannot be read or written where they are."""

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import STALE, file_digest
-from brainscore_core.receipts.schema import StoreError
+from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Held, parsed
 from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
 

@@ -12,8 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from brainscore_core.files import PART_SUFFIX, STALE, sweep
-from brainscore_core.receipts.schema import StoreError
-from brainscore_core.results.backend import LARGEST, too_large
+from brainscore_core.results.backend import LARGEST, StoreError, too_large
 from brainscore_core.results.claims import Held, parsed
 
 __all__ = ["FolderBackend"]

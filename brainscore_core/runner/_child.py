@@ -62,8 +62,8 @@ def main(parent: int) -> None:
 
 
 def _prepare(start: dict[str, Any]) -> Any:
-    from brainscore_core.runner.worker import import_scorer, run_info
-    from brainscore_core.scoring import ResultsStore
+    from brainscore_core.results.store import ResultsStore
+    from brainscore_core.runner.pair import import_scorer, run_info
 
     scorer = import_scorer(start["scorer"])
     store = ResultsStore(start["store"])

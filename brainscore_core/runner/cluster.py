@@ -9,6 +9,7 @@ import math
 import os
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,17 +21,20 @@ from brainscore_core.memory import memory_limit
 from brainscore_core.receipts.environment import platform_code
 from brainscore_core.runner.slurm import SlurmProfile
 from brainscore_core.runner.worker import THREAD_VARIABLES, other_code
-from brainscore_core.runner.worker_startup import environment_kept, silent, uninterrupted, without_interrupts
 
 __all__ = [
     "Cluster",
     "ClusterOptions",
     "close",
+    "deferring_interrupts",
+    "keeping_environment",
     "largest_memory",
     "open_cluster",
     "require_distributed",
     "resources",
+    "silent",
     "wait_for_workers",
+    "without_interrupts",
 ]
 
 
@@ -162,7 +166,7 @@ def wait_for_workers(client: Any, count: int, seconds: float) -> None:
 
 def close(*parts: Any, seconds: float = CLOSE_SECONDS) -> None:
     """Close clients and clusters; what cannot be closed is gone already."""
-    with uninterrupted():
+    with deferring_interrupts():
         for one in parts:
             if one is not None:
                 with contextlib.suppress(Exception):
@@ -200,7 +204,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
     variables = dict.fromkeys(THREAD_VARIABLES, str(options.threads_per_worker))
     settings = {**_LOCAL, "distributed.nanny.pre-spawn-environ": variables}
     with (
-        environment_kept(),
+        keeping_environment(),
         tempfile.TemporaryDirectory(prefix="brainscore-run-") as folder,
         dask.config.set(settings),
     ):
@@ -230,7 +234,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
             )
         finally:
             # also one whose start was interrupted
-            with uninterrupted(), _ending_workers(runner._loop):
+            with deferring_interrupts(), _ending_workers(runner._loop):
                 own = [one for one in list(SpecCluster._instances) if one.loop is runner._loop]
                 close(client, *own, seconds=CLOSE_SECONDS if client is not None else 1)
                 runner.stop()
@@ -303,7 +307,7 @@ def _local_workers(
             "memory_limit": 0,
             "resources": {"memory": memory / 1e6, **({"GPU": len(own)} if own else {})},
             "env": {"CUDA_VISIBLE_DEVICES": ",".join(own)} if gpus else {},
-            "preload": ["brainscore_core.runner.worker_startup"],
+            "preload": ["brainscore_core.runner.worker"],
             "local_directory": folder,
             "dashboard": False,
             "silence_logs": logging.CRITICAL,
@@ -517,3 +521,67 @@ def _check_versions(client: Any) -> None:
     for place, theirs in client.run(platform_code, on_error="return").items():
         if isinstance(theirs, str) and theirs != code:
             raise other_code(place)
+
+
+_LOGGERS = ("distributed", "dask_jobqueue", "tornado.application", "tornado.general", "asyncio")
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Let no log line of Dask's into the terminal."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+@contextmanager
+def keeping_environment() -> Iterator[None]:
+    """Undo what starting workers does to this process's environment."""
+    names = (*THREAD_VARIABLES, "PYTHONHASHSEED", "__DASK_PARENT_PID")
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Block Ctrl-C for threads that are started meanwhile, and for the processes that these start.
+
+    A terminal sends it to all processes at once, and this one alone should answer it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # it would lift the block if it were started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def deferring_interrupts() -> Iterator[None]:
+    """Let a second Ctrl-C wait until everything is in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

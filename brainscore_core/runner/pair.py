@@ -1,5 +1,6 @@
 """Score one model on one benchmark and write down how."""
 
+import importlib
 import os
 import re
 import sys
@@ -37,7 +38,7 @@ from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_
 from brainscore_core.receipts.receipt import Receipt, State
 from brainscore_core.results.store import ResultsStore
 
-__all__ = ["Outcome", "PluginFolders", "run_pair"]
+__all__ = ["Outcome", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]
 
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
@@ -381,3 +382,53 @@ def _peak_memory() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak if sys.platform == "darwin" else peak * 1024)
+
+
+def split_scorer(scorer: str) -> tuple[str, str]:
+    """Split ``'package.module:function'``.
+
+    Raises
+    ------
+    UserError
+        If it is not written like that.
+
+    Examples
+    --------
+    >>> split_scorer("brainscore_vision.scoring:score_pair")
+    ('brainscore_vision.scoring', 'score_pair')
+    """
+    module, colon, function = scorer.partition(":")
+    if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
+        raise UserError(f"{scorer!r} names no function", remedy="write it like package.module:function")
+    return module, function
+
+
+def import_scorer(scorer: str) -> Callable[..., Any]:
+    """Import the function that ``'package.module:function'`` names.
+
+    Raises
+    ------
+    UserError
+        If it cannot be imported here.
+
+    Examples
+    --------
+    >>> import_scorer("brainscore_core.scoring:run_pair").__name__
+    'run_pair'
+    """
+    module, function = split_scorer(scorer)
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"the worker cannot import {scorer!r}: {error}",
+            remedy="install the same version of brainscore, and of private packages, where the workers run",
+        ) from error
+    return found
+
+
+def run_info(identifier: str, *, isolated: bool) -> Any:
+    """Which run makes a receipt, as receipts say it."""
+    from brainscore_core.receipts.parts import RunInfo
+
+    return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})

@@ -15,10 +15,17 @@ from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.environment import platform_code
-from brainscore_core.receipts.schema import StoreError
-from brainscore_core.runner.cluster import Cluster, ClusterOptions, largest_memory, open_cluster, require_distributed
-from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, split_scorer, stop_run
-from brainscore_core.runner.worker_startup import uninterrupted
+from brainscore_core.results.backend import StoreError
+from brainscore_core.runner.cluster import (
+    Cluster,
+    ClusterOptions,
+    deferring_interrupts,
+    largest_memory,
+    open_cluster,
+    require_distributed,
+)
+from brainscore_core.runner.pair import split_scorer
+from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, stop_run
 
 if TYPE_CHECKING:
     from brainscore_core.runner.plan import ModelTask, Plan
@@ -359,7 +366,7 @@ class _Run:
                     self._submit(cluster)
                     self._receive(client)
             except BaseException:
-                with uninterrupted():
+                with deferring_interrupts():
                     self._stop(client)
                 raise
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
+import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,9 +14,12 @@ from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.receipts.output import kept_log
+from brainscore_core.receipts.parts import BenchmarkInfo, ErrorInfo, ModelInfo, Timings
 from brainscore_core.receipts.privacy import scrub_text
+from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.results.store import ResultsStore
+from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
-from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, ResultsStore, Timings
 
 __all__ = [
     "ATTEMPTS",
@@ -24,65 +27,12 @@ __all__ = [
     "TaskSpec",
     "advertised_memory",
     "error_receipt",
-    "import_scorer",
     "other_code",
-    "run_info",
     "run_task",
     "scoring_environment",
-    "split_scorer",
     "stop_run",
     "write_failed",
 ]
-
-
-def split_scorer(scorer: str) -> tuple[str, str]:
-    """Split ``'package.module:function'``.
-
-    Raises
-    ------
-    UserError
-        If it is not written like that.
-
-    Examples
-    --------
-    >>> split_scorer("brainscore_vision.scoring:score_pair")
-    ('brainscore_vision.scoring', 'score_pair')
-    """
-    module, colon, function = scorer.partition(":")
-    if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
-        raise UserError(f"{scorer!r} names no function", remedy="write it like package.module:function")
-    return module, function
-
-
-def import_scorer(scorer: str) -> Callable[..., Any]:
-    """Import the function that ``'package.module:function'`` names.
-
-    Raises
-    ------
-    UserError
-        If it cannot be imported here.
-
-    Examples
-    --------
-    >>> import_scorer("brainscore_core.scoring:run_pair").__name__
-    'run_pair'
-    """
-    module, function = split_scorer(scorer)
-    try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"the worker cannot import {scorer!r}: {error}",
-            remedy="install the same version of brainscore, and of private packages, where the workers run",
-        ) from error
-    return found
-
-
-def run_info(identifier: str, *, isolated: bool) -> Any:
-    """Which run makes a receipt, as receipts say it."""
-    from brainscore_core.scoring import RunInfo
-
-    return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})
 
 
 def write_failed(
@@ -449,3 +399,11 @@ def advertised_memory(worker: Any) -> int | None:
         return int(megabytes * 1_000_000)
     limit = worker.memory_manager.memory_limit
     return int(limit / worker.state.nthreads) if limit else None
+
+
+def dask_setup(worker: Any) -> None:
+    """Send what Dask prints nowhere; called by it in each worker."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    with open(os.devnull, "w") as nothing:
+        for descriptor in (1, 2):
+            os.dup2(nothing.fileno(), descriptor)

@@ -27,7 +27,8 @@ from brainscore_core.receipts.parts import (
     WeightsItem,
 )
 from brainscore_core.receipts.receipt import Receipt, State
-from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, StoreError, receipt_schema
+from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, receipt_schema
+from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import CLAIM_SECONDS, Claim, ClaimInfo
 from brainscore_core.results.export import EXPORT_COLUMNS, ExportColumn, export_rows, export_table
 from brainscore_core.results.store import Listing, Problem, ResultsStore, Scan, default_results_address

@@ -14,11 +14,12 @@ from typing import Any
 from django.db import close_old_connections
 
 from brainscore_core.errors import UserError
-from brainscore_core.receipts.schema import StoreError
+from brainscore_core.results.backend import StoreError
 from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetried, PairSkipped, PairStarted, run_plan
+from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
-from brainscore_core.runner.worker import error_receipt, run_info, scoring_environment
+from brainscore_core.runner.worker import error_receipt, scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.scoring.claims import ClaimedJob, Heartbeat, claim_jobs_of_model, release_job
 from brainscore_web.scoring.completion import (

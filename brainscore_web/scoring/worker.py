@@ -17,7 +17,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_core.receipts.schema import StoreError
+from brainscore_core.results.backend import StoreError
 from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.scoring.claims import ClaimedJob, claim_job, release_job, release_stale_jobs, worker_name

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.isolation.children import Output, end, ender, guarded
-from brainscore_core.isolation.process import ended
+from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_core.isolation.sandbox.sandbox import Sandbox, Verdict
 from brainscore_core.memory import format_size
 
@@ -127,4 +126,4 @@ def _told(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
     if status == 0:
         return "", ""
     signalled = status < 0 or 128 < status <= 192
-    return ("crash" if signalled else "exit"), ended(status)
+    return ("crash" if signalled else "exit"), ending_text(status)

@@ -12,7 +12,7 @@ from typing import Any
 from brainscore_core.errors import NotApplicable
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
-from brainscore_core.plugins.conformance.checks import Failed, Unusual
+from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests
 
 __all__ = ["CHECKS", "Circumstances", "require_tests", "tests_load"]

@@ -2,82 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
+from brainscore_core.errors import DataUnavailable, NotApplicable
+from brainscore_core.plugins.conformance.outcomes import Check, ConformanceError, Failed, Unusual
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = [
-    "Check",
-    "ConformanceError",
-    "check_benchmark",
-    "check_data",
-    "check_metric",
-    "check_model",
-    "example_stimuli",
-]
-
-Result = Literal["passed", "not applicable", "warning", "failed"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """Outcome of one check.
-
-    Attributes
-    ----------
-    name : str
-        What was checked.
-    result : {'passed', 'not applicable', 'warning', 'failed'}
-        Not applicable: the plugin said that it cannot do it, or what the check needs cannot be had; no fault.
-        Warning: unusual, which may be meant.
-    explanation : str
-        Why it is not applicable, or what is wrong.
-    remedy : str
-        What to do about it, where the explanation does not say it.
-    """
-
-    name: str
-    result: Result
-    explanation: str = ""
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        said = "; ".join(text for text in (self.explanation, self.remedy) if text)
-        return f"{self.name}: {self.result}" + (f" – {said}" if said else "")
-
-
-class ConformanceError(UserError):
-    """A plugin does not do what every plugin of its kind must do.
-
-    Attributes
-    ----------
-    checks : tuple of Check
-        All of them, those that passed, too.
-    """
-
-    def __init__(self, message: str, remedy: str | None = None, *, checks: Sequence[Check] = ()) -> None:
-        super().__init__(message, remedy)
-        self.checks = tuple(checks)
-
-
-class Failed(Exception):
-    """Raised by a check with what is wrong, and what to do about it."""
-
-    def __init__(self, explanation: str, remedy: str = "") -> None:
-        super().__init__(explanation)
-        self.remedy = remedy
-
-
-class Unusual(Failed):
-    """Raised by a check with what is unusual, but no fault."""
+__all__ = ["check_benchmark", "check_data", "check_metric", "check_model", "example_stimuli"]
 
 
 def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors: bool = True) -> tuple[Check, ...]:

@@ -14,7 +14,7 @@ import xarray as xr
 
 from brainscore_core.errors import NotApplicable
 from brainscore_core.plugins.conformance.benchmarks import tests_load
-from brainscore_core.plugins.conformance.checks import Failed, Unusual
+from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.source import parse
 from brainscore_core.supported_data_standards.brainio.validation import (
     Finding,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainscore_core.errors import NotApplicable
-from brainscore_core.plugins.conformance.checks import Failed
+from brainscore_core.plugins.conformance.outcomes import Failed
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet

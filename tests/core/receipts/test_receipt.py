@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.metrics import Score
-from brainscore_core.receipts.parts import plain
 from brainscore_core.receipts.privacy import scrub_text, scrub_url
 from brainscore_core.scoring import (
     BenchmarkInfo,
@@ -23,6 +22,7 @@ from brainscore_core.scoring import (
     WeightsItem,
     receipt_schema,
 )
+from brainscore_core.strict_json import plain
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -1,0 +1,44 @@
+"""Python and NumPy values as strict JSON."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["dumps", "plain"]
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into plain JSON types: NaN and infinities become null, NumPy types Python's.
+
+    Examples
+    --------
+    >>> plain({"score": np.float32(0.5), "interval": (np.nan, np.int64(1))})
+    {'score': 0.5, 'interval': [None, 1]}
+    """
+    if value is None or isinstance(value, bool | np.bool_):
+        return None if value is None else bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    if isinstance(value, str):
+        # lone surrogates (file names that are no Unicode) cannot be written as UTF-8
+        return str(value).encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(entry) for entry in value), key=repr)
+    return str(value)
+
+
+def dumps(value: Any) -> str:
+    """Write plain values as indented JSON without NaN."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
