@@ -120,7 +120,7 @@ def machine(tmp_path_factory):
             "secrets": {**secrets, "shadow": "/etc/shadow", "mounts": "/proc/1/root/etc/shadow"},
             "scorer": os.getpid(),
             "shown": str(shown),
-            "platform": str(Path(require_sandbox.__code__.co_filename).parents[4]),
+            "platform": str(Path(require_sandbox.__code__.co_filename).parents[3]),
         }
         os.unlink(path)
 

@@ -38,7 +38,7 @@ class Runner:
     def __call__(self, models, benchmarks, **options):
         return self.run(make_plan(models, benchmarks, self.store), **options)
 
-    def run(self, plan, on_event=None, scorer="engine_toys:score", **options):
+    def run(self, plan, on_event=None, scorer="runner_toys:score", **options):
         def tell(event):
             self.events.append(event)
             if on_event is not None:
@@ -72,7 +72,7 @@ class Runner:
 
     def popen(self, workers, models, benchmarks, *scheduler):
         """Start a run in a process, and a process group, of its own."""
-        script = HERE / "engine_script.py"
+        script = HERE / "runner_script.py"
         name, _, value = self.marker.partition("=")
         return subprocess.Popen(
             [sys.executable, script, self.folder, self.address, str(workers), models, benchmarks, *scheduler],

@@ -1,4 +1,4 @@
-"""A run in a process of its own: ``engine_script.py FOLDER STORE WORKERS MODELS BENCHMARKS [SCHEDULER]``."""
+"""A run in a process of its own: ``runner_script.py FOLDER STORE WORKERS MODELS BENCHMARKS [SCHEDULER]``."""
 
 import sys
 
@@ -16,7 +16,7 @@ if __name__ == "__main__":
     report = run_plan(
         make_plan(models.split(","), benchmarks.split(","), ResultsStore(address)),
         store_address=address,
-        scorer="engine_toys:score",
+        scorer="runner_toys:score",
         cluster=ClusterOptions(workers=int(workers), memory=1_000_000_000, scheduler=next(iter(sys.argv[6:]), None)),
         on_event=tell,
         scorer_options={"folder": folder},

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from engine_runs import HERE, Runner, until
+from runner_runs import HERE, Runner, until
 
 from brainscore_core.errors import UserError
 from brainscore_core.runner import (
@@ -30,11 +30,11 @@ MODELS, BENCHMARKS = ["a", "b"], ["plain-1", "stuck-a", "plain-2"]
 SEQUENTIAL = """
 import sys
 from brainscore_core.scoring import ResultsStore, RunInfo
-import engine_toys
+import runner_toys
 store, run = ResultsStore(sys.argv[1]), RunInfo(id="sequential", isolated=False, environment=None, packages={})
 for model in sys.argv[3].split(","):
     for benchmark in sys.argv[4].split(","):
-        engine_toys.score(model, benchmark, store=store, run=run, isolated=False, folder=sys.argv[2])
+        runner_toys.score(model, benchmark, store=store, run=run, isolated=False, folder=sys.argv[2])
 """
 
 
@@ -174,7 +174,7 @@ class TestDeaths:
     def test_a_scorer_that_raises_or_leaves_is_a_failed_pair(self, ran):
         _, _, receipts = ran
         assert receipts["raise-something"].reason == "ValueError: something"
-        assert "engine_toys.py" in receipts["raise-something"].error.traceback
+        assert "runner_toys.py" in receipts["raise-something"].error.traceback
         assert receipts["exit-3"].reason == "SystemExit: 3"
 
     def test_nothing_is_left(self, ran):
@@ -288,15 +288,15 @@ def test_nothing_to_do_starts_nothing(runner):
 
 @pytest.mark.slow(reason="starts clusters of processes")
 def test_a_scorer_that_cannot_be_imported_is_said(runner):
-    with pytest.raises(UserError, match="cannot import 'engine_toys:missing'"):
-        runner(["a"], ["plain-1"], scorer="engine_toys:missing")
+    with pytest.raises(UserError, match="cannot import 'runner_toys:missing'"):
+        runner(["a"], ["plain-1"], scorer="runner_toys:missing")
     assert runner.store.claims() == ()
 
 
 def test_impossible_arguments_are_refused_before_anything_starts(runner):
     plan = make_plan(["a"], ["plain-1"], runner.store)
     with pytest.raises(UserError, match="names no function"):
-        run_plan(plan, store_address=runner.address, scorer="engine_toys")
+        run_plan(plan, store_address=runner.address, scorer="runner_toys")
     with pytest.raises(UserError, match="cannot travel"):
         run_plan(plan, store_address=runner.address, scorer_options={"model": object()})
 
