@@ -197,9 +197,11 @@ def _site() -> str:
 
 
 def _files() -> str:
-    folder = Path(__file__).resolve().parents[1]
-    files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".html", ".css", ".js", ".json"})
-    stats = ((path.relative_to(folder).as_posix(), path.stat()) for path in files)
+    root = Path(__file__).resolve().parents[2]
+    folders = (root / "brainscore_web", root / "brainscore_core" / "figures")
+    found = (path for folder in folders for path in folder.rglob("*"))
+    files = sorted(path for path in found if path.suffix in {".py", ".html", ".css", ".js", ".json"})
+    stats = ((path.relative_to(root).as_posix(), path.stat()) for path in files)
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return f"{metadata.version('brainscore')} {hashlib.sha256(text.encode()).hexdigest()} {settings.DEBUG}"
 

@@ -1,3 +1,4 @@
+import contextlib
 import copy
 import math
 import pickle
@@ -149,3 +150,55 @@ def test_contracts_say_what_is_missing(contract, arguments):
 
     with pytest.raises(NotImplementedError, match="Unfinished"):
         Unfinished()(*arguments)
+
+
+def split_score(values=(1.0, 2.0, 4.0), first=0):
+    places = np.arange(first, first + len(values))
+    score = Score(list(values), coords={"split": places}, dims=["split"])
+    coords = {"split": places, "neuroid_id": ("neuroid", ["a", "b"])}
+    score.attrs["raw"] = Score(np.outer(values, [1.0, 3.0]), coords=coords, dims=["split", "neuroid"])
+    return score
+
+
+@pytest.mark.parametrize("method", ["mean", "sum", "std", "min"])
+def test_raw_values_follow_where_asked(method):
+    score = split_score()
+    untouched = getattr(score, method)("split")
+    assert untouched.raw.dims == ("split", "neuroid")
+    followed = getattr(score, method)("split", _apply_raw=True)
+    expected = getattr(np, method)([1.0, 2.0, 4.0])
+    assert float(followed) == pytest.approx(expected)
+    np.testing.assert_allclose(followed.raw.values, expected * np.array([1.0, 3.0]))
+
+
+def test_raw_values_of_other_dimensions_stay():
+    score = split_score()
+    score.attrs["raw"] = score.raw.rename(split="repetition")
+    assert score.mean("split", _apply_raw=True).raw.dims == ("repetition", "neuroid")
+
+
+def test_merged_scores_have_merged_raw_values():
+    merged = Score.merge(split_score(), split_score(values=(8.0,), first=3))
+    assert merged.values.tolist() == [1.0, 2.0, 4.0, 8.0]
+    assert merged.raw.sel(split=3).values.tolist() == [8.0, 24.0]
+    assert set(merged.attrs) == {"raw"}
+
+
+@pytest.mark.parametrize("handling", ["ignore", "warn", "raise"])
+def test_raw_values_that_cannot_be_merged(handling):
+    one, other = split_score(), split_score(first=3)
+    other.attrs["raw"] = object()
+    with contextlib.ExitStack() as stack:
+        if handling == "raise":
+            stack.enter_context(pytest.raises((KeyError, ValueError, TypeError)))
+        elif handling == "warn":
+            stack.enter_context(pytest.warns(UserWarning, match="'raw' of the scores could not be merged"))
+        merged = Score.merge(one, other, exception_handling=handling)
+        assert "raw" not in merged.attrs
+
+
+def test_what_cannot_be_merged():
+    with pytest.raises(ValueError, match="at least one"):
+        Score.merge()
+    with pytest.raises(ValueError, match="'ignore', 'warn' or 'raise', got 'skip'"):
+        Score.merge(split_score(), exception_handling="skip")
