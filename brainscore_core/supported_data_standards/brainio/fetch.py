@@ -50,14 +50,14 @@ from brainscore_core.supported_data_standards.brainio.remote_files import (
     object_request,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import (
-    _SHOWN,
     LEGACY_STIMULUS_ID,
+    LISTED_AT_MOST,
     STIMULUS_ID,
     STIMULUS_ID_COLUMNS,
     StimulusSet,
     StimulusSetLoader,
-    _some,
     link_files,
+    list_first,
     read_stimulus_table,
     require_files,
 )
@@ -221,7 +221,7 @@ def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, wh
     if not table.index.is_unique:
         repeated = table.index[table.index.duplicated()].unique()
         raise UserError(
-            f"the stimulus set of {where} has values of 'stimulus_id' twice: {_some(repeated)}",
+            f"the stimulus set of {where} has values of 'stimulus_id' twice: {list_first(repeated)}",
             remedy="give each stimulus its own id",
         )
     columns = [column for column in table.columns if column not in coords and column not in assembly.dims]
@@ -233,8 +233,8 @@ def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, wh
         named = f" {name!r}" if name else ""
         raise UserError(
             f"{'none' if none else f'{len(unknown)}'} of the stimuli of {where} {'is' if none else 'are not'} in the "
-            f"stimulus set{named}; coordinate 'stimulus_id' has {_some(unknown)}, "
-            f"the stimulus set {_some(table.index[:_SHOWN])}",
+            f"stimulus set{named}; coordinate 'stimulus_id' has {list_first(unknown)}, "
+            f"the stimulus set {list_first(table.index[:LISTED_AT_MOST])}",
             remedy="load the stimulus set that belongs to the assembly, or pass merge_stimulus_set_meta=False",
         )
     joined = table[columns].reindex(ids)

@@ -262,7 +262,7 @@ STIMULUS_ID_COLUMNS = (STIMULUS_ID, LEGACY_STIMULUS_ID)
 _TEXT_COLUMNS = (*STIMULUS_ID_COLUMNS, "filename")
 
 
-_SHOWN = 5
+LISTED_AT_MOST = 5
 
 
 # before version 3 pandas read floats fast and nearly right, unless told otherwise
@@ -291,7 +291,9 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
         )
     repeated = table[STIMULUS_ID][table[STIMULUS_ID].duplicated()].unique()
     if len(repeated):
-        raise UserError(f"{csv_path} has stimulus ids twice: {_some(repeated)}", remedy="give each stimulus its own id")
+        raise UserError(
+            f"{csv_path} has stimulus ids twice: {list_first(repeated)}", remedy="give each stimulus its own id"
+        )
     return table
 
 
@@ -392,7 +394,7 @@ def require_files(table: pd.DataFrame, present: set[str], *, source: str, files:
         raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus' file")
     listed = set(table["filename"])
     findings = [
-        f"{len(names)} {what}: {_some(sorted(names))}"
+        f"{len(names)} {what}: {list_first(sorted(names))}"
         for names, what in ((listed - present, f"missing from {files}"), (present - listed, "not in the table"))
         if names
     ]
@@ -412,7 +414,7 @@ def link_files(table: pd.DataFrame, files: Mapping[str, Path], cls: type[Stimulu
     return stimulus_set
 
 
-def _some(names: Iterable[Any]) -> str:
+def list_first(names: Iterable[Any]) -> str:
     names = list(names)
-    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(repr(str(name)) for name in names[:_SHOWN]) + more
+    more = f", and {len(names) - LISTED_AT_MOST} more" if len(names) > LISTED_AT_MOST else ""
+    return ", ".join(repr(str(name)) for name in names[:LISTED_AT_MOST]) + more
