@@ -1,4 +1,4 @@
-"""The folders of plugins: the same for everybody, whole or not there, and not forever."""
+"""The folders of plugins: shared, complete or absent, and removed when unused."""
 
 import os
 import signal
@@ -112,7 +112,7 @@ def test_killed_in_the_midst(tmp_path):
             (folder / "half").write_text("a plugin")
             print("there", flush=True)
             time.sleep(600)
-        publishing._made(publishing._sets() / "whole", write)
+        publishing._create_once(publishing._sets() / "whole", write)
     """
     worker = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
     try:
