@@ -88,7 +88,7 @@ def test_a_job_that_is_given_back_is_as_before_but_for_its_time():
     assert again.job.pk != job.pk
     release_job(again, begun=True)
     assert Job.objects.get(pk=again.job.pk).attempts == 1
-    release_job(again)  # it is nobody's any more
+    release_job(again)  # the claim is no longer valid
     assert Job.objects.get(pk=again.job.pk).attempts == 1
 
 
