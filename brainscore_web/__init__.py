@@ -1,1 +1,1 @@
-"""The website: leaderboard, cards, comparison and programming interface, as a Django project."""
+"""The website: leaderboard, cards, comparison and API, as a Django project."""

@@ -137,7 +137,7 @@ def test_the_runbook_names_commands_units_and_variables_that_exist():
     for line in re.findall(r"^(brainscore [a-z]+ [a-z]+)$", RUNBOOK, re.MULTILINE):
         require_command(line)
     settings = (ROOT / "brainscore_web" / "settings.py").read_text()
-    settings += (ROOT / "brainscore_web" / "_environment.py").read_text()
+    settings += (ROOT / "brainscore_web" / "environment.py").read_text()
     for name in re.findall(r"`(BRAINSCORE_SITE_[A-Z_]+)", RUNBOOK):
         assert name in settings, name
     assert RUNBOOK.count("*Notice*") >= 10
