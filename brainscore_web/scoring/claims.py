@@ -82,12 +82,12 @@ class ClaimedJob:
         The job at the time of the claim, with its model and benchmark.
     claim : str
         The token of the claim; the claim is valid while the job's row has it.
-    since : datetime or None
+    first_started : datetime or None
         When an earlier attempt started; newer receipts belong to this job.
     """
 
-    def __init__(self, job: Job, claim: str, since: datetime | None) -> None:
-        self.job, self.claim, self.since = job, claim, since
+    def __init__(self, job: Job, claim: str, first_started: datetime | None) -> None:
+        self.job, self.claim, self.first_started = job, claim, first_started
 
     def mine(self) -> Any:
         """Return the job's row if the claim is still valid, otherwise no row."""
@@ -249,7 +249,7 @@ class Heartbeat:
         """Whether any of the jobs is to be cancelled."""
         return bool(self._stop)
 
-    def forget(self, claim: ClaimedJob) -> None:
+    def remove(self, claim: ClaimedJob) -> None:
         """Stop renewing the claim on a job that has ended."""
         self._claimed.pop(claim.job.pk, None)
         self._stop.discard(claim.job.pk)

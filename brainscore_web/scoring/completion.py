@@ -78,7 +78,7 @@ def usable_receipt(claim: ClaimedJob, store: ResultsStore, live: LivePlugins) ->
     newest = store.latest(*pair)
     if newest is None:
         return None
-    own = claim.since is not None and newest.created >= f"{claim.since:%Y-%m-%dT%H:%M:%S.%f}Z"
+    own = claim.first_started is not None and newest.created >= f"{claim.first_started:%Y-%m-%dT%H:%M:%S.%f}Z"
     if not own and job.why == REQUESTED:
         return None
     if newest.state == "failed":

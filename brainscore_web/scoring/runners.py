@@ -120,7 +120,7 @@ class LocalRunner:
         """End the scoring process with its loaded model."""
         if self._process is not None:
             self._process.finish()
-        self._forget()
+        self._clear_process()
 
     def _run(self, claim: ClaimedJob, heartbeat: Heartbeat) -> str:
         job = claim.job
@@ -143,12 +143,12 @@ class LocalRunner:
 
             answer = self._score(claim, live, stopped)
             if isinstance(answer, Death) and answer.kind == "crash":
-                self._forget()
+                self._clear_process()
                 self.say(f"{job}: the scoring process {answer.message}; trying once more")
                 answer = self._score(claim, live, stopped)
             if isinstance(answer, Answer):
                 return self._end(claim, self._receipt(claim, answer))
-            self._forget()
+            self._clear_process()
             if answer.kind == "stopped":
                 return self._stopped(claim, heartbeat)
             message = f"the scoring process {answer.message}"
@@ -158,7 +158,7 @@ class LocalRunner:
                 write_failed_receipt(claim, self.store, kind=kind, message=message, printed=printed, seconds=seconds),
             )
 
-    def _forget(self) -> None:
+    def _clear_process(self) -> None:
         """Clear the record of a process that has ended."""
         self._process, self._key, self.model = None, None, None
 
@@ -305,11 +305,11 @@ class DaskRunner:
             self.say(f"{event.model} on {event.benchmark}: trying once more: {event.reason}")
         elif isinstance(event, PairSkipped) and event.benchmark in open_ones:
             claim = open_ones.pop(event.benchmark)
-            heartbeat.forget(claim)
+            heartbeat.remove(claim)
             release_job(claim, wait=_RETRY_SECONDS)
         elif isinstance(event, PairFinished) and event.benchmark in open_ones:
             claim = open_ones.pop(event.benchmark)
-            heartbeat.forget(claim)
+            heartbeat.remove(claim)
             receipt = receipt_of(self.store, event.model, event.benchmark, event.receipt_id)
             if receipt is None or not complete_job(claim, self.store, receipt):
                 self.say(f"{claim.job}: lost to another worker, or its receipt is missing in {self.store.address}")
@@ -326,7 +326,7 @@ class DaskRunner:
             receipt = usable_receipt(claim, self.store, live) or give_up_after_attempts(claim, self.store)
             if receipt is not None:
                 del open_ones[benchmark]
-                heartbeat.forget(claim)
+                heartbeat.remove(claim)
                 complete_job(claim, self.store, receipt)
 
     def _release(self, open_ones: dict[str, ClaimedJob]) -> None:

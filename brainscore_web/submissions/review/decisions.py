@@ -96,7 +96,7 @@ def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: st
             late=True,
         )
     if case.state not in (_EARLY if verdict == _V.REJECTED else (_S.REVIEW,)):
-        why = f"{case.by}; it is {case.state_label}" if case.by else f"it is {case.state_label}"
+        why = f"{case.by}; its state is “{case.state_label}”" if case.by else f"its state is “{case.state_label}”"
         return VerdictRefused(why, "nothing was changed; reload the page to see its state", late=True)
     if case.holder:
         return VerdictRefused(f"{case.holder} is reviewing it", "take it over first, or leave it to them", late=True)

@@ -245,7 +245,7 @@ def test_long_files_and_others(as_, people):
     assert "1,000 more lines are not shown here" in page
     assert "only the beginning" in page.lower()
     assert "Not a text file." in page
-    assert "Not a text in UTF-8." in page
+    assert "Not a text file in UTF-8." in page
     assert "⟨U+202E⟩⟨U+2066⟩" in page
     assert "\u202e" not in page
     whole = shown(as_("rita"), f"{below(submission)}file/?path=benchmarks/author2026/long.py")

@@ -184,7 +184,7 @@ def stopped():
     time.sleep(2.0)
     first.send_signal(signal.SIGTERM)
     said = ended(first, 120)
-    assert "given back" in said
+    assert "released" in said
     job = Job.objects.get()
     assert (job.state, job.attempts, job.claim) == ("waiting", 0, "")
     second = worker("--until-idle")

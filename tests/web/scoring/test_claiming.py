@@ -116,7 +116,7 @@ def test_claims_of_the_dead_and_the_silent_are_free_again(worker, age, freed):
     if freed:
         again = claim_job("w")
         assert (again.job.pk, again.job.attempts) == (one.job.pk, 2)
-        assert again.since is not None  # receipts since then are its own
+        assert again.first_started is not None  # receipts since then are its own
 
 
 @pytest.mark.django_db
