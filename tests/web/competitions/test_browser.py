@@ -89,7 +89,7 @@ def test_from_the_first_form_to_the_winners(scored, page):
     assert "$3,000" in table
     assert page.get_by_text("failed: pixels (RuntimeError: out of luck)").is_visible()
     page.get_by_role("link", name="Withdraw Ada2031.V4-pls").click()
-    page.get_by_label("Why").fill("wrong stimuli")
+    page.get_by_label("Reason").fill("wrong stimuli")
     page.get_by_role("button", name="Withdraw").click()
     assert page.get_by_text("withdrawn: wrong stimuli").is_visible()
 

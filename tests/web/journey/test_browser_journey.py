@@ -225,7 +225,7 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     newcomer.click("main button.main")
     newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     wait_until(newcomer, "waiting for a reviewer")
-    newcomer.click("text=What changed")
+    newcomer.click("a:has-text('Changes')")
     assert "simulated cells" in newcomer.inner_text("main")
 
     reviewer.goto(submission.replace("/submissions/", "/review/"))

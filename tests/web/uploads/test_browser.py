@@ -54,7 +54,7 @@ def test_mistakes_are_shown_before_anything_is_sent_and_then_the_result(page, pa
     page.wait_for_selector("text=is larger than")
     page.set_input_files("#file-csv", str(packages.csv))
     page.click("text=Upload the CSV")
-    page.wait_for_selector("text=there, ")
+    page.wait_for_selector("text=uploaded, ")
     assert upload.files.get().size == packages.csv.stat().st_size
 
     upload = start(state="checking")
