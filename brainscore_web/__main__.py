@@ -11,7 +11,7 @@ from brainscore_web.serving import require_database
 
 
 def main() -> None:
-    """Run one; what the user can mend is said without a traceback."""
+    """Run a management command; errors that the user can fix are shown without a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     sys.argv[0] = "python -m brainscore_web"
     try:

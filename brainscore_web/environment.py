@@ -37,9 +37,9 @@ def site_folder() -> Path:
 
 
 def unusable_folder(error: OSError) -> UserError:
-    """Say that the site's own files cannot be kept where they should be."""
+    """Make the error for a site folder that cannot be created or written."""
     return UserError(
-        "the site's folder, which BRAINSCORE_SITE_HOME or BRAINSCORE_HOME says, cannot be made or written: "
+        "the site's folder, set by BRAINSCORE_SITE_HOME or BRAINSCORE_HOME, cannot be created or written: "
         f"{error.strerror or type(error).__name__}",
         remedy="set BRAINSCORE_SITE_HOME to a folder that you may write to",
     )
@@ -50,27 +50,27 @@ _ENGINES = {"postgresql": "PostgreSQL", "sqlite3": "SQLite"}
 
 
 def database_settings() -> dict[str, Any]:
-    """Read where the data are: ``$DATABASE_URL``, else SQLite in the site's folder.
+    """Read the database settings: ``$DATABASE_URL``, else SQLite in the site's folder.
 
     Raises
     ------
     UserError
-        If it cannot be read, or names PostgreSQL and there is no driver.
+        If it is not valid, or names PostgreSQL and the driver is missing.
     """
 
-    def wrong(what: str) -> UserError:  # the value itself holds a password: never shown
+    def invalid(what: str) -> UserError:  # the value may contain a password, so it is never shown
         return UserError(f"DATABASE_URL {what}", remedy=f"set it to {_DATABASE_FORMATS}")
 
     given = os.environ.get("DATABASE_URL") or f"sqlite:///{site_folder() / 'site.sqlite3'}"
     try:
-        found: dict[str, Any] = dict(dj_database_url.parse(given, conn_max_age=600))
+        database: dict[str, Any] = dict(dj_database_url.parse(given, conn_max_age=600))
     except ValueError:
-        raise wrong("cannot be read") from None
-    engine = str(found.get("ENGINE")).removeprefix("django.db.backends.")
+        raise invalid("cannot be read") from None
+    engine = str(database.get("ENGINE")).removeprefix("django.db.backends.")
     if engine not in _ENGINES:
-        raise wrong(f"names neither {' nor '.join(_ENGINES.values())}")
-    if not found.get("NAME"):
-        raise wrong("names no database")
+        raise invalid(f"must name {' or '.join(_ENGINES.values())}")
+    if not database.get("NAME"):
+        raise invalid("does not name a database")
     if engine == "postgresql":
         try:
             importlib.import_module("psycopg")
@@ -79,11 +79,11 @@ def database_settings() -> dict[str, Any]:
                 "DATABASE_URL names PostgreSQL, whose driver psycopg is not installed or lacks its library",
                 remedy='pip install "brainscore[postgres]"',
             ) from None
-    return found
+    return database
 
 
 def flag(name: str, default: bool = False) -> bool:
-    """Read a variable that is on or off.
+    """Read an environment variable that is on or off.
 
     Raises
     ------
@@ -99,12 +99,12 @@ def flag(name: str, default: bool = False) -> bool:
 
 
 def comma_separated(name: str) -> list[str]:
-    """Read a variable that holds names separated by commas."""
+    """Read an environment variable that has names separated by commas."""
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 
 
 def positive_integer(name: str, default: int) -> int:
-    """Read a variable that is a whole number, at least 1.
+    """Read an environment variable that is an integer of at least 1.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def positive_integer(name: str, default: int) -> int:
     """
     text = os.environ.get(name) or str(default)
     if not text.strip().isdecimal() or int(text) < 1:
-        raise UserError(f"{name} is {text!r}", remedy=f"set {name} to a whole number, at least 1")
+        raise UserError(f"{name} is {text!r}", remedy=f"set {name} to an integer of at least 1")
     return int(text)
 
 
@@ -122,13 +122,13 @@ _BACKENDS = "django.core.mail.backends"
 
 
 def email_settings(address: str) -> dict[str, str | int | bool]:
-    """Read how mail leaves the site.
+    """Read how the site sends e-mail.
 
     Parameters
     ----------
     address : str
         ``smtp://user:password@host:587?tls=1`` (STARTTLS), ``smtps://…`` (TLS from the start, port 465),
-        ``file:///folder`` (a file each), ``console:`` (printed). Special characters in names and passwords are
+        ``file:///folder`` (one file per e-mail), ``console:`` (printed). Special characters in names and passwords are
         percent-encoded.
 
     Returns
@@ -139,7 +139,7 @@ def email_settings(address: str) -> dict[str, str | int | bool]:
     Raises
     ------
     UserError
-        If it is none of these.
+        If the address has another form.
 
     Examples
     --------
@@ -147,30 +147,30 @@ def email_settings(address: str) -> dict[str, str | int | bool]:
     'p@ss'
     """
 
-    def wrong(what: str) -> UserError:  # the value itself holds a password: never shown
+    def invalid(what: str) -> UserError:  # the value may contain a password, so it is never shown
         return UserError(f"BRAINSCORE_SITE_MAIL {what}", remedy=f"set it to {_EMAIL_FORMATS}")
 
     try:
         parts = urlsplit(address)
         port = parts.port
     except ValueError:
-        raise wrong("cannot be read") from None
+        raise invalid("cannot be read") from None
     if parts.scheme == "console" and not (parts.netloc or parts.path):
         return {"EMAIL_BACKEND": f"{_BACKENDS}.console.EmailBackend"}
     if parts.scheme == "file":
         if parts.netloc or not parts.path.strip("/"):
-            raise wrong("names no folder of this machine")
+            raise invalid("does not name a folder of this machine")
         return {"EMAIL_BACKEND": f"{_BACKENDS}.filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(parts.path)}
     if parts.scheme not in ("smtp", "smtps"):
-        raise wrong("begins with none of smtp://, smtps://, file://, console:")
+        raise invalid("must begin with smtp://, smtps://, file:// or console:")
     if not parts.hostname or parts.path.strip("/"):
-        raise wrong("names no host" if not parts.hostname else "has a path")
+        raise invalid("does not name a host" if not parts.hostname else "has a path")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     tls = options.pop("tls", "0")
     if options or tls not in ("0", "1") or (parts.scheme == "smtps" and tls == "1"):
-        raise wrong("may have ?tls=1 after smtp://, and nothing else")
+        raise invalid("may have only the option ?tls=1, and only with smtp://")
     if bool(parts.username) != bool(parts.password):
-        raise wrong("has a user without a password, or a password without a user")
+        raise invalid("has a user without a password, or a password without a user")
     return {
         "EMAIL_BACKEND": f"{_BACKENDS}.smtp.EmailBackend",
         "EMAIL_HOST": parts.hostname,
@@ -184,17 +184,17 @@ def email_settings(address: str) -> dict[str, str | int | bool]:
 
 
 def secret_key() -> str:
-    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one that is kept in the site's folder.
+    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one stored in the site's folder.
 
     Raises
     ------
     UserError
-        If it is short, or the folder cannot be made, read or written.
+        If it is too short, or the folder cannot be created, read or written.
     """
     given = os.environ.get("BRAINSCORE_SITE_SECRET")
     if given:
         if len(given) < 32:
-            raise UserError("BRAINSCORE_SITE_SECRET is short", remedy="set it to at least 32 random characters")
+            raise UserError("BRAINSCORE_SITE_SECRET is too short", remedy="set it to at least 32 random characters")
         return given
     try:
         return _stored_secret(site_folder() / "secret")
@@ -208,7 +208,7 @@ def _stored_secret(path: Path) -> str:
         part = path.with_name(f".secret-{secrets.token_hex(8)}")
         part.touch(mode=0o600)
         part.write_text(secrets.token_urlsafe(50), encoding="ascii")
-        with suppress(FileExistsError):  # another process made one: that one counts
+        with suppress(FileExistsError):  # another process created one first, which is used
             os.link(part, path)
         part.unlink()
     return path.read_text(encoding="ascii")

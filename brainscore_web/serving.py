@@ -1,4 +1,4 @@
-"""Make a site ready on this machine and run it: what ``brainscore serve`` does."""
+"""Prepare and run a site on this machine, for ``brainscore serve`` and ``brainscore worker``."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ _log = logging.getLogger(__name__)
 
 
 def use_demonstration() -> None:
-    """Let the site live in a folder and database of its own, apart from real results. Before anything else."""
+    """Use a separate folder and database for a demonstration site. Must be called before anything else."""
     os.environ["BRAINSCORE_SITE_HOME"] = str(site_folder().with_name("site-demonstration"))
     os.environ.pop("DATABASE_URL", None)
 
 
 def has_database() -> bool:
-    """Whether there is a site on this machine already."""
+    """Whether there already is a site on this machine."""
     return bool(os.environ.get("DATABASE_URL")) or (site_folder() / "site.sqlite3").exists()
 
 
 def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> int:
-    """Bring the database up to date and read what is new.
+    """Bring the database up to date and ingest new receipts.
 
     Parameters
     ----------
     results : str or None
-        Where receipts are: a folder or ``s3://…``; None: nothing is read.
+        Where receipts are: a folder or ``s3://…``. None: no receipts are read.
     demonstration : bool
-        Fill an empty site with simulated scores.
+        Whether to fill an empty site with simulated scores.
     say : callable
-        Told what happens, a line at a time.
+        Called with each message.
 
     Returns
     -------
     int
-        How many scores the site has.
+        The number of scores of the site.
 
     Raises
     ------
     UserError
-        If the site's folder cannot be written, the database cannot be reached, or what the environment says is wrong.
+        If the site's folder cannot be written, the database cannot be reached, or an environment variable is not valid.
     """
     set_up()
     with _exclusive(say):
@@ -92,7 +92,7 @@ def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
 
     sync_catalogue()
     report = ingest_store(results)
-    say(f"Read {report.added} new receipts from {results}; {report.known} were known.")
+    say(f"Read {report.added} new receipts from {results}; {report.known} were already known.")
     for problem in report.problems[:10]:
         say(f"Not read: {problem}")
     if len(report.problems) > 10:
@@ -101,34 +101,34 @@ def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take the port.
+    """Open the port.
 
     Raises
     ------
     UserError
-        If it is taken, or the host is no address of this machine.
+        If it is in use, or the host is not an address of this machine.
     """
     if host not in ("127.0.0.1", "localhost", "::1") and not os.environ.get("BRAINSCORE_SITE_HOSTS"):
         raise UserError(
-            f"others could reach the site at {host}, and no name is set by which they may",
+            f"the site would be reachable from other machines at {host}, but its host names are not set",
             remedy="set BRAINSCORE_SITE_HOSTS to the names of this machine, separated by commas",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
+        sock.bind((host, port))
     except OSError as error:
-        made.close()
+        sock.close()
         raise UserError(
             f"cannot listen at {host}:{port}: {error.strerror}", remedy="choose another port with --port"
         ) from error
-    made.listen(128)
-    return made
+    sock.listen(128)
+    return sock
 
 
-def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
-    """Answer requests until interrupted; does not return. With `worker` one runs beside, and ends with this process."""
+def serve(listening: socket.socket, *, workers: int, worker: bool = False) -> None:
+    """Answer requests until interrupted; does not return. With `worker`, a worker runs and ends with this process."""
     from django.db import connections
     from gunicorn.app.base import BaseApplication
 
@@ -147,15 +147,15 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
         def load_config(self) -> None:
             """Set what differs from gunicorn's own settings."""
             chosen: dict[str, Any] = {
-                "bind": [f"fd://{taken.fileno()}"],
+                "bind": [f"fd://{listening.fileno()}"],
                 "workers": workers,
                 "worker_class": ConnectionWorker,
                 "threads": CONNECTIONS,
-                "worker_connections": CONNECTIONS + 100,  # some more that are idle between two requests
+                "worker_connections": CONNECTIONS + 100,  # some more for idle connections
                 "timeout": 120,
-                "graceful_timeout": 5,  # seconds until Ctrl-C ends what does not end by itself
+                "graceful_timeout": 5,  # seconds until Ctrl-C ends requests that are still running
                 "loglevel": "warning",
-                "worker_tmp_dir": "/dev/shm" if Path("/dev/shm").is_dir() else None,  # noqa: S108 # heartbeats, as gunicorn advises
+                "worker_tmp_dir": "/dev/shm" if Path("/dev/shm").is_dir() else None,  # noqa: S108 # as gunicorn recommends for its heartbeats
                 "control_socket_disable": True,
                 **server_settings(),
             }
@@ -164,14 +164,14 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
                     self.cfg.set(name, value)
 
         def load(self) -> Any:
-            """Make the application."""
+            """Load the application."""
             with exit_at_once_on_signals():
                 from brainscore_web.wsgi import application
 
                 _warm_caches()
             return buffered_requests(application)
 
-    connections.close_all()  # processes that answer must not share one
+    connections.close_all()  # server processes must not share a connection
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
     with shared_request_counts(), _worker_process() if worker else nullcontext():
         Server().run()
@@ -179,24 +179,24 @@ def serve(taken: socket.socket, *, workers: int, worker: bool = False) -> None:
 
 @contextmanager
 def _worker_process() -> Iterator[None]:
-    """Run a worker for as long as this lasts."""
+    """Run a worker process while this context is open."""
     mine = os.getpid()
     command = [sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)]
-    # in a process group of its own: a terminal sends Ctrl-C to this process alone, which then ends the worker in order
-    beside = subprocess.Popen(command, process_group=0)  # noqa: S603 # this distribution's own
+    # its own process group: the terminal sends Ctrl-C only to this process, which then ends the worker properly
+    worker_process = subprocess.Popen(command, process_group=0)  # noqa: S603 # our own module
     try:
         yield
     finally:
-        if os.getpid() == mine:  # else it is a process that answered requests, and ends
-            beside.terminate()
+        if os.getpid() == mine:  # otherwise this is a child process that ends
+            worker_process.terminate()
             try:
-                beside.wait(timeout=20)
+                worker_process.wait(timeout=20)
             except subprocess.TimeoutExpired:
-                beside.kill()
+                worker_process.kill()
 
 
 def end_with_parent(parent: int) -> None:
-    """Let this process, which `parent` has started, be told to end when that one does, however it ends."""
+    """Let this process get SIGTERM when its parent process ends, for whatever reason."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -205,7 +205,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def make_worker(**how: Any) -> Worker:
-    """Make the worker of this site.
+    """Create the worker of this site.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def make_worker(**how: Any) -> Worker:
 
 
 def _warm_caches() -> None:
-    """Read what everybody may see, so that the first reader does not wait for it; without a database, answer anyway."""
+    """Load the public leaderboard, so that the first visitor does not wait; failures of the database are ignored."""
     from django.contrib.auth.models import AnonymousUser
     from django.db import Error, connections
 
@@ -244,14 +244,14 @@ def _warm_caches() -> None:
 
     try:
         board_for(snapshot_for(AnonymousUser()), BoardState())
-    except Error as error:  # a process that does not start would end the whole server
-        _log.warning("The leaderboard could not be read beforehand: %s", type(error).__name__)
+    except Error as error:  # an error here would end the whole server
+        _log.warning("The leaderboard could not be loaded in advance: %s", type(error).__name__)
     finally:
         connections.close_all()  # this thread answers no requests
 
 
 def set_up() -> None:
-    """Let Django know the site's settings, and make its folder."""
+    """Set up Django with the site's settings, and create the site's folder."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     import django
 
@@ -264,7 +264,7 @@ def set_up() -> None:
 
 @contextmanager
 def _exclusive(say: Say) -> Iterator[None]:
-    """Wait until nobody else makes this site ready; the lock ends with the process, however that ends."""
+    """Wait until no other process prepares this site; the lock is released when the process ends."""
     import fcntl
 
     try:
@@ -275,7 +275,7 @@ def _exclusive(say: Say) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("Waiting: another process makes this site ready.")
+            say("Waiting: another process is preparing this site.")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -288,12 +288,12 @@ _CONNECTION_ERRORS = (
 
 
 def require_database() -> None:
-    """Reach the database.
+    """Check that the database can be reached.
 
     Raises
     ------
     UserError
-        If it cannot be reached. What the driver says may hold what ``DATABASE_URL`` does, and is not shown.
+        If it cannot be reached. The driver's message is not shown, since it may contain ``DATABASE_URL``.
     """
     from django.db import Error, connection
 
@@ -307,13 +307,13 @@ def require_database() -> None:
                 remedy="set BRAINSCORE_SITE_HOME to another folder, or DATABASE_URL to another database",
             ) from None
         raise UserError(
-            f"the database that DATABASE_URL names cannot be reached{why}",
+            f"the database in DATABASE_URL cannot be reached{why}",
             remedy="start it, or correct DATABASE_URL",
         ) from None
 
 
 def _collect_static() -> None:
-    """Pack the files that browsers ask for, if any has changed since the last time."""
+    """Collect static files, if any has changed since the last time."""
     from django.conf import settings
     from django.contrib.staticfiles.finders import get_finders
     from django.core.management import call_command
@@ -326,7 +326,7 @@ def _collect_static() -> None:
         return
     try:
         marker.unlink(missing_ok=True)
-        # nothing is cleared: a server that runs may still send files of before
+        # old files stay, since a running server may still send them
         call_command("collectstatic", interactive=False, verbosity=0)
         marker.write_text(state, encoding="ascii")
     except OSError as error:
@@ -334,7 +334,7 @@ def _collect_static() -> None:
 
 
 def hash_of_files(paths: Any) -> str:
-    """One text for names, sizes and times of files."""
+    """A hash of the names, sizes and modification times of files."""
     from hashlib import sha256
 
     known = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)

@@ -1,4 +1,4 @@
-"""Settings of the site; what differs between places is read from the environment (docs/site.md lists the names)."""
+"""Settings of the site; values of an installation are read from environment variables (see docs/site.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from brainscore_web.operations.logs import configuration
 SITE_HOME = site_folder()
 SECRET_KEY = secret_key()
 DEBUG = flag("BRAINSCORE_SITE_DEBUG")
-PUBLIC = flag("BRAINSCORE_SITE_PUBLIC")  # served to others through HTTPS
+PUBLIC = flag("BRAINSCORE_SITE_PUBLIC")  # served to the public, through HTTPS
 ALLOWED_HOSTS = comma_separated("BRAINSCORE_SITE_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in comma_separated("BRAINSCORE_SITE_HOSTS")] if PUBLIC else []
 
@@ -47,7 +47,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_tasks",
     "django_tasks_db",
-    "allauth",  # after accounts, whose templates count
+    "allauth",  # after accounts, whose templates take precedence
     "allauth.account",
     "allauth.mfa",
 ]
@@ -89,7 +89,7 @@ TEMPLATES: list[dict[str, Any]] = [
 DATABASES = {"default": database_settings()}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",  # a writer waits at its start, not in its midst, where SQLite cannot wait
+        "transaction_mode": "IMMEDIATE",  # a writer waits for its lock at the start; later, SQLite cannot wait
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64000;",
     }
@@ -98,7 +98,7 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
-    "default": {  # what all processes count together: attempts to log in, codes that were used
+    "default": {  # counters shared by all processes: login attempts, and used codes
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
         "KEY_FUNCTION": "brainscore_web.accounts.cache.hashed_key",
@@ -109,7 +109,7 @@ CACHES = {
         "LOCATION": "rates",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
     },
-    "highlighting": {  # source code that was highlighted, by hash
+    "highlighting": {  # highlighted source code, by hash
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "highlighting",
         "TIMEOUT": 24 * 3600,
@@ -140,13 +140,13 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser that signed up
-ACCOUNT_CHANGE_EMAIL = True  # one address; a new one counts once it is confirmed
+ACCOUNT_CHANGE_EMAIL = True  # one address; a new one replaces it once confirmed
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Brain-Score] "
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: nobody fills a stranger's mailbox, or locks a stranger out
-    "login_failed": "10/m/ip,5/5m/key,10/h/key,20/d/key",  # key: the account and the address of the net together
-    "login_failed_elsewhere": "100/h/key",  # key: the account; from all addresses it was never entered from
+ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: no flooding of mailboxes, no locking out of users
+    "login_failed": "10/m/ip,5/5m/key,10/h/key,20/d/key",  # key: the account and the IP address together
+    "login_failed_elsewhere": "100/h/key",  # key: the account; over all IP addresses without an earlier login to it
     "reset_password": "20/m/ip,5/h/key",
     "confirm_email": "1/3m/key,10/d/key",
 }
@@ -171,7 +171,9 @@ MFA_FORMS = {
 
 globals().update(email_settings(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
 DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score <noreply@localhost>"
-ADDRESS = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")  # of this site, in mails: no request says it there
+ADDRESS = os.environ.get(
+    "BRAINSCORE_SITE_ADDRESS", ""
+)  # address of this site for e-mails, which have no request to take it from
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -185,16 +187,16 @@ STORAGES = {
     "staticfiles": {"BACKEND": "brainscore_web.static_files.CompressedStaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
-MEDIA_ROOT = SITE_HOME / "media"  # never served as such: views hand files out to who may see them
+MEDIA_ROOT = SITE_HOME / "media"  # not served directly: views check permissions first
 
-UPLOADS = {  # where data go, and how many bytes of them; docs/uploads.md
+UPLOADS = {  # storage and limits of uploads; see docs/uploads.md
     "address": os.environ.get("BRAINSCORE_SITE_UPLOADS") or str(SITE_HOME / "uploads"),
     "file": positive_integer("BRAINSCORE_SITE_UPLOAD_MB", 5_000) * 10**6,
     "person": positive_integer("BRAINSCORE_SITE_QUOTA_MB", 50_000) * 10**6,
     "memory": positive_integer("BRAINSCORE_SITE_CHECK_MEMORY_MB", 8_000) * 10**6,
 }
 
-SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
+SUBMISSIONS = {  # limits and folders of submissions; see docs/submissions.md
     "folder": os.environ.get("BRAINSCORE_SITE_PLUGINS") or str(SITE_HOME / "plugins"),
     "size": positive_integer("BRAINSCORE_SITE_SUBMISSION_MB", 20) * 10**6,
     "person": positive_integer("BRAINSCORE_SITE_SUBMISSIONS_MB", 500) * 10**6,
@@ -207,7 +209,7 @@ SUBMISSIONS = {  # what may be sent, and where it is done; docs/submissions.md
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
 
-OPERATIONS = {  # what is watched, and what is kept for how many days; docs/operations.md
+OPERATIONS = {  # monitoring, and retention in days; see docs/operations.md
     "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),
     "free": positive_integer("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
     "logs": positive_integer("BRAINSCORE_SITE_KEEP_LOGS", 180),
@@ -234,10 +236,10 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PUBLIC
-SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # asked on this machine, past the proxy
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # requested on this machine, not through the proxy
 SECURE_HSTS_SECONDS = 31_536_000 if PUBLIC else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PUBLIC
-BEHIND_PROXY = flag("BRAINSCORE_SITE_PROXY")  # what X-Forwarded-… say is true
+BEHIND_PROXY = flag("BRAINSCORE_SITE_PROXY")  # whether to trust X-Forwarded-… headers
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)
 

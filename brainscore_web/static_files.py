@@ -10,7 +10,7 @@ __all__ = ["CompressedStaticFilesStorage", "StaticFilesApp"]
 
 
 class StaticFilesApp(StaticFilesConfig):
-    """Of django-htmx only HTMX 2 itself is used; its extensions import what their own bundler would find."""
+    """Collects only HTMX 2 itself of django-htmx; its extensions have imports that need a bundler."""
 
     ignore_patterns: ClassVar[list[str]] = [
         *StaticFilesConfig.ignore_patterns,
@@ -22,10 +22,10 @@ class StaticFilesApp(StaticFilesConfig):
 
 
 class CompressedStaticFilesStorage(CompressedManifestStaticFilesStorage):
-    """What modules import from each other gets these names, too."""
+    """Static files with hashed names, also in imports between JavaScript modules."""
 
     support_js_module_import_aggregation = True
 
     def get_modified_time(self, name: str) -> datetime:
-        """Not known: files are copied always, as those of an earlier version of the package may be the newer ones."""
-        raise NotImplementedError("what was copied is not told from what changed by its time")
+        """Not available, so that files are always copied: files of earlier versions may have later times."""
+        raise NotImplementedError("modification times do not show which files have changed")

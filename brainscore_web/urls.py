@@ -1,4 +1,4 @@
-"""Addresses of the site; each app has its own."""
+"""URLs of the site; each app has its own."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""What a WSGI server runs: ``gunicorn brainscore_web.wsgi``."""
+"""The WSGI application: ``gunicorn brainscore_web.wsgi``."""
 
 import os
 

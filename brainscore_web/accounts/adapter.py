@@ -1,4 +1,4 @@
-"""How django-allauth behaves on this site: mail that fails, redirects, throttling, secrets of second factors."""
+"""Adapters of django-allauth: failed e-mails, redirects, throttling of logins, and secrets of second factors."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ _LONGEST_ADDRESS = 254
 
 
 class EmailNotSent(ImmediateHttpResponse):
-    """A mail could not be sent; where nothing catches it, the visitor is told so."""
+    """An e-mail could not be sent; if not caught, the visitor sees a page that says so."""
 
 
 def clean_name(name: str) -> str:
-    """Bring a display name to one line; refuse characters that nobody sees.
+    """Normalise a display name to one line; refuse invisible characters.
 
     Raises
     ------
     ValidationError
-        If it has control or formatting characters, which could make it look like another name, or is an address.
+        If it has control or formatting characters, which could make it look like another name, or contains an e-mail
+        address.
     """
     name = " ".join(unicodedata.normalize("NFC", name).split())
     if any(unicodedata.category(character).startswith("C") for character in name):
-        raise ValidationError("The name has characters that cannot be shown.")
+        raise ValidationError("The name contains invisible characters.")
     if "@" in name:
-        raise ValidationError("The name is shown to everybody: leave out addresses.")
+        raise ValidationError("The name is public. Do not use an e-mail address.")
     return name
 
 
@@ -66,15 +67,15 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def clean_email(self, email: str) -> str:
         if len(email) > _LONGEST_ADDRESS:
-            raise ValidationError(f"An address has at most {_LONGEST_ADDRESS} characters.")
+            raise ValidationError(f"An e-mail address can have at most {_LONGEST_ADDRESS} characters.")
         try:
             email.rpartition("@")[2].encode("idna")
         except UnicodeError as error:
-            raise ValidationError("There is no such domain.") from error
+            raise ValidationError("The domain is not valid.") from error
         return email
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """Keep the display name too."""
+        """Save the display name as well."""
         user.display_name = form.cleaned_data.get("display_name", "")
         return super().save_user(request, user, form, commit)
 
@@ -84,21 +85,21 @@ class AccountAdapter(DefaultAccountAdapter):
     def render_mail(
         self, template_prefix: str, email: str | list[str], context: dict[str, Any], headers: Any = None
     ) -> EmailMessage:
-        """Let no automaton answer."""
+        """Add a header that prevents automatic replies."""
         return super().render_mail(template_prefix, email, context, {"Auto-Submitted": "auto-generated"})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail.
+        """Send an e-mail.
 
         Raises
         ------
-        MailFailed
-            If the mail server does not take it. What was kept before stays kept; another try is allowed at once.
+        EmailNotSent
+            If the mail server does not accept it. Data saved before stay saved, and another attempt is allowed at once.
         """
         try:
             super().send_mail(template_prefix, email, context)
         except (SMTPException, OSError) as error:
-            _log.error("Mail %s could not be sent: %s", template_prefix, error)
+            _log.error("E-mail %s could not be sent: %s", template_prefix, error)
             request = current.request
             ratelimit.clear(request, action="confirm_email", key=email.lower())
             signing_up = template_prefix in _AT_SIGN_UP
@@ -106,20 +107,20 @@ class AccountAdapter(DefaultAccountAdapter):
             raise EmailNotSent(response) from error
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
-        """Tell what happened to the account; where mail fails, it has happened all the same."""
+        """Notify the user of a change to the account; the change remains if the e-mail fails."""
         with suppress(EmailNotSent):  # it is logged
             super().send_notification_mail(*args, **kwargs)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Let nobody try many passwords of an account, and nobody keep its owner out by trying.
+        """Limit attempts to guess a password, without locking out the owner of the account.
 
-        Wrong ones are counted by account and address of the net together; and once more by account alone, for all
-        addresses of the net from which nobody has ever logged in to it.
+        Failed attempts are counted by account and IP address together; and also by account alone, over all IP addresses
+        from which the account has never been logged in to.
 
         Raises
         ------
         ValidationError
-            If there were too many, even if the password is right now.
+            If there were too many failed attempts, even if this password is correct.
         """
         super().pre_authenticate(request, **credentials)
         self._elsewhere = None
@@ -130,7 +131,7 @@ class AccountAdapter(DefaultAccountAdapter):
                 raise self.validation_error("too_many_login_attempts")
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """Check a password, and remember from where the right one came."""
+        """Check a password, and remember the IP address of a successful login."""
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
             if self._elsewhere is not None:
@@ -139,7 +140,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return user
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Key of wrong passwords; the host's name and port, which are the visitor's to choose, are no part of it."""
+        """The key for counting failed logins; it leaves out host name and port, which the visitor controls."""
         return f"login:{_account_key(credentials)}:{get_ip(request)}"
 
 
@@ -151,12 +152,12 @@ def _login_key(request: HttpRequest, credentials: dict[str, Any]) -> str:
     return f"entered:{_account_key(credentials)}:{get_ip(request)}"
 
 
-_REMEMBERED_SECONDS = 365 * 24 * 3600  # seconds
+_REMEMBERED_SECONDS = 365 * 24 * 3600
 _AT_SIGN_UP = ("account/email/email_confirmation_signup", "account/email/account_already_exists")
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """Secrets of second factors are kept encrypted, by the site's secret."""
+    """Encrypts the secrets of second factors with the site's secret key."""
 
     def get_totp_issuer(self) -> str:
         return "Brain-Score"
@@ -165,18 +166,18 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Read a secret.
+        """Decrypt a secret.
 
         Raises
         ------
         ValidationError
-            If the site's secret has changed since, and the earlier one is not among ``SECRET_KEY_FALLBACKS``.
+            If the site's secret key has changed, and the earlier one is not in ``SECRET_KEY_FALLBACKS``.
         """
         try:
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken as error:
             raise ValidationError(
-                "The site cannot read your second factor any more. An administrator can remove it."
+                "The site can no longer read your second factor. Ask an administrator to remove it."
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""People and tokens in the administration."""
+"""The admin pages of users and tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from brainscore_web.accounts.models import SCOPES, ApiToken, User
 
 __all__ = ["ApiTokenAdmin", "PersonAdmin"]
 
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, with second factor
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, and with second factor
 
 
 class _Change(UserChangeForm):
@@ -33,7 +33,7 @@ class _Create(AdminUserCreationForm):
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):
-    """People, by address."""
+    """Users, by e-mail address."""
 
     form = _Change
     add_form = _Create
@@ -43,13 +43,13 @@ class PersonAdmin(UserAdmin):
     readonly_fields = ("last_login", "date_joined")
     fieldsets = (
         (None, {"fields": ("email", "password", "display_name")}),
-        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"fields": ("email", "display_name", "usable_password", "password1", "password2")}),)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """Forget earlier addresses where the address changes: the new one is confirmed at the next log-in."""
+        """Delete earlier addresses if the address changes; the new one must be confirmed at the next login."""
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
             EmailAddress.objects.filter(user=obj).exclude(email=obj.email).delete()
@@ -57,13 +57,13 @@ class PersonAdmin(UserAdmin):
 
 class _TokenForm(forms.ModelForm):
     scopes = forms.MultipleChoiceField(
-        choices=tuple(SCOPES.items()), widget=forms.CheckboxSelectMultiple, help_text="What it may do."
+        choices=tuple(SCOPES.items()), widget=forms.CheckboxSelectMultiple, help_text="What the token may do."
     )
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(admin.ModelAdmin):
-    """Tokens; the text of a new one is shown once."""
+    """API tokens; the text of a new token is shown once."""
 
     form = _TokenForm
     list_display = ("name", "user", "prefix", "scopes", "created", "last_used", "expires", "revoked")
@@ -74,10 +74,10 @@ class ApiTokenAdmin(admin.ModelAdmin):
     readonly_fields = ("prefix", "created", "last_used")
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
-        """Make the secret of a new token and show it."""
+        """Create a new token and show its text."""
         if change:
             super().save_model(request, obj, form, change)
             return
-        made, text = ApiToken.issue(obj.user, obj.name, obj.scopes, expires=obj.expires)
-        obj.__dict__.update(made.__dict__)
+        issued, text = ApiToken.issue(obj.user, obj.name, obj.scopes, expires=obj.expires)
+        obj.__dict__.update(issued.__dict__)
         messages.warning(request, f"The token is {text}. It is not shown again.")

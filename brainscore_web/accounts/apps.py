@@ -1,4 +1,4 @@
-"""People, and the tokens that their programs use."""
+"""Users, and the API tokens of their programs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class AccountsConfig(AppConfig):
     verbose_name = "People"
 
     def ready(self) -> None:
-        """Make the group of reviewers once permissions are in the database; look at the settings."""
-        from brainscore_web.accounts import checks  # noqa: F401 # registers them
+        """Register the checks, and create the group of reviewers after migrations."""
+        from brainscore_web.accounts import checks  # noqa: F401 # registers the checks
 
         post_migrate.connect(_make_reviewers, sender=self, dispatch_uid="accounts-reviewers")
 

@@ -1,4 +1,4 @@
-"""Keys of what processes count together."""
+"""Keys of the cache that processes share."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["hashed_key"]
 
 
 def hashed_key(key: str, prefix: str, version: int) -> str:
-    """Make the key under which a cache keeps something: from it nobody learns the address or code that was counted."""
+    """Make a cache key that does not reveal the address or code that is counted."""
     return salted_hmac("brainscore_web.cache", f"{prefix}:{version}:{key}", algorithm="sha256").hexdigest()

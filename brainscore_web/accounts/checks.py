@@ -1,4 +1,4 @@
-"""What ``check --deploy`` says about accounts."""
+"""System checks of accounts for ``check --deploy``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["email_configured"]
 
 @checks.register(checks.Tags.security, deploy=True)
 def email_configured(**_: Any) -> list[checks.Warning]:
-    """Without a mail server nobody can confirm an address."""
+    """Warn if no mail server is configured: users could not confirm their addresses."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.console.EmailBackend":
         return []
     hint = "Set BRAINSCORE_SITE_MAIL to smtp://user:password@host:587?tls=1."
-    return [checks.Warning("Mail is printed and leaves nowhere.", hint=hint, id="brainscore_web.W001")]
+    return [checks.Warning("E-mail is printed, not sent.", hint=hint, id="brainscore_web.W001")]

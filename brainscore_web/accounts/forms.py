@@ -32,7 +32,7 @@ _MOST_TOKENS = 50
 
 
 class _Plain(forms.Form):
-    """No placeholders, labels as on the rest of the site."""
+    """A form without placeholders, with the site's labels."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,7 +43,7 @@ class _Plain(forms.Form):
 
 
 class SignupForm(_Plain, account.SignupForm):
-    """Sign up. Whether there is an account of an address already shows in nothing, not even in the time it takes."""
+    """Sign up. The response and its timing do not reveal whether an address already has an account."""
 
     field_order = ("email", "display_name", "password1")
     account_already_exists: bool
@@ -52,18 +52,18 @@ class SignupForm(_Plain, account.SignupForm):
     )
 
     def clean_display_name(self) -> str:
-        """Bring it to one line."""
+        """Normalise the display name."""
         return clean_name(self.cleaned_data["display_name"])
 
     def try_save(self, request: HttpRequest) -> Any:
-        """Make the person, unless there is one already."""
+        """Create the user, unless the address already has an account."""
         if not self.account_already_exists:
             try:
                 with transaction.atomic():
                     return super().try_save(request)
-            except IntegrityError:  # somebody was quicker
+            except IntegrityError:  # another request created the account first
                 self.account_already_exists = True
-        User().set_password(self.cleaned_data["password1"])  # takes as long as making a person
+        User().set_password(self.cleaned_data["password1"])  # takes as long as creating a user
         return super().try_save(request)
 
 
@@ -72,7 +72,7 @@ class LoginForm(_Plain, account.LoginForm):
 
 
 class AddEmailForm(_Plain, account.AddEmailForm):
-    """Change the address."""
+    """Change the e-mail address."""
 
 
 class ChangePasswordForm(_Plain, account.ChangePasswordForm):
@@ -80,68 +80,68 @@ class ChangePasswordForm(_Plain, account.ChangePasswordForm):
 
 
 class SetPasswordForm(_Plain, account.SetPasswordForm):
-    """Set a password where there is none."""
+    """Set a first password."""
 
 
 class ResetPasswordForm(_Plain, account.ResetPasswordForm):
-    """Ask for a link."""
+    """Request a link for a new password."""
 
 
 class ResetPasswordKeyForm(_Plain, account.ResetPasswordKeyForm):
-    """Set a password by a link."""
+    """Set a new password with a link."""
 
 
 class ReauthenticateForm(_Plain, account.ReauthenticateForm):
-    """Give the password again."""
+    """Enter the password again."""
 
 
 class AuthenticateForm(_Plain, second_factor.AuthenticateForm):
-    """Give a code."""
+    """Enter a code of the second factor."""
 
 
 class ReauthenticateCodeForm(_Plain, second_factor.ReauthenticateForm):
-    """Give a code again."""
+    """Enter a code of the second factor again."""
 
 
 class ActivateTOTPForm(_Plain, totp.ActivateTOTPForm):
-    """Begin with a second factor."""
+    """Activate a second factor."""
 
 
 class DeactivateTOTPForm(_Plain, totp.DeactivateTOTPForm):
-    """End it."""
+    """Deactivate the second factor."""
 
 
 class GenerateRecoveryCodesForm(_Plain, recovery_codes.GenerateRecoveryCodesForm):
-    """Make recovery codes anew."""
+    """Generate new recovery codes."""
 
 
 class NameForm(forms.ModelForm):
     """Change the display name."""
 
     class Meta:
-        """One field."""
+        """The editable field."""
 
         model = User
         fields = ("display_name",)
 
     def clean_display_name(self) -> str:
-        """Bring it to one line."""
+        """Normalise the display name."""
         return clean_name(self.cleaned_data["display_name"])
 
 
 class TokenForm(forms.Form):
-    """Make a token.
+    """Create an API token.
 
     Parameters
     ----------
     user : User
-        Whose it is: scopes that do nothing for them are not offered.
+        The owner; scopes without effect for this user are not offered.
     """
 
-    name = forms.CharField(max_length=100, help_text="What it is for.")
-    scopes = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label="It may")
+    name = forms.CharField(max_length=100, help_text="What the token is used for.")
+    scopes = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label="Permissions")
     days = forms.TypedChoiceField(
-        label="It ends",
+        label="Expires",
         choices=(("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("0", "never")),
         coerce=int,
         initial="90",
@@ -159,20 +159,20 @@ class TokenForm(forms.Form):
         field.initial = ["read"]
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse more tokens than anybody needs."""
+        """Limit the number of valid tokens."""
         if self.user.tokens.filter(revoked=False).count() >= _MOST_TOKENS:
             raise forms.ValidationError(f"You have {_MOST_TOKENS} tokens. Revoke one first.")
         return super().clean()
 
     def issue(self) -> tuple[ApiToken, str]:
-        """Make the token; its text cannot be had again."""
-        asked = self.cleaned_data
-        expires = timezone.now() + timedelta(days=asked["days"]) if asked["days"] else None
-        return ApiToken.issue(self.user, asked["name"], asked["scopes"], expires=expires)
+        """Create the token; its text is returned only once."""
+        data = self.cleaned_data
+        expires = timezone.now() + timedelta(days=data["days"]) if data["days"] else None
+        return ApiToken.issue(self.user, data["name"], data["scopes"], expires=expires)
 
 
 class DeleteForm(ReauthenticateForm):
-    """Leave: the password, and what becomes of private models, if there are any."""
+    """Delete the account: asks for the password and, if the user has private models, what happens to them."""
 
     leftover = forms.ChoiceField(
         label="Your private models",
@@ -189,5 +189,5 @@ class DeleteForm(ReauthenticateForm):
 
     @property
     def chosen(self) -> PrivateModels:
-        """What becomes of private models."""
+        """What happens to private models."""
         return PrivateModels(self.cleaned_data.get("leftover", PrivateModels.KEEP))

@@ -1,4 +1,4 @@
-"""What is said to browsers about pages of accounts."""
+"""Cache headers of account pages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["NoStore"]
 
 
 class NoStore:
-    """Pages of accounts are kept by no browser and no proxy: whoever comes next at the same machine sees none."""
+    """Forbid browsers and proxies to store account pages, so that later users of the same machine cannot see them."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
         self._below = reverse("accounts:home")
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer."""
+        """Add the header to responses of account pages."""
         response = self._get_response(request)
         if request.path.startswith(self._below):
             response["Cache-Control"] = "no-store, private"

@@ -1,4 +1,4 @@
-"""Who uses the site: people, known by their e-mail address, and tokens that stand for them in programs."""
+"""Users, identified by their e-mail address, and API tokens of their programs."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from django.utils import timezone
 __all__ = ["REVIEWERS", "SCOPES", "ApiToken", "SharedCacheRow", "User", "check_scopes"]
 
 REVIEWERS = "reviewers"
-"""The group of those who review submissions."""
+"""Name of the group of reviewers."""
 
 SCOPES = {
-    "read": "see what you may see, your private models too",
+    "read": "read everything that you can see, including your private models",
     "submit": "submit models and benchmarks, and withdraw them",
-    "receipts:write": "post receipts; only for those who are allowed to",
+    "receipts:write": "post receipts, if you have the permission",
 }
-"""What a token may do, and in words."""
+"""Scopes of tokens, with their descriptions."""
 
 
 class UserManager(BaseUserManager["User"]):
-    """Make people."""
+    """Creates users."""
 
     use_in_migrations = True
 
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
-        """Bring an address to lower case: providers tell none apart by it, and people do not type it alike."""
+        """Convert an address to lower case: providers ignore its case, and users type it inconsistently."""
         return super().normalize_email(email).lower()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """Make a person; without a password nobody can log in as them."""
+        """Create a user; without a password, the user cannot log in."""
         if not email:
-            raise ValueError("an e-mail address is needed")
+            raise ValueError("an e-mail address is required")
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.full_clean(exclude=["password"])
@@ -47,7 +47,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """Make an administrator; whoever may do this vouches for the address."""
+        """Create an administrator; the address counts as confirmed."""
         from allauth.account.models import EmailAddress
 
         user = self.create_user(email, password, **{**fields, "is_staff": True, "is_superuser": True})
@@ -55,12 +55,12 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """Find a person by address, whatever its case."""
+        """Find a user by address, ignoring its case."""
         return self.get(email__iexact=username)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person."""
+    """A user of the site."""
 
     email = models.EmailField("e-mail address", unique=True, error_messages={"unique": "This address is taken."})
     display_name = models.CharField(
@@ -76,7 +76,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
-        """Addresses are the same whatever their case."""
+        """Addresses are unique regardless of their case."""
 
         constraints = (models.UniqueConstraint(Lower("email"), name="email_whatever_its_case"),)
         permissions = (("review_submissions", "Can review submissions"),)
@@ -85,18 +85,18 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.public_name
 
     def clean(self) -> None:
-        """Bring the address to its usual form."""
+        """Normalise the address."""
         super().clean()
         self.email = type(self).objects.normalize_email(self.email)
 
     @property
     def public_name(self) -> str:
-        """What others see: never the address."""
+        """The name that others see; never the address."""
         return self.display_name or f"member {self.pk}"
 
     @property
     def role(self) -> str:
-        """What the person may do here: ``'administrator'``, ``'reviewer'`` or ``'member'``."""
+        """The role of the user: ``'administrator'``, ``'reviewer'`` or ``'member'``."""
         if self.is_staff and self.is_superuser:
             return "administrator"
         return "reviewer" if self.has_perm("accounts.review_submissions") else "member"
@@ -109,7 +109,7 @@ def check_scopes(scopes: Any) -> None:
 
 
 class ApiToken(models.Model):
-    """Lets a program act for a person; only its hash is kept."""
+    """A token with which a program acts for a user; only its hash is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100, help_text="What it is for.")
@@ -133,7 +133,7 @@ class ApiToken(models.Model):
     def issue(
         cls, user: User, name: str, scopes: list[str], *, expires: datetime | None = None
     ) -> tuple[ApiToken, str]:
-        """Make a token; its text is returned once and cannot be had again."""
+        """Create a token; its text is returned only here and is not stored."""
         text = f"bs_{secrets.token_urlsafe(32)}"
         token = cls(user=user, name=name, scopes=scopes, expires=expires, prefix=text[:8], digest=_digest(text))
         token.full_clean()
@@ -142,17 +142,17 @@ class ApiToken(models.Model):
 
     @classmethod
     def find(cls, text: str) -> ApiToken | None:
-        """The valid token of this text; None if there is none, it has expired or was revoked, or its owner left."""
-        found = cls.objects.select_related("user").filter(digest=_digest(text), revoked=False).first()
-        if found is None or not found.user.is_active or (found.expires and found.expires <= timezone.now()):
+        """Return the valid token with this text; None if unknown, expired, revoked, or of an inactive user."""
+        token = cls.objects.select_related("user").filter(digest=_digest(text), revoked=False).first()
+        if token is None or not token.user.is_active or (token.expires and token.expires <= timezone.now()):
             return None
-        return found
+        return token
 
 
 class SharedCacheRow(models.Model):
-    """What all processes of the server count together: attempts to log in, codes that were used.
+    """Counters that all processes of the server share: login attempts, and used codes.
 
-    The cache ``default`` reads and writes the table by itself; the model is here so that migrations make it.
+    The cache ``default`` reads and writes the table itself; this model exists so that migrations create it.
     """
 
     cache_key = models.CharField(max_length=255, primary_key=True)
@@ -160,7 +160,7 @@ class SharedCacheRow(models.Model):
     expires = models.DateTimeField(db_index=True)
 
     class Meta:
-        """As the settings name it."""
+        """The table name in the settings."""
 
         db_table = "accounts_shared_cache"
 
@@ -169,4 +169,4 @@ class SharedCacheRow(models.Model):
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()  # 256 random bits: nothing to guess, so a fast hash is enough
+    return hashlib.sha256(text.encode()).hexdigest()  # 256 random bits: impossible to guess, so a fast hash is enough

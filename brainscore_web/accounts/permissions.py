@@ -1,4 +1,4 @@
-"""View decorators of accounts: who may see pages for members."""
+"""View decorators of accounts: restrictions to logged-in and confirmed users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def confirmed_email_required(template: str) -> Callable[[View], View]:
-    """Let in who is logged in, and has confirmed an address; show others who are logged in this page instead."""
+    """Require a login and a confirmed e-mail address; logged-in users without one see `template` instead."""
 
     def decorated(view: View) -> View:
         @functools.wraps(view)
@@ -35,11 +35,11 @@ def confirmed_email_required(template: str) -> Callable[[View], View]:
 
 
 def has_confirmed_email(user: User) -> bool:
-    """Whether a person has confirmed an address."""
+    """Whether a user has confirmed an e-mail address."""
     return EmailAddress.objects.filter(user=user, verified=True).exists()
 
 
 def current_user(request: HttpRequest) -> User:
-    """Who is logged in."""
-    assert isinstance(request.user, User)  # these views are for who is logged in
+    """Return the logged-in user."""
+    assert isinstance(request.user, User)  # these views require a login
     return request.user

@@ -1,4 +1,4 @@
-"""Export of everything that the site stores about a person, and deletion of the account."""
+"""Export of everything that the site stores about a user, and deletion of the account."""
 
 from __future__ import annotations
 
@@ -24,17 +24,21 @@ __all__ = ["SECTIONS", "PrivateModels", "delete_account", "exported_rows", "pers
 
 
 def session_keys(user: User) -> Iterator[str]:
-    """Keys of a person's sessions that have not ended. What sessions hold is signed, so each has to be read."""
+    """Yield the keys of a user's valid sessions. Their content is signed, so each session must be read."""
     for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator(chunk_size=1000):
         if session.get_decoded().get(SESSION_KEY) == str(user.pk):
             yield session.session_key
 
 
 def exported_rows(rows: Iterable[Model], *without: str) -> list[dict[str, Any]]:
-    """Make rows of a table plain: all columns but keys of rows and people, and those named `without`."""
+    """Convert rows to plain values: all columns except keys of rows and users, and those in `without`."""
     hidden = {"id", "user_id", "owner_id", "by_id", *without}
     return [
-        {one.attname: one.value_from_object(row) for one in row._meta.concrete_fields if one.attname not in hidden}
+        {
+            field.attname: field.value_from_object(row)
+            for field in row._meta.concrete_fields
+            if field.attname not in hidden
+        }
         for row in rows
     ]
 
@@ -54,58 +58,58 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
     "ingestions": (Ingestion, lambda user: exported_rows(Ingestion.objects.filter(by=user))),
     "administration": (LogEntry, lambda user: exported_rows(LogEntry.objects.filter(user=user), "content_type_id")),
 }
-"""What is exported: name, the table it comes from, how. Apps whose tables name people add themselves when ready."""
+"""Sections of the export: name → table and function. Apps whose tables refer to users add theirs in `ready`."""
 
 
 def personal_data_of(user: User) -> dict[str, Any]:
-    """Gather it.
+    """Export everything that the site stores about a user.
 
     Parameters
     ----------
     user : User
-        Whom.
+        The user.
 
     Returns
     -------
     dict
-        By section; dates are dates. Secrets (password, tokens, second factors) are left out, as the site itself keeps
-        nothing of them but what checks them.
+        The sections by name; dates are not converted. Secrets (password, tokens, second factors) are left out; the site
+        itself stores only what is needed to check them.
     """
-    made = {name: section(user) for name, (_table, section) in SECTIONS.items()}
-    return {"exported": timezone.now(), **made, "sessions": sum(1 for _ in session_keys(user))}
+    sections = {name: section(user) for name, (_table, section) in SECTIONS.items()}
+    return {"exported": timezone.now(), **sections, "sessions": sum(1 for _ in session_keys(user))}
 
 
 class PrivateModels(models.TextChoices):
-    """What becomes of private models whose owner leaves."""
+    """What happens to private models when the owner's account is deleted."""
 
-    KEEP = "keep", "stay private: only administrators see them"
+    KEEP = "keep", "stay private, visible to administrators only"
     PUBLISH = "publish", "become public"
     ERASE = "erase", "are erased: scores, profiles, descriptions"
 
 
 def delete_account(user: User, leftover: PrivateModels) -> None:
-    """Delete a person with addresses, tokens, second factors and sessions.
+    """Delete a user with addresses, tokens, second factors and sessions.
 
-    Models and benchmarks stay, without owner. Private models never become public by this, unless asked for: of one
-    that is erased a private row with nothing but its name stays, since receipts that are read again would otherwise
-    make it anew, as a public one.
+    Models and benchmarks stay, without an owner. Private models become public only if the user chooses so. An erased
+    model leaves a private row with nothing but its name, since later ingestion of its receipts would otherwise create
+    it again as a public model.
 
     Parameters
     ----------
     user : User
-        Who leaves.
-    leftover : Leftover
-        What becomes of private models.
+        The user.
+    leftover : PrivateModels
+        What happens to private models.
 
     Raises
     ------
     UserError
         If the site would have no administrator left.
     """
-    with writing_alone():  # locks in the order of who ingests
+    with writing_alone():  # the same order of locks as ingestion
         others = User.objects.select_for_update().filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
         if user.is_superuser and not list(others):
-            raise UserError("the site would have no administrator", remedy="make somebody else an administrator first")
+            raise UserError("the site would have no administrator", remedy="make another user an administrator first")
         private = VisionModel.objects.filter(owner=user, visibility=Visibility.PRIVATE)
         if leftover is PrivateModels.PUBLISH:
             private.update(visibility=Visibility.PUBLIC)
@@ -113,4 +117,4 @@ def delete_account(user: User, leftover: PrivateModels) -> None:
             erase(private)
         Session.objects.filter(session_key__in=list(session_keys(user))).delete()
         user.delete()
-        revision.bump()  # updates in bulk send no signal
+        revision.bump()  # bulk updates send no signal

@@ -1,4 +1,4 @@
-"""Addresses of this part, beside those of django-allauth."""
+"""URLs of accounts, in addition to those of django-allauth."""
 
 from django.urls import path
 

@@ -49,20 +49,20 @@ _PAGE_SIZE = 50
 
 @dataclass(frozen=True)
 class Profile:
-    """A person's own page.
+    """The content of a user's profile page.
 
     Attributes
     ----------
     user : User
-        Whose it is.
+        The user.
     models, benchmarks : Page
-        Of those they own.
+        Pages of the models and benchmarks that the user owns.
     tokens : tuple of ApiToken
-        Those that still work.
+        The valid tokens.
     second_factor : bool
-        Whether logging in needs one.
+        Whether logging in requires a second factor.
     pending : str
-        The address that waits to be confirmed; empty if there is none.
+        The address that is not confirmed yet; empty if there is none.
     """
 
     user: User
@@ -74,8 +74,8 @@ class Profile:
 
 
 def profile_of(user: User, *, models_page: str = "1", benchmarks_page: str = "1") -> Profile:
-    """Read a person's profile; a page that does not exist is the first or the last one."""
-    works = Q(expires=None) | Q(expires__gt=timezone.now())
+    """Read a user's profile; page numbers out of range give the first or last page."""
+    valid = Q(expires=None) | Q(expires__gt=timezone.now())
     pending = EmailAddress.objects.get_new(user)
     models = VisionModel.objects.filter(owner=user).order_by("identifier")
     benchmarks = Benchmark.objects.filter(owner=user, is_mean=False).order_by("identifier")
@@ -83,7 +83,7 @@ def profile_of(user: User, *, models_page: str = "1", benchmarks_page: str = "1"
         user=user,
         models=Paginator(models, _PAGE_SIZE).get_page(models_page),
         benchmarks=Paginator(benchmarks, _PAGE_SIZE).get_page(benchmarks_page),
-        tokens=tuple(user.tokens.filter(works, revoked=False)),
+        tokens=tuple(user.tokens.filter(valid, revoked=False)),
         second_factor=is_mfa_enabled(user, ["totp"]),
         pending=pending.email if pending and pending.email != user.email else "",
     )
@@ -93,7 +93,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def _post_only(view: View) -> View:
-    """Let a view change something for who is logged in; who only looks there is led to the profile."""
+    """Require a login, and redirect requests other than POST to the profile."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -103,22 +103,22 @@ def _post_only(view: View) -> View:
 
 
 def _current_user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # these views are for who is logged in
+    assert isinstance(request.user, User)  # these views require a login
     return request.user
 
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Lead to the profile."""
+    """Redirect to the profile."""
     return redirect("accounts:profile")
 
 
 @login_required
 def profile(request: HttpRequest) -> HttpResponse:
-    """Own models, benchmarks, tokens, and what belongs to the account."""
-    asked = request.GET
+    """Show the user's models, benchmarks, tokens and account settings."""
+    query = request.GET
     shown = profile_of(
-        _current_user(request), models_page=asked.get("models", "1"), benchmarks_page=asked.get("benchmarks", "1")
+        _current_user(request), models_page=query.get("models", "1"), benchmarks_page=query.get("benchmarks", "1")
     )
     return render(request, "accounts/profile.html", {"profile": shown})
 
@@ -135,26 +135,26 @@ def name(request: HttpRequest) -> HttpResponse:
 
 @_post_only
 def model_visibility(request: HttpRequest) -> HttpResponse:
-    """Make an own model public or private."""
+    """Make one of the user's models public or private."""
     return _switch(request, VisionModel.objects.filter(owner=_current_user(request)), "visibility")
 
 
 @_post_only
 def benchmark_access(request: HttpRequest) -> HttpResponse:
-    """Make stimuli and measurements of an own benchmark public or private; its scores always are public."""
+    """Make stimuli and measurements of one of the user's benchmarks public or private; its scores are always public."""
     return _switch(request, Benchmark.objects.filter(owner=_current_user(request), is_mean=False), "access")
 
 
 def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpResponse:
-    """Set a visibility; what belongs to others is not found."""
+    """Set the visibility of a row of the user; rows of others are not found."""
     chosen = request.POST.get(field)
     if chosen not in Visibility.values:
         return HttpResponseBadRequest(f"{field} must be one of: {', '.join(Visibility.values)}")
-    with writing_alone():  # locks in the order of who ingests: first the revision, then the row
+    with writing_alone():  # the same order of locks as ingestion: first the revision, then the row
         row: Model = get_object_or_404(own, identifier=request.POST.get("identifier", ""))
         setattr(row, field, chosen)
-        row.save(update_fields=[field])  # which makes a new revision: nothing remembered outlives it
-    messages.success(request, f"{row} {'is' if field == 'visibility' else 'has data that are'} {chosen} now.")
+        row.save(update_fields=[field])  # also bumps the revision, which invalidates caches
+    messages.success(request, f"{row} {'is' if field == 'visibility' else 'has data that are'} now {chosen}.")
     following = request.POST.get("next", "")
     if following and get_adapter().is_safe_url(following):
         return HttpResponseRedirect(following)
@@ -163,7 +163,7 @@ def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpRespons
 
 @login_required
 def new_token(request: HttpRequest) -> HttpResponse:
-    """Make a token and show it, once."""
+    """Create a token and show it once."""
     form = TokenForm(request.POST or None, user=_current_user(request))
     if request.method == "POST" and form.is_valid():
         token, text = form.issue()
@@ -174,7 +174,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
 
 @_post_only
 def revoke_token(request: HttpRequest, key: int) -> HttpResponse:
-    """End an own token."""
+    """Revoke one of the user's tokens."""
     token = get_object_or_404(ApiToken, pk=key, user=_current_user(request))
     token.revoked = True
     token.save(update_fields=["revoked"])
@@ -184,18 +184,18 @@ def revoke_token(request: HttpRequest, key: int) -> HttpResponse:
 
 @login_required
 def own_data(request: HttpRequest) -> HttpResponse:
-    """Everything that the site holds on who asks."""
-    answer = JsonResponse(
+    """Download everything that the site stores about the user."""
+    response = JsonResponse(
         personal_data_of(_current_user(request)), json_dumps_params={"indent": 1, "ensure_ascii": False}
     )
-    answer["Content-Disposition"] = f'attachment; filename="brain-score-{timezone.now():%Y-%m-%d}.json"'
-    return answer
+    response["Content-Disposition"] = f'attachment; filename="brain-score-{timezone.now():%Y-%m-%d}.json"'
+    return response
 
 
 @sensitive_post_parameters("password")
 @login_required
 def delete(request: HttpRequest) -> HttpResponse:
-    """Leave the site."""
+    """Delete the user's account."""
     user = _current_user(request)
     form = DeleteForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():

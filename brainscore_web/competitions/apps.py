@@ -9,14 +9,14 @@ from django.db.models.signals import post_migrate
 
 
 class CompetitionsConfig(AppConfig):
-    """The app's name and label, and the competitions there have been."""
+    """The app's name and label, and past competitions."""
 
     name = "brainscore_web.competitions"
     label = "competitions"
     verbose_name = "Competitions"
 
     def ready(self) -> None:
-        """Put past competitions into a new database; let people export their entries."""
+        """Create past competitions in new databases, and add entries to the data export."""
         from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.competitions.models import Entry, Snapshot
         from brainscore_web.competitions.personal_data import entries_of, snapshots_of
@@ -30,7 +30,7 @@ def _create_past_competitions(*, using: str, apps: Any = None, **_: Any) -> None
     if apps is not None:
         try:
             apps.get_model("competitions", "Award")
-        except LookupError:  # migrated back to where there was none
+        except LookupError:  # migrated back to before the app existed
             return
     from brainscore_web.competitions.past import create_past_competitions
 

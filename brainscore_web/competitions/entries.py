@@ -1,4 +1,4 @@
-"""Entries of members: what a member may enter, creating and withdrawing an entry."""
+"""Entries of members: candidates, and creating and withdrawing entries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST = 200
 
 
 class Candidate(NamedTuple):
-    """Something that a member may enter: how a form calls it, how it is shown, where it is from."""
+    """A model or benchmark that a member may enter, with its key and label in the form and its origin."""
 
     key: str
     label: str
@@ -44,44 +44,44 @@ class Candidate(NamedTuple):
 
 
 def candidates(user: User, track: Track) -> list[Candidate]:
-    """What a member may enter: own models or benchmarks, and what own submissions register."""
+    """Return what a member may enter: their models or benchmarks, and those that their submissions register."""
     table: Any = VisionModel if track.competes == Track.Competes.MODELS else Benchmark
-    found = [
+    options = [
         Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row)
         for row in table.objects.filter(owner=user)
     ]
-    known = {one.identifier for one in found}
+    known = {option.identifier for option in options}
     kind = _SINGULAR[Track.Competes(track.competes)]
     rows = Submission.objects.filter(owner=user).exclude(state__in=_ENDED)[:_MOST]
     for submission in rows.prefetch_related("revisions"):
         revisions = list(submission.revisions.all())
         for plugin in revisions[-1].plugins if revisions else ():
-            for one in plugin.get("registrations", ()):
-                name = one["key"]
-                if str(one["registry"]).startswith(kind) and name not in known:
+            for entry in plugin.get("registrations", ()):
+                name = entry["key"]
+                if str(entry["registry"]).startswith(kind) and name not in known:
                     known.add(name)
                     label = f"{name} (submission of {submission.created:%Y-%m-%d})"
-                    found.append(Candidate(f"{submission.pk}:{name}", label, name, None, submission))
-    return found
+                    options.append(Candidate(f"{submission.pk}:{name}", label, name, None, submission))
+    return options
 
 
 def facts_of(candidate: Candidate, track: Track, declared: Mapping[str, Any]) -> EntryFacts:
-    """What the site knows; where it does not, what the member says."""
+    """Return what is known about a candidate: from the site, else as declared by the member."""
     row = candidate.row
     if isinstance(row, VisionModel):
         return EntryFacts("models", row.identifier, public=row.visibility == Visibility.PUBLIC)
     if row is None:
         facts = EntryFacts(track.competes, candidate.identifier, here=False)
     else:
-        facts = _of_benchmark(row)
-    said: dict[str, Any] = {
+        facts = _benchmark_facts(row)
+    stated: dict[str, Any] = {
         name: frozenset(declared[name]) for name in ("regions", "species", "tasks") if declared.get(name)
     }
-    said |= {name: declared[name] for name in ("static_images", "time_bins") if declared.get(name) is not None}
-    return replace(facts, **{name: value for name, value in said.items() if getattr(facts, name) is None})
+    stated |= {name: declared[name] for name in ("static_images", "time_bins") if declared.get(name) is not None}
+    return replace(facts, **{name: value for name, value in stated.items() if getattr(facts, name) is None})
 
 
-def _of_benchmark(row: Benchmark) -> EntryFacts:
+def _benchmark_facts(row: Benchmark) -> EntryFacts:
     details = row.details if isinstance(row.details, dict) else {}
     kind, datatype = details.get("kind"), details.get("datatype")
     task = "" if kind == "neural" else task_kind(row.task) if row.task else None
@@ -92,14 +92,14 @@ def _of_benchmark(row: Benchmark) -> EntryFacts:
         row.identifier,
         mean=row.is_mean,
         regions=regions or (frozenset() if behavioural else None),
-        species=frozenset(species_group(one) for one in parts_of(row.species)) or None,
+        species=frozenset(species_group(species) for species in parts_of(row.species)) or None,
         tasks=None if task is None else frozenset({task} - {""}),
         static_images=None if datatype is None else datatype == "image",
     )
 
 
 def team_of(user: User, track: Track) -> str:
-    """The team that a member is in this competition; empty: none yet."""
+    """Return the member's team in this competition; empty if there is none yet."""
     own = Entry.objects.filter(track__competition=track.competition_id, by=user).exclude(team="").order_by("pk")
     return own.values_list("team", flat=True).first() or ""
 
@@ -107,39 +107,41 @@ def team_of(user: User, track: Track) -> str:
 def create_entry(
     user: User, track: Track, candidate: Candidate, *, team: str, title: str, declared: Mapping[str, Any]
 ) -> tuple[Entry | None, tuple[Finding, ...]]:
-    """Enter something.
+    """Enter a candidate in a track.
 
     Returns
     -------
     entry : Entry or None
-        None: something speaks against it.
+        The entry; None if there are errors.
     findings : tuple of Finding
-        All of them.
+        All findings, including warnings.
     """
     with transaction.atomic():
-        competition = lock_competition(track.competition)  # no two at once: names of teams, freezing
+        competition = lock_competition(
+            track.competition
+        )  # one at a time, so that team names stay unique and no entry follows freezing
         own = Entry.objects.filter(track__competition=competition)
         entered = track.entries.filter(withdrawn__isnull=True).values_list("identifier", flat=True)
         terms = track.terms(open_now=competition.phase == Phase.OPEN, entered=entered)
         findings = [*check_entry(facts_of(candidate, track, declared), terms)]
-        before = team_of(user, track)
-        if before and team_key(before) != team_key(team):
+        known_team = team_of(user, track)
+        if known_team and team_key(known_team) != team_key(team):
             findings.append(
-                Finding("error", "team", f"you are the team {before} in this competition", "enter as the same team")
+                Finding("error", "team", f"your team in this competition is {known_team}", "enter as the same team")
             )
-        elif any(team_key(one) == team_key(team) for one in own.exclude(by=user).values_list("team", flat=True)):
-            findings.append(Finding("error", "team", f"there is a team {team} already", "choose another name"))
-        if any(one.severity == "error" for one in findings):
+        elif any(team_key(name) == team_key(team) for name in own.exclude(by=user).values_list("team", flat=True)):
+            findings.append(Finding("error", "team", f"there is already a team {team}", "choose another name"))
+        if any(finding.severity == "error" for finding in findings):
             return None, tuple(findings)
         entry = Entry(
             track=track,
-            team=before or " ".join(team.split()),
+            team=known_team or " ".join(team.split()),
             title=title,
             identifier=candidate.identifier,
             submission=candidate.submission,
             by=user,
             declared=dict(declared),
-            findings=[one._asdict() for one in findings],
+            findings=[finding._asdict() for finding in findings],
         )
         if isinstance(candidate.row, VisionModel):
             entry.model = candidate.row
@@ -156,4 +158,4 @@ def withdraw_entry(entry: Entry, *, because: str) -> None:
             raise UserError("the standings are frozen", remedy="ask the organisers")
         changed = Entry.objects.filter(pk=entry.pk, withdrawn__isnull=True)
         if not changed.update(withdrawn=timezone.now(), withdrawn_because=because):
-            raise UserError("it is withdrawn already", remedy="look at the competition's page")
+            raise UserError("it is already withdrawn", remedy="see the competition's page")

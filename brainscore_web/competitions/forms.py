@@ -1,4 +1,4 @@
-"""Forms of competitions: those of organisers, and the one by which members enter."""
+"""Forms of competitions: for organisers, and for members who enter."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _ROWS = {"rows": 6}
 
 
 class _Plain:
-    """Labels without colons; long texts are written in high fields."""
+    """A form with labels without colons, and larger fields for long texts."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["label_suffix"] = ""
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():  # type: ignore[attr-defined] # of the form beside
+        for field in self.fields.values():  # type: ignore[attr-defined] # of the form class that it is combined with
             if isinstance(field.widget, forms.Textarea):
                 field.widget.attrs |= _ROWS
 
@@ -54,7 +54,7 @@ class CompetitionForm(_Plain, forms.ModelForm):
     """Name and texts of a competition."""
 
     class Meta:
-        """All that is written."""
+        """The editable fields."""
 
         model = Competition
         fields = (
@@ -63,10 +63,10 @@ class CompetitionForm(_Plain, forms.ModelForm):
         )
 
     def clean_year(self) -> int:
-        """Refuse what is no year."""
+        """Refuse implausible years."""
         year = int(self.cleaned_data["year"])
         if not 1990 <= year <= 2200:
-            raise ValidationError("This is no year of a competition.")
+            raise ValidationError("The year must be between 1990 and 2200.")
         return year
 
 
@@ -74,7 +74,7 @@ class TrackForm(_Plain, forms.ModelForm):
     """A track with its rules."""
 
     class Meta:
-        """All of it."""
+        """The editable fields."""
 
         model = Track
         fields = (
@@ -91,15 +91,15 @@ class TrackForm(_Plain, forms.ModelForm):
         return _choice(self.cleaned_data["tasks"], TASKS)
 
     def clean_species(self) -> str:
-        """Bring it to its usual form."""
+        """Normalise the species."""
         return _choice(self.cleaned_data["species"].lower(), None)
 
 
 def _choice(text: str, allowed: Any) -> str:
     chosen = parts_of(text)
-    wrong = [one for one in chosen if allowed is not None and one not in allowed]
-    if wrong:
-        raise ValidationError(f"{', '.join(wrong)}: not one of {', '.join(allowed)}.")
+    invalid = [name for name in chosen if allowed is not None and name not in allowed]
+    if invalid:
+        raise ValidationError(f"{', '.join(invalid)}: must be one of {', '.join(allowed)}.")
     return ", ".join(chosen)
 
 
@@ -122,12 +122,12 @@ class _Rows(BaseInlineFormSet):
             if isinstance(field.widget, forms.Textarea):
                 field.widget.attrs["rows"] = 3
         if "DELETE" in form.fields:
-            form.fields["DELETE"].label = "Remove it"
+            form.fields["DELETE"].label = "Remove"
 
 
 class _Milestones(_Rows):
     def clean(self) -> None:
-        """Refuse two deadlines: which one would count? One that was announced does not vanish."""
+        """Refuse several deadlines, and the removal of an announced one."""
         super().clean()
         removed = [
             form.instance
@@ -135,15 +135,17 @@ class _Milestones(_Rows):
             if form.cleaned_data and form.cleaned_data.get("DELETE") and form.instance.kind == Milestone.Kind.DEADLINE
         ]
         if removed and self.instance.published:
-            raise ValidationError("The deadline was announced: change it, with the new date below it.")
+            raise ValidationError(
+                "The deadline has been announced and cannot be removed. Add a new date below the old one."
+            )
         kept = [
             form.cleaned_data.get("kind")
             for form in self.forms
             if form.cleaned_data and not form.cleaned_data.get("DELETE")
         ]
-        for kind, words in Milestone.Kind.choices:
+        for kind, label in Milestone.Kind.choices:
             if kind != Milestone.Kind.OTHER and kept.count(kind) > 1:
-                raise ValidationError(f"“{words}” is there twice: write all its announced dates in one.")
+                raise ValidationError(f"There are two entries “{label}”. List all its announced dates in one.")
 
 
 def section_formset(section: str) -> Any:
@@ -163,7 +165,7 @@ def section_formset(section: str) -> Any:
 
 
 def _field(column: Any, **options: Any) -> Any:
-    """The form's field of a column; addresses without a scheme are HTTPS."""
+    """Return the form field of a column; URLs without a scheme are HTTPS."""
     return column.formfield(**options, **({"assume_scheme": "https"} if isinstance(column, URLField) else {}))
 
 
@@ -173,7 +175,7 @@ def awards_formset() -> Any:
     class Awards(_Rows):
         def add_fields(self, form: forms.ModelForm, index: int | None) -> None:
             super().add_fields(form, index)
-            form.fields["entries"].queryset = self.instance.entries.all()  # type: ignore[attr-defined] # of its choices
+            form.fields["entries"].queryset = self.instance.entries.all()  # type: ignore[attr-defined] # the form field has choices
 
     fields = ("place", "title", "people", "prize", "entries", "order")
     widgets = {"entries": forms.CheckboxSelectMultiple}
@@ -183,98 +185,98 @@ def awards_formset() -> Any:
 
 
 class EnterForm(_Plain, forms.Form):
-    """Enter something of one's own.
+    """Enter a model or benchmark of the user.
 
     Parameters
     ----------
     user : User
-        Who enters.
+        The member who enters.
     track : Track
-        Where.
+        The track.
     """
 
-    what = forms.ChoiceField(label="What you enter")
-    team = forms.CharField(max_length=200, help_text="Shown to everybody. The same for all that you enter.")
-    title = forms.CharField(max_length=300, required=False, help_text="Shown with it.")
+    what = forms.ChoiceField(label="Your entry")
+    team = forms.CharField(max_length=200, help_text="Public. The same for all your entries.")
+    title = forms.CharField(max_length=300, required=False, help_text="Shown with your entry.")
 
     def __init__(self, *args: Any, user: User, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offered = {one.key: one for one in candidates(user, track)}
+        self.offered = {option.key: option for option in candidates(user, track)}
         what = self.fields["what"]
         assert isinstance(what, forms.ChoiceField)
-        what.choices = [(one.key, one.label) for one in self.offered.values()]
+        what.choices = [(option.key, option.label) for option in self.offered.values()]
         self.fields["team"].initial = team_of(user, track) or user.display_name
         if track.competes == Track.Competes.BENCHMARKS:
-            self._ask_what_may_be_unknown(track)
+            self._add_declarations(track)
 
-    def _ask_what_may_be_unknown(self, track: Track) -> None:
-        told = "Counts where the benchmark's own description does not say."
-        for name, choices in (("regions", [(one, one) for one in REGIONS]), ("tasks", list(TASKS.items()))):
+    def _add_declarations(self, track: Track) -> None:
+        help_text = "Used if the benchmark's metadata do not say."
+        for name, choices in (("regions", [(region, region) for region in REGIONS]), ("tasks", list(TASKS.items()))):
             if getattr(track, name):
                 self.fields[name] = forms.MultipleChoiceField(
                     choices=choices,
                     required=False,
                     widget=forms.CheckboxSelectMultiple,
-                    help_text=told,
+                    help_text=help_text,
                     label=name.title(),
                 )
         if track.species:
             known = parts_of(track.species)
             self.fields["species"] = forms.MultipleChoiceField(
-                choices=[(one, one) for one in [*known, "another one"]],
+                choices=[(species, species) for species in [*known, "another one"]],
                 required=False,
                 widget=forms.CheckboxSelectMultiple,
-                help_text=told,
+                help_text=help_text,
             )
         if track.static_images:
             self.fields["static_images"] = forms.NullBooleanField(
                 label="Stimuli are static images",
                 required=False,
-                widget=forms.Select(choices=[("", "not said"), ("true", "yes"), ("false", "no")]),
-                help_text=told,
+                widget=forms.Select(choices=[("", "not stated"), ("true", "yes"), ("false", "no")]),
+                help_text=help_text,
             )
         if track.single_time_bin:
             self.fields["time_bins"] = forms.IntegerField(
-                label="Time bins", required=False, min_value=1, max_value=10_000, help_text=told
+                label="Time bins", required=False, min_value=1, max_value=10_000, help_text=help_text
             )
 
     @property
     def candidate(self) -> Candidate:
-        """What was chosen."""
+        """The chosen candidate."""
         return self.offered[self.cleaned_data["what"]]
 
     @property
     def declared(self) -> dict[str, Any]:
-        """What the member says of it."""
+        """The member's declarations about it."""
         names = ("regions", "species", "tasks", "static_images", "time_bins")
         return {name: self.cleaned_data[name] for name in names if self.cleaned_data.get(name) not in (None, "", [])}
 
 
 class AddEntryForm(_Plain, forms.ModelForm):
-    """An entry that came to the organisers by another way."""
+    """An entry that organisers received by other means."""
 
     class Meta:
-        """What is told of it."""
+        """The editable fields."""
 
         model = Entry
         fields = ("team", "title", "identifier", "entered")
         help_texts: ClassVar[dict[str, str]] = {
-            "identifier": "Shown to everybody, whether it is here or not. Empty: not known.",
+            "identifier": "Public, even if the site does not have it. Empty if not known.",
             "entered": "UTC.",
         }
 
     def clean(self) -> dict[str, Any]:
         """Refuse an entry without a name."""
-        told = super().clean() or {}
-        if not told.get("identifier") and not told.get("title"):
+        data = super().clean() or {}
+        if not data.get("identifier") and not data.get("title"):
             raise ValidationError("Give a title or an identifier.")
-        return told
+        return data
 
 
 class WithdrawForm(_Plain, forms.Form):
-    """Take an entry back; organisers say why."""
+    """Withdraw an entry; organisers must give a reason."""
 
-    because = forms.CharField(label="Why", max_length=300, help_text="Shown to everybody.")
+    because = forms.CharField(label="Reason", max_length=300, help_text="Public.")
 
     def __init__(self, *args: Any, own: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

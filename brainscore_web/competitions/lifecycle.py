@@ -17,27 +17,27 @@ __all__ = ["announce", "format_amount", "freeze", "lock_competition", "missing_p
 
 
 def lock_competition(competition: Competition) -> Competition:
-    """The competition as it is now, for nobody else to change until the transaction ends."""
+    """Lock a competition until the transaction ends, and return its current state."""
     return Competition.objects.select_for_update().get(pk=competition.pk)
 
 
 def missing_parts(competition: Competition) -> list[str]:
-    """What must be there before others see a competition."""
+    """Return what is missing before a competition can be published."""
     tracks = list(competition.tracks.all())
-    found = [] if tracks else ["it has no track"]
-    found += [
-        f"the track {track} lists nothing that entries are scored on" for track in tracks if not track.listed_names
+    missing = [] if tracks else ["it has no track"]
+    missing += [
+        f"the track {track} does not list what its entries are scored on" for track in tracks if not track.listed_names
     ]
     if competition.deadline is None:
-        found.append("no date says until when entries are taken")
-    return found
+        missing.append("it has no deadline for entries")
+    return missing
 
 
 def publish(competition: Competition) -> None:
-    """Show it to everybody; entries are taken from its first day on."""
-    lacks = missing_parts(competition)
-    if lacks:
-        raise UserError(f"it cannot be opened yet: {'; '.join(lacks)}", remedy="complete it first")
+    """Publish a competition; entries are accepted from its opening day on."""
+    missing = missing_parts(competition)
+    if missing:
+        raise UserError(f"it cannot be opened yet: {'; '.join(missing)}", remedy="complete it first")
     with transaction.atomic():
         row = lock_competition(competition)
         row.published = True
@@ -45,7 +45,7 @@ def publish(competition: Competition) -> None:
 
 
 def freeze(competition: Competition, by: User) -> Snapshot:
-    """Keep the standings as they are now; no entries are taken any more."""
+    """Store the current standings permanently; entries are no longer accepted."""
     with transaction.atomic():
         row = lock_competition(competition)
         if row.phase not in (Phase.OPEN, Phase.CLOSED, Phase.FROZEN):
@@ -54,27 +54,27 @@ def freeze(competition: Competition, by: User) -> Snapshot:
 
 
 def take_winners(competition: Competition) -> int:
-    """Make awards of the frozen standings: of every place that has a prize. How many were made."""
+    """Create awards from the frozen standings for every place with a prize; return their number."""
     with transaction.atomic():
         row = lock_competition(competition)
         frozen = row.frozen
         if frozen is None:
-            raise UserError("its standings are not frozen", remedy="freeze them first")
+            raise UserError("the standings are not frozen", remedy="freeze them first")
         if row.awarded is not None:
-            raise UserError("its winners are announced", remedy="edit the awards of a track")
-        made = 0
+            raise UserError("the winners are already announced", remedy="edit the awards of a track")
+        count = 0
         tracks = {track.pk: track for track in row.tracks.all()}
-        for told in frozen.document["tracks"]:
-            track = tracks.get(told["key"])
+        for frozen_track in frozen.document["tracks"]:
+            track = tracks.get(frozen_track["key"])
             if track is None:
                 continue
             track.awards.all().delete()
-            for result in told["rows"]:
+            for result in frozen_track["rows"]:
                 if result["prize"] is None and not result["prize_undecided"]:
                     continue
                 award = Award.objects.create(
                     track=track,
-                    order=made,
+                    order=count,
                     place=result["place"],
                     title=result["title"] or result["identifier"],
                     people=result["team"],
@@ -83,24 +83,26 @@ def take_winners(competition: Competition) -> int:
                     else format_amount(result["prize"], frozen.document["currency"]),
                 )
                 award.entries.set(track.entries.filter(pk=result["entry"]))
-                made += 1
-        return made
+                count += 1
+        return count
 
 
 def announce(competition: Competition) -> None:
-    """Show the winners to everybody."""
+    """Announce the winners publicly."""
     with transaction.atomic():
         row = lock_competition(competition)
         if row.frozen is None:
-            raise UserError("its standings are not frozen", remedy="freeze them first")
+            raise UserError("the standings are not frozen", remedy="freeze them first")
         empty = [track.title for track in Track.objects.filter(competition=row, awards__isnull=True)]
         if empty:
-            raise UserError(f"no awards in: {', '.join(empty)}", remedy="take over the standings, or write them")
+            raise UserError(
+                f"no awards in: {', '.join(empty)}", remedy="create them from the frozen standings, or enter them"
+            )
         row.awarded = row.awarded or timezone.now()
         row.save(update_fields=["awarded"])
 
 
 def format_amount(amount: Decimal | str, currency: str) -> str:
-    """An amount as it is written: $3,000, $666.66."""
+    """Format an amount of money, such as $3,000 or $666.66."""
     value = Decimal(amount)
     return f"{currency}{value:,.0f}" if value == value.to_integral() else f"{currency}{value:,.2f}"

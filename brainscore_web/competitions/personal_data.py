@@ -1,4 +1,4 @@
-"""Export of a person's entries and frozen standings."""
+"""Export of a user's entries and frozen standings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OF_ENTRIES = ("team", "title", "identifier", "entered", "declared", "findings",
 
 
 def entries_of(user: User) -> list[dict[str, Any]]:
-    """A person's entries."""
+    """Export a user's entries."""
     rows = Entry.objects.filter(by=user).select_related("track__competition")
     return [
         {"competition": row.track.competition.slug, "track": row.track.title}
@@ -23,6 +23,6 @@ def entries_of(user: User) -> list[dict[str, Any]]:
 
 
 def snapshots_of(user: User) -> list[dict[str, Any]]:
-    """The standings that a person has frozen."""
+    """Export the standings that a user has frozen."""
     rows = Snapshot.objects.filter(by=user).select_related("competition").defer("document")
     return [{"competition": row.competition.slug, "created": row.created, "digest": row.digest} for row in rows]

@@ -26,38 +26,38 @@ _DEEPEST = 6
 
 @lru_cache(maxsize=512)
 def markdown_to_html(text: str, name: str = "", *, below: int = 2) -> SafeString:
-    """Make HTML of Markdown.
+    """Convert Markdown to HTML.
 
     Parameters
     ----------
     text : str
-        Markdown; raw HTML in it is shown, not used.
+        Markdown; raw HTML in it is shown as text.
     name : str
-        What it is, for readers of the screen, where it has tables.
+        A name for screen readers, if it has tables.
     below : int
-        The level of the heading that it stands under.
+        The level of the heading above it.
     """
     body = rendered("text", text).body
-    first = min((int(found[2]) for found in _HEADING.finditer(body)), default=1)
+    first = min((int(heading[2]) for heading in _HEADING.finditer(body)), default=1)
 
-    def moved(found: re.Match[str]) -> str:
-        return f"<{found[1]}h{min(int(found[2]) - first + below + 1, _DEEPEST)}>"
+    def shifted(heading: re.Match[str]) -> str:
+        return f"<{heading[1]}h{min(int(heading[2]) - first + below + 1, _DEEPEST)}>"
 
     label = re.sub(r"[^\w ]", "", name)
-    body = _TABLE.sub(rf'aria-label="{label} table \1"', _HEADING.sub(moved, body))
+    body = _TABLE.sub(rf'aria-label="{label} table \1"', _HEADING.sub(shifted, body))
     return mark_safe(body)  # noqa: S308 # `rendered` escapes raw HTML
 
 
 _INAPPLICABLE = {
     "leave out": "A pair that cannot be run is left out of the mean, if at least half can be.",
     "zero": "A pair that cannot be run counts as 0.",
-    "exclude": "Every pair must be one that can be run.",
+    "exclude": "It must be possible to run every pair.",
 }
 
 
 @dataclass
 class ShownTrack:
-    """A track as it is shown."""
+    """The content of a track on the page."""
 
     track: Track
     text: SafeString
@@ -65,8 +65,8 @@ class ShownTrack:
     rules: list[str]
     prizes: list[str]
     ranked: list[dict[str, Any]]
-    waiting: list[dict[str, Any]]
-    apart: list[dict[str, Any]]
+    unplaced: list[dict[str, Any]]
+    late_or_withdrawn: list[dict[str, Any]]
     listed: list[dict[str, Any]]
     awards: list[Award]
     mine: list[Entry] = field(default_factory=list)
@@ -92,20 +92,20 @@ def competition_for_page(slug: str, visitor: Visitor) -> Competition | None:
 
 
 def competition_page(competition: Competition, visitor: Visitor, *, now: bool = False) -> dict[str, Any]:
-    """Gather what the page shows.
+    """Return the context of a competition's page.
 
     Parameters
     ----------
     competition : Competition
-        As `competition_for_page` gives it.
+        The competition, from `competition_for_page`.
     visitor : User or AnonymousUser
-        Own entries are shown to their people, whatever they enter.
+        The visitor, who always sees their own entries.
     now : bool
-        Show the standings of now, also where they are frozen.
+        Whether to show current standings even if they are frozen.
     """
     snapshot = None if now else competition.frozen
     document = standings_document(competition) if snapshot is None else snapshot.document
-    told = {one["key"]: one for one in document["tracks"]}
+    frozen_tracks = {row["key"]: row for row in document["tracks"]}
     names = {entry.identifier for track in competition.tracks.all() for entry in track.entries.all()}
     names |= {name for track in competition.tracks.all() for known in track.listed_names for name in known}
     public = public_identifiers(sorted(names - {""}))
@@ -121,11 +121,11 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
         "unknown": markdown_to_html(competition.unknown, "Unknown", below=2),
         "pool": None if competition.pool is None else format_amount(competition.pool, competition.currency),
         "tracks": [
-            _track_on_page(one, told.get(one.pk), document["currency"], public, visitor, phase)
-            for one in competition.tracks.all()
+            _track_on_page(track, frozen_tracks.get(track.pk), document["currency"], public, visitor, phase)
+            for track in competition.tracks.all()
         ],
-        "organisers": [one for one in people if one.role == one.Role.ORGANISER],
-        "sponsors": [one for one in people if one.role == one.Role.SPONSOR],
+        "organisers": [person for person in people if person.role == person.Role.ORGANISER],
+        "sponsors": [person for person in people if person.role == person.Role.SPONSOR],
         "faq": [pair for pair in questions if pair[0].kind == pair[0].Kind.FAQ],
         "critiques": [pair for pair in questions if pair[0].kind == pair[0].Kind.CRITIQUE],
         "snapshot": snapshot,
@@ -138,13 +138,13 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
 
 def _track_on_page(
     track: Track,
-    told: dict[str, Any] | None,
+    document: dict[str, Any] | None,
     currency: str,
     public: dict[str, set[str]],
     visitor: Visitor,
     phase: Phase,
 ) -> ShownTrack:
-    rows = [] if told is None else [dict(row) for row in told["rows"]]
+    rows = [] if document is None else [dict(row) for row in document["rows"]]
     here = public[track.competes]
     for row in rows:
         row["here"] = row["identifier"] in here
@@ -159,17 +159,19 @@ def _track_on_page(
     awards = list(track.awards.all()) if phase == Phase.AWARDED else []
     for award in awards:
         award.shown = [  # type: ignore[attr-defined] # for the template
-            (one, one.identifier in here) for one in award.entries.all() if is_shown(one, track.competes, public)
+            (entry, entry.identifier in here)
+            for entry in award.entries.all()
+            if is_shown(entry, track.competes, public)
         ]
     return ShownTrack(
         track=track,
         text=markdown_to_html(track.text, track.title, below=3),
         notes=markdown_to_html(track.notes, f"{track.title} unknown", below=3),
         rules=_rules(track),
-        prizes=[format_amount(one, currency) for one in track.amounts],
+        prizes=[format_amount(amount, currency) for amount in track.amounts],
         ranked=[row for row in rows if row["standing"] == Standing.RANKED],
-        waiting=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
-        apart=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
+        unplaced=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
+        late_or_withdrawn=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
         listed=listed,
         awards=awards,
         mine=[entry for entry in track.entries.all() if own is not None and entry.by_id == own],
@@ -178,22 +180,22 @@ def _track_on_page(
 
 def _rules(track: Track) -> list[str]:
     """The rules in words."""
-    over = "models" if track.competes == Track.Competes.BENCHMARKS else "benchmarks"
+    scored_on = "models" if track.competes == Track.Competes.BENCHMARKS else "benchmarks"
     n = len(track.listed_names)
-    found = [
-        f"{track.get_competes_display().title()} compete: {track.get_wins_display()} over {n} {over} wins.",
-        f"An entry counts once all {n} pairs were run; one that failed never counts as 0.",
+    rules = [
+        f"{track.get_competes_display().title()} compete: {track.get_wins_display()} over {n} {scored_on} wins.",
+        f"An entry counts once all {n} pairs have been run; a failed pair never counts as 0.",
         _INAPPLICABLE[track.inapplicable],
     ]
     if track.floor is not None:
-        found.append(f"A score below {track.floor:g} counts as {track.floor:g}.")
+        rules.append(f"A score below {track.floor:g} counts as {track.floor:g}.")
     if track.one_a_team:
-        found.append("Only the best entry of a team has a place.")
-    for words, text in (("Regions", track.regions), ("Species", track.species), ("Tasks", track.tasks)):
+        rules.append("Only the best entry of a team has a place.")
+    for label, text in (("Regions", track.regions), ("Species", track.species), ("Tasks", track.tasks)):
         if text:
-            found.append(f"{words}: {text.replace('_', ' ')}.")
+            rules.append(f"{label}: {text.replace('_', ' ')}.")
     if track.static_images:
-        found.append("Stimuli are static images.")
+        rules.append("Stimuli are static images.")
     if track.single_time_bin:
-        found.append("A single time bin.")
-    return found
+        rules.append("Recordings have a single time bin.")
+    return rules

@@ -26,7 +26,7 @@ _LONGEST = 200
 
 
 def public_identifiers(names: Sequence[str]) -> dict[str, set[str]]:
-    """Which of these are public models, and which are benchmarks, by `Track.competes`."""
+    """Return which of these names are public models, and which are benchmarks, by `Track.competes`."""
     public = VisionModel.objects.filter(identifier__in=names, visibility=Visibility.PUBLIC).order_by()
     benchmarks = Benchmark.objects.filter(identifier__in=names).order_by()
     return {
@@ -36,12 +36,12 @@ def public_identifiers(names: Sequence[str]) -> dict[str, set[str]]:
 
 
 def is_shown(entry: Entry, competes: str, public: dict[str, set[str]]) -> bool:
-    """Whether an entry is shown to everybody: what it enters is public, or the organisers have named it."""
+    """Whether an entry is public: its model or benchmark is public, or the organisers have published its name."""
     return entry.known or entry.identifier in public[competes]
 
 
 def standings_document(competition: Competition) -> dict[str, Any]:
-    """Compute the standings of now.
+    """Compute the current standings.
 
     Returns
     -------
@@ -52,10 +52,10 @@ def standings_document(competition: Competition) -> dict[str, Any]:
     names = [entry.identifier for track in tracks for entry in track.entries.all() if entry.identifier]
     public = public_identifiers(names)
     cells = _Cells(snapshot_for(AnonymousUser()))
-    made = []
+    computed = []
     for track in tracks:
         entries = [entry for entry in track.entries.all() if is_shown(entry, track.competes, public)]
-        made.append((track, cells.standings(track, entries, competition)))
+        computed.append((track, cells.standings(track, entries, competition)))
     receipts = cells.receipts()
     return {
         "schema": SCHEMA,
@@ -63,12 +63,12 @@ def standings_document(competition: Competition) -> dict[str, Any]:
         "computed": timezone.now().isoformat(),
         "deadline": competition.deadline_end.isoformat() if competition.deadline_end else None,
         "currency": competition.currency,
-        "tracks": [_track(track, rows, receipts) for track, rows in made],
+        "tracks": [_track(track, rows, receipts) for track, rows in computed],
     }
 
 
 class _Cells:
-    """Scores of the leaderboard as cells, and which score each came from."""
+    """Scores of the leaderboard as cells, with the score that each comes from."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -79,7 +79,7 @@ class _Cells:
     def standings(
         self, track: Track, entries: Sequence[Entry], competition: Competition
     ) -> list[tuple[Entry, StandingRow]]:
-        """The standings of a track."""
+        """Return the standings of a track."""
         by_key = {str(entry.pk): entry for entry in entries}
         pairs = [self._place(track, entry.identifier, names) for entry in entries for names in track.listed_names]
         self._read_reasons([place for place in pairs if place is not None])
@@ -100,7 +100,7 @@ class _Cells:
         return [(by_key[row.entry.key], row) for row in rows]
 
     def _place(self, track: Track, entered: str, names: tuple[str, ...]) -> tuple[int, int] | None:
-        """Row and column of a pair; the first of the names that the leaderboard has."""
+        """Return row and column of a pair, with the first name that the leaderboard has."""
         board = self.board
         if track.competes == Track.Competes.BENCHMARKS:
             rows = [board.model_index[name] for name in names if name in board.model_index]
@@ -108,37 +108,37 @@ class _Cells:
         else:
             rows = [board.model_index[entered]] if entered in board.model_index else []
             columns = [board.benchmark_index[name] for name in names if name in board.benchmark_index]
-        found = [(row, column) for row in rows for column in columns]
-        return next((pair for pair in found if board.score[pair] >= 0), found[0] if found else None)
+        pairs = [(row, column) for row in rows for column in columns]
+        return next((pair for pair in pairs if board.score[pair] >= 0), pairs[0] if pairs else None)
 
     def _cell(self, track: Track, entered: str, names: tuple[str, ...]) -> Cell:
         board, place = self.board, self._place(track, entered, names)
         if place is None:
             models = track.competes == Track.Competes.MODELS
             known = entered in (board.model_index if models else board.benchmark_index)
-            return Cell("missing", reason="" if known else f"no public scores of {entered or 'it'} here")
+            return Cell("missing", reason="" if known else f"this site has no public scores of {entered or 'it'}")
         score, state = int(board.score[place]), STATES[int(board.state[place])]
         if score >= 0:
             self.places[track.competes, entered, names[0]] = score
         if state == "scored":
             return Cell(state, _number(board.value[place]), _number(board.error[place]))
         if state == "outdated":
-            return Cell(state, reason="only of a version of the benchmark that counts no more")
+            return Cell(state, reason="only for an outdated version of the benchmark")
         return Cell(state, reason=self.reasons.get(score, ""))
 
     def _read_reasons(self, places: list[tuple[int, int]]) -> None:
         wanted = {int(self.board.score[place]) for place in places if STATES[int(self.board.state[place])] != "scored"}
         if not wanted:
             return
-        # standings are everybody's: they say what a visitor may read
+        # standings are public, so they give only reasons that any visitor may read
         rows = Score.objects.filter(pk__in=wanted - {-1}).with_shows_data(AnonymousUser()).order_by()
-        for pk, state, told, shown in rows.values_list("pk", "state", "reason", "shows_data"):
-            reason = told if shown else withheld_reason(state, told)
+        for pk, state, full_reason, shown in rows.values_list("pk", "state", "reason", "shows_data"):
+            reason = full_reason if shown else withheld_reason(state, full_reason)
             first = (reason or "").strip().splitlines()[:1]
             self.reasons[pk] = first[0][:_LONGEST] if first else ""
 
     def receipts(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        """Receipt and version of every score that was used."""
+        """Return receipt and version of every score used."""
         rows = Score.objects.filter(pk__in=set(self.places.values())).order_by()
         known = {pk: (receipt, version) for pk, receipt, version in rows.values_list("pk", "receipt", "version")}
         return {pair: known.get(score, ("", "")) for pair, score in self.places.items()}
@@ -158,7 +158,7 @@ def _track(
         "floor": track.floor,
         "one_a_team": track.one_a_team,
         "split_ties": track.split_ties,
-        "prizes": [str(one) for one in track.amounts],
+        "prizes": [str(amount) for amount in track.amounts],
         "rows": [
             {
                 "entry": entry.pk,
@@ -205,10 +205,9 @@ _COLUMNS = ("place", "standing", "team", "title", "identifier", "entered", "mean
 
 
 def standings_as_csv(document: dict[str, Any]) -> str:
-    """Write standings as CSV: a row an entry, with a column for each that any track lists.
+    """Write standings as CSV: one row per entry, with a column for each listed model or benchmark.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it. Where there is no score its state
-    stands.
+    Text that a spreadsheet would read as a formula gets an apostrophe in front. Pairs without a score show their state.
     """
     listed = list(dict.fromkeys(name for track in document["tracks"] for name in track["listed"]))
     file = io.StringIO()
@@ -217,7 +216,7 @@ def standings_as_csv(document: dict[str, Any]) -> str:
     for track in document["tracks"]:
         for row in track["rows"]:
             cells = {cell["name"]: cell for cell in row["cells"]}
-            told = [row[name] if name != "why" else "; ".join(row["why"]) for name in _COLUMNS]
+            values = [row[name] if name != "why" else "; ".join(row["why"]) for name in _COLUMNS]
             scores = [
                 ""
                 if name not in cells
@@ -226,7 +225,7 @@ def standings_as_csv(document: dict[str, Any]) -> str:
                 else cells[name]["value"]
                 for name in listed
             ]
-            writer.writerow([_cell(one) for one in (track["title"], *told, *scores)])
+            writer.writerow([_cell(value) for value in (track["title"], *values, *scores)])
     return file.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""Addresses of competitions."""
+"""URLs of competitions."""
 
 from django.urls import path
 

@@ -17,8 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions import lifecycle
-from brainscore_web.competitions.entries import create_entry as enter_it
-from brainscore_web.competitions.entries import withdraw_entry
+from brainscore_web.competitions.entries import create_entry, withdraw_entry
 from brainscore_web.competitions.forms import (
     SECTIONS,
     AddEntryForm,
@@ -59,7 +58,7 @@ __all__ = [
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """All competitions."""
+    """List all competitions."""
     rows = Competition.objects.visible_to(request.user).prefetch_related("milestones", "tracks", "snapshots")
     context = {"competitions": rows, "organises": manages_competitions(request.user)}
     return render(request, "competitions/overview.html", context)
@@ -67,13 +66,13 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def of_year(request: HttpRequest, year: int) -> HttpResponse:
-    """The competition that is called like its year."""
+    """Show the competition that is named after a year."""
     return _competition_page(request, str(year))
 
 
 @require_safe
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    """A competition; one that is called like a year has another address."""
+    """Show a competition; those named after a year redirect to their short address."""
     competition = get_object_or_404(Competition.objects.visible_to(request.user), slug=slug)
     address = competition.get_absolute_url()
     return _competition_page(request, slug) if address == request.path else redirect(address)
@@ -89,7 +88,7 @@ def _competition_page(request: HttpRequest, slug: str) -> HttpResponse:
 def _visible_competition(request: HttpRequest, slug: str) -> Competition:
     competition = competition_for_page(slug, request.user)
     if competition is None:
-        raise Http404("there is no such competition")
+        raise Http404("this competition does not exist")
     return competition
 
 
@@ -101,38 +100,38 @@ def _document(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 @require_safe
 def standings_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The standings that the page shows, as CSV."""
-    answer = HttpResponse(standings_as_csv(_document(request, slug)), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-standings.csv"'
-    return answer
+    """Download the standings of the page as CSV."""
+    response = HttpResponse(standings_as_csv(_document(request, slug)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-standings.csv"'
+    return response
 
 
 @require_safe
 def standings_json(request: HttpRequest, slug: str) -> HttpResponse:
-    """The standings that the page shows, with every score and its receipt."""
+    """Download the standings of the page as JSON, with every score and its receipt."""
     return _json_download(_document(request, slug), f"{slug}-standings.json")
 
 
 @require_safe
 def frozen(request: HttpRequest, slug: str, key: int) -> HttpResponse:
-    """Standings as they were frozen once."""
+    """Download frozen standings."""
     rows = Snapshot.objects.filter(competition__in=Competition.objects.visible_to(request.user), competition__slug=slug)
     snapshot = get_object_or_404(rows, pk=key)
-    told = {"sha256": snapshot.digest, "frozen": snapshot.created, "standings": snapshot.document}
-    return _json_download(told, f"{slug}-frozen-{key}.json")
+    document = {"sha256": snapshot.digest, "frozen": snapshot.created, "standings": snapshot.document}
+    return _json_download(document, f"{slug}-frozen-{key}.json")
 
 
-def _json_download(told: dict[str, Any], name: str) -> HttpResponse:
-    answer = JsonResponse(told, json_dumps_params={"indent": 1, "ensure_ascii": False})
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+def _json_download(document: dict[str, Any], name: str) -> HttpResponse:
+    response = JsonResponse(document, json_dumps_params={"indent": 1, "ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
-    """Enter an own model or benchmark."""
+    """Enter one of the user's models or benchmarks."""
     row = get_object_or_404(
         Track.objects.select_related("competition").filter(
             competition__in=Competition.objects.visible_to(request.user), competition__slug=slug
@@ -143,14 +142,14 @@ def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
     form = EnterForm(request.POST or None, user=request.user, track=row)
     findings: tuple[Any, ...] = ()
     if request.method == "POST" and form.is_valid():
-        told = form.cleaned_data
-        made, findings = enter_it(
-            request.user, row, form.candidate, team=told["team"], title=told["title"], declared=form.declared
+        data = form.cleaned_data
+        created, findings = create_entry(
+            request.user, row, form.candidate, team=data["team"], title=data["title"], declared=form.declared
         )
-        if made is not None:
-            messages.success(request, f"{made} has entered {row}.")
-            for one in findings:
-                messages.warning(request, f"{one.message}: {one.remedy}.")
+        if created is not None:
+            messages.success(request, f"{created} has entered {row}.")
+            for finding in findings:
+                messages.warning(request, f"{finding.message}: {finding.remedy}.")
             return HttpResponseRedirect(f"{row.competition.get_absolute_url()}#track_{row.pk}")
     context = {"form": form, "track": row, "competition": row.competition, "findings": findings}
     return render(request, "competitions/enter.html", context, status=200 if request.method != "POST" else 400)
@@ -160,7 +159,7 @@ def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
-    """Take an own entry back; organisers take back any that they see."""
+    """Withdraw one of the user's entries; organisers may withdraw any."""
     competitions = Competition.objects.visible_to(request.user)
     row = get_object_or_404(
         Entry.objects.select_related("track__competition").filter(
@@ -170,7 +169,7 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
     )
     own = row.by_id == request.user.pk
     if not own and not manages_competitions(request.user):
-        raise Http404("it is somebody else's")
+        raise Http404("the visitor may not withdraw this entry")
     form = WithdrawForm(request.POST if request.method == "POST" else None, own=own)
     if request.method == "POST" and form.is_valid():
         competition = row.track.competition
@@ -190,7 +189,7 @@ _FORMS = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def _organisers_only(view: View) -> View:
-    """Let in who organises competitions; for others there is nothing."""
+    """Allow only organisers of competitions; others get 404."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -221,11 +220,11 @@ def _redirect_to_management(competition: Competition) -> HttpResponse:
 @_organisers_only
 @_FORMS
 def new(request: HttpRequest) -> HttpResponse:
-    """Begin a competition: a draft that others do not see."""
+    """Create a competition as a draft that only organisers see."""
     form = CompetitionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         competition = form.save()
-        messages.success(request, f"{competition} is a draft: only organisers see it.")
+        messages.success(request, f"{competition} is a draft that only organisers can see.")
         return _redirect_to_management(competition)
     return _form(request, form, "New competition", None)
 
@@ -233,22 +232,22 @@ def new(request: HttpRequest) -> HttpResponse:
 @_organisers_only
 @require_safe
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
-    """What there is to do."""
+    """Show the management page of a competition."""
     competition = competition_for_page(slug, request.user)
     if competition is None:
-        raise Http404("there is no such competition")
+        raise Http404("this competition does not exist")
     tracks = list(competition.tracks.all())
-    public = public_identifiers([entry.identifier for one in tracks for entry in one.entries.all()])
+    public = public_identifiers([entry.identifier for row in tracks for entry in row.entries.all()])
     rows = [
         {
-            "track": one,
-            # what is private stays so, for organisers too
+            "track": row,
+            # private entries stay hidden, also from organisers
             "entries": [
-                {"entry": entry, "shown": is_shown(entry, one.competes, public)} for entry in one.entries.all()
+                {"entry": entry, "shown": is_shown(entry, row.competes, public)} for entry in row.entries.all()
             ],
-            "n_awards": len(one.awards.all()),
+            "n_awards": len(row.awards.all()),
         }
-        for one in tracks
+        for row in tracks
     ]
     context = {
         "competition": competition,
@@ -265,12 +264,12 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
 @_organisers_only
 @_FORMS
 def texts(request: HttpRequest, slug: str) -> HttpResponse:
-    """Name and texts."""
+    """Edit name and texts."""
     competition = _competition_or_404(slug)
     form = CompetitionForm(
         request.POST or None, instance=_competition_or_404(slug)
-    )  # it changes its own, also where it is wrong
-    if competition.published:  # others know the address
+    )  # the form changes its own instance, even if it is invalid
+    if competition.published:  # the address is public
         form.fields["slug"].disabled = True
     if request.method == "POST" and form.is_valid():
         return _redirect_to_management(form.save())
@@ -280,9 +279,9 @@ def texts(request: HttpRequest, slug: str) -> HttpResponse:
 @_organisers_only
 @_FORMS
 def section(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """A list: dates, people, the programme, questions."""
+    """Edit a list: dates, people, the programme, or questions."""
     if name not in SECTIONS:
-        raise Http404("there is no such list")
+        raise Http404("this list does not exist")
     competition = _competition_or_404(slug)
     rows = section_formset(name)(request.POST or None, instance=competition)
     if request.method == "POST" and rows.is_valid():
@@ -302,16 +301,16 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
 @_organisers_only
 @_FORMS
 def track(request: HttpRequest, slug: str, key: int) -> HttpResponse:
-    """Edit a track, or remove one that nothing has entered."""
+    """Edit a track, or remove one without entries."""
     row = _track_or_404(slug, key)
     if request.method == "POST" and "remove" in request.POST:
         with transaction.atomic():
             competition = lifecycle.lock_competition(row.competition)
             if competition.is_settled or row.entries.exists():
-                messages.error(request, f"{row} has entries, or is settled: it stays.")
+                messages.error(request, f"{row} has entries or frozen standings and cannot be removed.")
             else:
                 row.delete()
-                messages.success(request, f"{row} is removed.")
+                messages.success(request, f"{row} has been removed.")
         return _redirect_to_management(row.competition)
     return _edit_track(request, row, str(row), removable=not row.entries.exists())
 
@@ -320,7 +319,7 @@ def _edit_track(request: HttpRequest, row: Track, title: str, *, removable: bool
     competition = row.competition
     form = TrackForm(request.POST or None, instance=row)
     if competition.is_settled:
-        messages.info(request, "The standings are settled: rules change no more.")
+        messages.info(request, "The standings are frozen; rules can no longer change.")
         return _redirect_to_management(competition)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -331,7 +330,7 @@ def _edit_track(request: HttpRequest, row: Track, title: str, *, removable: bool
 @_organisers_only
 @_FORMS
 def awards(request: HttpRequest, slug: str, key: int) -> HttpResponse:
-    """The winners of a track."""
+    """Edit the winners of a track."""
     row = _track_or_404(slug, key)
     rows = awards_formset()(request.POST or None, instance=row)
     if request.method == "POST" and rows.is_valid():
@@ -343,7 +342,7 @@ def awards(request: HttpRequest, slug: str, key: int) -> HttpResponse:
 @_organisers_only
 @_FORMS
 def add_entry(request: HttpRequest, slug: str, key: int) -> HttpResponse:
-    """Add an entry that came by another way."""
+    """Add an entry that organisers received by other means."""
     row = _track_or_404(slug, key)
     form = AddEntryForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -351,18 +350,18 @@ def add_entry(request: HttpRequest, slug: str, key: int) -> HttpResponse:
         try:
             with transaction.atomic():
                 if lifecycle.lock_competition(row.competition).is_settled:
-                    form.add_error(None, "The standings are settled: nothing enters any more.")
+                    form.add_error(None, "The standings are frozen; entries are no longer possible.")
                 else:
                     form.save()
         except IntegrityError:
-            form.add_error("identifier", "It has entered this track already.")
+            form.add_error("identifier", "It has already entered this track.")
         if form.is_valid():
             return _redirect_to_management(row.competition)
     return _form(request, form, f"Add an entry: {row}", row.competition)
 
 
 def _run_action(request: HttpRequest, slug: str, act: Callable[[Competition, User], str]) -> HttpResponse:
-    """Do something with a competition, and say what came of it."""
+    """Run an action on a competition, and show its result."""
     competition = _competition_or_404(slug)
     try:
         messages.success(request, act(competition, cast(User, request.user)))
@@ -374,11 +373,11 @@ def _run_action(request: HttpRequest, slug: str, act: Callable[[Competition, Use
 @_organisers_only
 @require_POST
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
-    """Open it."""
+    """Publish a competition."""
 
     def act(competition: Competition, _by: User) -> str:
         lifecycle.publish(competition)
-        return f"Everybody sees {competition} now."
+        return f"{competition} is now public."
 
     return _run_action(request, slug, act)
 
@@ -386,14 +385,14 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 @_organisers_only
 @_FORMS
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask, and freeze."""
+    """Freeze the standings after confirmation."""
     if request.method != "POST":
         competition = _competition_or_404(slug)
         return render(request, "competitions/freeze.html", {"competition": competition, "phase": competition.phase})
 
     def act(competition: Competition, by: User) -> str:
-        made = lifecycle.freeze(competition, by)
-        return f"The standings are frozen: {made.digest[:12]}."
+        snapshot = lifecycle.freeze(competition, by)
+        return f"The standings are frozen: {snapshot.digest[:12]}."
 
     return _run_action(request, slug, act)
 
@@ -401,11 +400,11 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 @_organisers_only
 @require_POST
 def take_winners(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make awards of frozen standings."""
+    """Create awards from frozen standings."""
 
     def act(competition: Competition, _by: User) -> str:
-        made = lifecycle.take_winners(competition)
-        return f"Winners taken over from the frozen standings: {made}. Others do not see them yet."
+        count = lifecycle.take_winners(competition)
+        return f"Awards created from the frozen standings: {count}. They are not public yet."
 
     return _run_action(request, slug, act)
 
@@ -413,10 +412,10 @@ def take_winners(request: HttpRequest, slug: str) -> HttpResponse:
 @_organisers_only
 @require_POST
 def announce(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the winners."""
+    """Announce the winners."""
 
     def act(competition: Competition, _by: User) -> str:
         lifecycle.announce(competition)
-        return "Everybody sees the winners now."
+        return "The winners are now public."
 
     return _run_action(request, slug, act)

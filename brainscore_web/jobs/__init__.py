@@ -1,1 +1,1 @@
-"""What the apps of the site share to work in the background: queues of tasks, heartbeats, e-mail that is sent later."""
+"""Background work shared by the site's apps: the task queue, heartbeats, and the e-mail outbox."""

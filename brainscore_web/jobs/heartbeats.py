@@ -14,23 +14,23 @@ from brainscore_web.operations.models import Beat
 __all__ = ["MISSED_AFTER", "heartbeat_ages", "process_name", "record_heartbeat"]
 
 MISSED_AFTER = timedelta(minutes=2)
-"""Who was silent for longer is missed."""
+"""A process without a heartbeat for this time counts as missing."""
 
 
 def process_name() -> str:
-    """A name for the process: machine and number."""
+    """The name of this process: machine and process number."""
     return f"{socket.gethostname()}:{os.getpid()}"[:200]
 
 
 def record_heartbeat(kind: str = "worker", name: str = "") -> None:
-    """Say that this process is alive; to be called every ten seconds or so.
+    """Record that this process is alive; to be called about every ten seconds.
 
     Parameters
     ----------
     kind : str
-        What it does: ``'worker'``.
+        The kind of process, such as ``'worker'``.
     name : str
-        Of the process; empty: :func:`process_name`.
+        Name of the process; by default :func:`process_name`.
     """
     name, now = name or process_name(), timezone.now()
     if not Beat.objects.filter(kind=kind, name=name).update(seen=now):
@@ -38,7 +38,7 @@ def record_heartbeat(kind: str = "worker", name: str = "") -> None:
 
 
 def heartbeat_ages() -> dict[str, float]:
-    """Seconds since a process of each kind was last alive."""
+    """Return the seconds since the last heartbeat of each kind of process."""
     now = timezone.now()
     rows = Beat.objects.order_by("kind").values("kind").annotate(last=Max("seen"))
     return {row["kind"]: max((now - row["last"]).total_seconds(), 0.0) for row in rows}

@@ -29,9 +29,9 @@ __all__ = ["email_body", "email_subject", "queue_email", "queue_emails", "send_d
 _log = logging.getLogger(__name__)
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=6)
 _LEASE = timedelta(minutes=5)
-"""Longer than any server takes for one mail: who claimed it and says nothing for so long is dead."""
+"""Longer than any mail server takes for one e-mail; a process that claimed one and takes longer is considered dead."""
 _MAX_AGE = timedelta(days=30)
-"""News from before that are none any more."""
+"""Older e-mails are no longer sent."""
 _RECIPIENT_ERRORS = (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused, smtplib.SMTPDataError)
 
 
@@ -42,25 +42,25 @@ def queue_email(
     context: Mapping[str, Any] | None = None,
     submission: Submission | None = None,
 ) -> Letter | None:
-    """Keep a mail in the current transaction; it leaves once that is committed.
+    """Queue an e-mail in the current transaction; it is sent after the transaction is committed.
 
     Parameters
     ----------
     to : User or None
-        Who gets it; nobody does where its reader has left.
+        The recipient; None if the account was deleted, then nothing is queued.
     subject : str
-        Brought to one line; the site's name is put before it.
+        The subject; it is reduced to one line, with the site's name in front.
     template : str
-        Of plain text, such as ``'submissions/email/approved.txt'``; nothing in it is escaped.
+        The template of the plain text, such as ``'submissions/email/approved.txt'``; without escaping.
     context : mapping, optional
-        For the template, besides ``to``, ``site`` (address of the site, without a slash at its end) and ``submission``.
-    submission : Submission, optional
-        What it is about.
+        Context of the template, in addition to ``to``, ``site`` (address of the site, without a trailing slash) and
+        ``submission``.
+        The submission that the e-mail is about.
 
     Returns
     -------
     Letter or None
-        What was kept.
+        The queued e-mail.
     """
     if to is None:
         return None
@@ -69,58 +69,58 @@ def queue_email(
 
 
 def email_subject(text: str) -> str:
-    """A subject as letters have it: on one line, after the site's name."""
+    """Return the subject of an e-mail: on one line, with the site's name in front."""
     return _single_line(f"[Brain-Score] {text}")
 
 
 def email_body(
     to: User, template: str, context: Mapping[str, Any] | None = None, submission: Submission | None = None
 ) -> str:
-    """The text of a letter; parameters as those of `queue_email`."""
-    words = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
-    body = engines["django"].engine.get_template(template).render(Context(words, autoescape=False))
+    """Return the text of an e-mail; parameters as for `queue_email`."""
+    variables = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
+    body = engines["django"].engine.get_template(template).render(Context(variables, autoescape=False))
     return re.sub(r"\n{3,}", "\n\n", body.replace("\0", "")).strip() + "\n"
 
 
 def queue_emails(to: Iterable[User], subject: str, template: str, *args: Any, **kwargs: Any) -> int:
-    """Keep the same mail for several; return for how many."""
-    return sum(queue_email(one, subject, template, *args, **kwargs) is not None for one in to)
+    """Queue the same e-mail for several users; return the number of e-mails."""
+    return sum(queue_email(user, subject, template, *args, **kwargs) is not None for user in to)
 
 
 def send_due_emails(*, at_most: int = 50) -> int:
-    """Send what is due, each by one process; return how many left.
+    """Send due e-mails, each by one process; return how many were sent.
 
-    Not to be called inside a transaction: others must see at once who sends what. A process that is killed between
-    sending and saying so lets a mail be sent once more, under the same message id.
+    Must not be called inside a transaction, since other processes must see claims at once. If a process is killed
+    between sending an e-mail and recording it, the e-mail is sent once more with the same message id.
 
     Parameters
     ----------
     at_most : int
-        How many are tried.
+        The largest number of e-mails to try.
     """
     sent, connection = 0, get_connection()
     try:
-        for letter in _due_emails().select_related("to").order_by("due", "pk")[:at_most]:
-            if not _claim(letter):
+        for email in _due_emails().select_related("to").order_by("due", "pk")[:at_most]:
+            if not _claim(email):
                 continue
             try:
-                _send(letter, connection)
-            except Exception as error:  # noqa: BLE001 # it is logged and kept, and tried again
-                _record_failure(letter, error)
+                _send(email, connection)
+            except Exception as error:  # noqa: BLE001 # it is logged, and the e-mail is retried
+                _record_failure(email, error)
                 if isinstance(error, OSError) and not isinstance(
                     error, _RECIPIENT_ERRORS
-                ):  # the server: others fail alike
+                ):  # the server fails: so would other e-mails
                     _due_emails().update(due=timezone.now() + _FIRST_PAUSE)
                     break
             else:
-                sent += _claimed_rows(letter).update(sent=timezone.now(), problem="")
+                sent += _claimed_rows(email).update(sent=timezone.now(), problem="")
     finally:
         connection.close()
     return sent
 
 
 def site_address() -> str:
-    """Address of this site, without a slash at its end, for mails: no request says it."""
+    """Return the address of this site for e-mails, without a trailing slash."""
     given = getattr(settings, "ADDRESS", "")
     if given:
         return str(given).rstrip("/")
@@ -129,7 +129,7 @@ def site_address() -> str:
 
 
 def _due_emails() -> QuerySet[Letter]:
-    """Whose time has come, to people who are here and have confirmed their address."""
+    """E-mails that are due, to active users with a confirmed address."""
     now = timezone.now()
     confirmed = EmailAddress.objects.filter(user=OuterRef("to"), email=OuterRef("to__email"), verified=True)
     return Letter.objects.filter(
@@ -137,34 +137,34 @@ def _due_emails() -> QuerySet[Letter]:
     )
 
 
-def _claim(letter: Letter) -> bool:
-    """Say that this process sends it, unless another said so first."""
-    unchanged = Letter.objects.filter(pk=letter.pk, sent=None, due=letter.due, attempts=letter.attempts)
+def _claim(email: Letter) -> bool:
+    """Claim an e-mail for this process; return False if another process was first."""
+    unchanged = Letter.objects.filter(pk=email.pk, sent=None, due=email.due, attempts=email.attempts)
     if not unchanged.update(due=timezone.now() + _LEASE, attempts=F("attempts") + 1):
         return False
-    letter.attempts += 1
+    email.attempts += 1
     return True
 
 
-def _claimed_rows(letter: Letter) -> QuerySet[Letter]:
-    return Letter.objects.filter(pk=letter.pk, sent=None, attempts=letter.attempts)
+def _claimed_rows(email: Letter) -> QuerySet[Letter]:
+    return Letter.objects.filter(pk=email.pk, sent=None, attempts=email.attempts)
 
 
-def _send(letter: Letter, connection: BaseEmailBackend) -> None:
+def _send(email: Letter, connection: BaseEmailBackend) -> None:
     domain = urlsplit(site_address()).hostname or "localhost"
     headers = {
         "Auto-Submitted": "auto-generated",
-        "Message-ID": f"<letter.{letter.pk}.{letter.created:%Y%m%d%H%M%S}@{domain}>",
+        "Message-ID": f"<letter.{email.pk}.{email.created:%Y%m%d%H%M%S}@{domain}>",
     }
     connection.open()
-    EmailMessage(letter.subject, letter.body, to=[letter.to.email], headers=headers, connection=connection).send()
+    EmailMessage(email.subject, email.body, to=[email.to.email], headers=headers, connection=connection).send()
 
 
-def _record_failure(letter: Letter, error: Exception) -> None:
-    _log.error("Letter %s could not be sent: %s", letter.pk, error)
-    pause = min(_FIRST_PAUSE * 2 ** min(letter.attempts - 1, 12), _LONGEST_PAUSE)
+def _record_failure(email: Letter, error: Exception) -> None:
+    _log.error("E-mail %s could not be sent: %s", email.pk, error)
+    pause = min(_FIRST_PAUSE * 2 ** min(email.attempts - 1, 12), _LONGEST_PAUSE)
     problem = _single_line(f"{type(error).__name__}: {error}", 500)
-    _claimed_rows(letter).update(due=timezone.now() + pause, problem=problem)
+    _claimed_rows(email).update(due=timezone.now() + pause, problem=problem)
 
 
 def _single_line(text: str, longest: int = 300) -> str:

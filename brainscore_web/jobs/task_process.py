@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main(parent: int) -> None:
-    """Run django-tasks' worker on the database until it is told to end."""
+    """Run the database worker of django-tasks until it is stopped."""
     from brainscore_web.serving import end_with_parent, set_up
 
     end_with_parent(parent)
@@ -20,5 +20,5 @@ def main(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the worker, too, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, which then ends this process
     main(int(sys.argv[1]))

@@ -1,1 +1,1 @@
-"""What keeps a site running: health, metrics, logs, backups, retention."""
+"""Operation of the site: health checks, metrics, logs, backups, retention."""

@@ -1,4 +1,4 @@
-"""What keeps a site running: health, metrics, logs, backups, retention."""
+"""Operation of the site: health checks, metrics, logs, backups, retention."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from django.conf import settings
 
 
 class OperationsConfig(AppConfig):
-    """The app's name and label, and how tasks are named in logs."""
+    """The app's name and label, and the names of tasks in logs."""
 
     name = "brainscore_web.operations"
     label = "operations"
 
     def ready(self) -> None:
-        """Let log lines of a task name it, and the request that began it; warnings of libraries are lines as well."""
+        """Add the names of tasks and their requests to log lines; with JSON logs, also log warnings of libraries."""
         if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
             logging.captureWarnings(True)
         from brainscore_web.operations.logs import connect_task_signals

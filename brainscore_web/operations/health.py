@@ -1,4 +1,4 @@
-"""Whether the site can do its work."""
+"""Health checks of the site."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from brainscore_web.uploads.storage import storage
 
 __all__ = ["Check", "checks", "clear_checks", "folders", "free_bytes", "is_ready"]
 
-_FRESH = 5.0  # seconds for which an answer is given again: anybody may ask
+_FRESH = 5.0  # seconds for which results are reused, since anyone may request them
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at.
+    """The result of a health check.
 
     Attributes
     ----------
     name : str
-        What.
+        Name of the check.
     fine : bool
-        Whether it is as it should be.
+        Whether it passed.
     needed : bool
         Whether the site cannot work without it; otherwise it is a warning.
-    told : str
-        What is wrong, for those who run the site.
+    problem : str
+        The problem, for administrators.
     """
 
     name: str
     fine: bool
     needed: bool = True
-    told: str = ""
+    problem: str = ""
 
 
 def checks() -> tuple[Check, ...]:
-    """Look at everything; what was looked at a few seconds ago is not looked at again."""
+    """Run all checks; results are reused for a few seconds."""
     with _guard:
         now = time.monotonic()
         if _stored_checks is None or now - _stored_checks[0] > _FRESH:
             _store_checks((now, _run_checks()))
-        assert _stored_checks is not None  # it was made in the line above, if it was not there
+        assert _stored_checks is not None  # set in the line above if it was None
         return _stored_checks[1]
 
 
-def is_ready(found: tuple[Check, ...]) -> bool:
+def is_ready(results: tuple[Check, ...]) -> bool:
     """Whether the site can answer requests."""
-    return all(one.fine for one in found if one.needed)
+    return all(check.fine for check in results if check.needed)
 
 
 def clear_checks() -> None:
-    """Look anew the next time."""
+    """Discard stored results."""
     _store_checks(None)
 
 
@@ -70,7 +70,7 @@ _migrated = False
 
 
 def _store_checks(found: tuple[float, tuple[Check, ...]] | None) -> None:
-    global _stored_checks  # one a process
+    global _stored_checks  # one per process
     _stored_checks = found
 
 
@@ -78,7 +78,7 @@ def _run_checks() -> tuple[Check, ...]:
     database = _run_check("database", _database)
     return (
         database,
-        _run_check("migrations", _migrations) if database.fine else Check("migrations", False, told="not known"),
+        _run_check("migrations", _migrations) if database.fine else Check("migrations", False, problem="not known"),
         _run_check("site folder", lambda: _writable(Path(settings.SITE_HOME))),
         _run_check("storage", _storage),
         _run_check("disk", _disk),
@@ -86,12 +86,12 @@ def _run_checks() -> tuple[Check, ...]:
     )
 
 
-def _run_check(name: str, look: Callable[[], str], *, needed: bool = True) -> Check:
+def _run_check(name: str, find_problem: Callable[[], str], *, needed: bool = True) -> Check:
     try:
-        told = look()
+        problem = find_problem()
     except (Error, OSError, UserError) as error:
-        told = f"{type(error).__name__}: {error}"
-    return Check(name, not told, needed, told)
+        problem = f"{type(error).__name__}: {error}"
+    return Check(name, not problem, needed, problem)
 
 
 def _database() -> str:
@@ -102,7 +102,7 @@ def _database() -> str:
 
 
 def _migrations() -> str:
-    global _migrated  # once all are applied, they are for as long as this code runs
+    global _migrated  # once all are applied, they stay applied while this process runs
     if _migrated:
         return ""
     from django.db.migrations.executor import MigrationExecutor
@@ -110,7 +110,7 @@ def _migrations() -> str:
     executor = MigrationExecutor(connection)
     missing = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
     if missing:
-        return f"{len(missing)} are not applied, the first is {missing[0]}: python -m brainscore_web migrate"
+        return f"{len(missing)} migrations are not applied, the first is {missing[0]}: python -m brainscore_web migrate"
     _migrated = True
     return ""
 
@@ -126,12 +126,12 @@ def _storage() -> str:
     where = str(settings.UPLOADS["address"])
     if "://" not in where:
         return _writable(Path(where).expanduser())
-    storage().size("health")  # asks for what is not there; a storage that does not answer raises
+    storage().size("health")  # the size of a missing file; raises if the storage does not respond
     return ""
 
 
 def folders() -> dict[str, Path]:
-    """Folders of this machine that the site writes into, by what is in them."""
+    """The folders of this machine that the site writes to, by their content."""
     named = {
         "site": str(settings.SITE_HOME),
         "uploads": str(settings.UPLOADS["address"]),
@@ -142,24 +142,26 @@ def folders() -> dict[str, Path]:
 
 
 def free_bytes(folder: Path) -> int | None:
-    """Room where a folder lies, or will; None where that is nowhere."""
-    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
-    return None if there is None else shutil.disk_usage(there).free
+    """Free space at a folder, which may not exist yet; None if none of its parents exists."""
+    existing = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    return None if existing is None else shutil.disk_usage(existing).free
 
 
 def _disk() -> str:
-    least = int(settings.OPERATIONS["free"])
+    required = int(settings.OPERATIONS["free"])
     for name, folder in folders().items():
         free = free_bytes(folder) or 0
-        if free < least:
-            return f"{free / 1e6:,.0f} MB are free where {name} lie, and at least {least / 1e6:,.0f} should be"
+        if free < required:
+            return (
+                f"{free / 1e6:,.0f} MB are free in the folder of {name}; at least {required / 1e6:,.0f} MB are required"
+            )
     return ""
 
 
 def _worker() -> str:
-    silent = heartbeat_ages().get("worker")
-    if silent is None:
-        return "no worker was ever seen: brainscore worker"
-    if silent > MISSED_AFTER.total_seconds():
-        return f"no worker was seen for {silent:,.0f} s: brainscore worker"
+    age = heartbeat_ages().get("worker")
+    if age is None:
+        return "no worker has ever run; start one with brainscore worker"
+    if age > MISSED_AFTER.total_seconds():
+        return f"no worker has responded for {age:,.0f} s; start one with brainscore worker"
     return ""

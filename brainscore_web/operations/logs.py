@@ -1,4 +1,4 @@
-"""Logging: each line names its request or task, and contains neither secrets nor addresses of people."""
+"""Logging: each line names its request or task, without secrets or e-mail addresses."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+/=-]{7,63}")
 
 
 def is_valid_identifier(text: str) -> bool:
-    """Whether a name that somebody else gave to a request may stand in the log."""
+    """Whether a request name from a client may be used in logs."""
     return _IDENTIFIER.fullmatch(text) is not None
 
 
 def current_identifier() -> str:
-    """The name of the request or task that is worked on; empty where there is none."""
+    """The name of the current request or task; empty if there is none."""
     return _current.get()
 
 
 @contextmanager
 def log_context(name: str = "") -> Iterator[str]:
-    """Name all lines that are logged from here on.
+    """Give a name to all log lines within this context.
 
     Parameters
     ----------
     name : str
-        Of the request, task or job; empty: a random one.
+        Name of the request, task or job; by default a random one.
     """
     name = name or secrets.token_hex(16)
-    before = _current.set(name)
+    previous = _current.set(name)
     try:
         yield name
     finally:
-        _current.reset(before)
+        _current.reset(previous)
 
 
 _HIDDEN = (
@@ -64,10 +64,10 @@ _HIDDEN = (
     (re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:[^\s/@]*@", re.IGNORECASE), r"\1<secret>@"),
     # e-mail addresses
     (re.compile(r"(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"), "<address>"),
-    # tokens of this site, and what stands in headers
+    # tokens of this site, and credentials in headers
     (re.compile(r"\bbs_[A-Za-z0-9_-]{16,}"), "<secret>"),
     (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE), r"\1 <secret>"),
-    # links of mails
+    # links in e-mails
     (re.compile(r"(/accounts/(?:confirm-email|password/reset/key)/)[^\s/?\"']+"), r"\1<secret>"),
     # name=value and "name": "value"
     (
@@ -82,20 +82,20 @@ _HIDDEN = (
 
 
 def without_secrets(text: str) -> str:
-    """Take out what must stand in no log.
+    """Remove secrets and e-mail addresses from a text.
 
     Examples
     --------
     >>> without_secrets("mail to me@example.org failed: smtp://me:hunter2@mail.example.org")
     'mail to <address> failed: smtp://<secret>@mail.example.org'
     """
-    for pattern, instead in _HIDDEN:
-        text = pattern.sub(instead, text)
+    for pattern, replacement in _HIDDEN:
+        text = pattern.sub(replacement, text)
     return text
 
 
 class WithIdentifier(logging.Filter):
-    """Adds the name of the request or task."""
+    """Adds the name of the request or task to log records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let all lines pass."""
@@ -104,23 +104,23 @@ class WithIdentifier(logging.Filter):
 
 
 class PlainLines(logging.Formatter):
-    """For people."""
+    """Formats log lines for reading."""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}{of}: {message}", style="{")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write one."""
+        """Format a record."""
         identifier = getattr(record, "identifier", "")
         record.of = f" [{identifier}]" if identifier else ""
         return without_secrets(super().format(record))
 
 
 class JsonLines(logging.Formatter):
-    """For programs: one JSON object a line, whatever is in the message."""
+    """Formats log lines for programs: one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write one."""
+        """Format a record."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -132,7 +132,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = without_secrets(self.formatException(record.exc_info))
-        return json.dumps(line, default=str)  # in ASCII: nothing else can break a line
+        return json.dumps(line, default=str)  # in ASCII, so that messages cannot contain line breaks
 
 
 def configuration(kind: str) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def configuration(kind: str) -> dict[str, Any]:
     Parameters
     ----------
     kind : str
-        ``'plain'``, or ``'json'``: then each request has a line as well.
+        ``'plain'``, or ``'json'``, which also logs every request.
 
     Raises
     ------
@@ -171,7 +171,7 @@ _log = logging.getLogger(__name__)
 
 
 class _RunningTasks(threading.local):
-    """Tasks that this thread is in the midst of."""
+    """The tasks that this thread is running."""
 
     def __init__(self) -> None:
         self.named: list[AbstractContextManager[str]] = []
@@ -181,7 +181,7 @@ _running_tasks = _RunningTasks()
 
 
 def connect_task_signals() -> None:
-    """Listen to what becomes of tasks."""
+    """Log the start and end of tasks."""
     from django_tasks.signals import task_enqueued, task_finished, task_started
 
     task_enqueued.connect(_log_task_enqueued, dispatch_uid="operations-enqueued")
@@ -190,12 +190,12 @@ def connect_task_signals() -> None:
 
 
 def task_identifier(result: Any) -> str:
-    """By which lines of a task are found."""
+    """The name of a task in log lines."""
     return f"task-{result.id}"
 
 
 def _log_task_enqueued(*, task_result: Any, **_: Any) -> None:
-    """Logged under the name of the request that began it."""
+    """Log the task under the name of the request that enqueued it."""
     _log.info("%s enqueued: %s", task_identifier(task_result), task_result.task.module_path)
 
 

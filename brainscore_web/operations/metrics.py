@@ -1,7 +1,7 @@
 """Prometheus metrics: requests counted by all server processes, and the state of the site.
 
-Each process writes its counts into a file of its own in the folder ``PROMETHEUS_MULTIPROC_DIR``. Without the folder no
-requests are counted, because the numbers of one process among several would be wrong.
+Each process writes its counts into its own file in the folder ``PROMETHEUS_MULTIPROC_DIR``. Without the folder no
+requests are counted, because the counts of a single process would be wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS_FOLDER_VARIABLE", "count_request", "metrics", "process_ended", "request_counts"]
 
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that names the folder; prometheus-client reads it as well."""
+"""The environment variable of the folder; prometheus-client reads it as well."""
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -42,7 +42,7 @@ _made: list[_Counters] = []
 
 
 def _counters() -> _Counters:
-    with _guard:  # two that are made at once would write over each other's counts
+    with _guard:  # two sets created at the same time would overwrite each other's counts
         if not _made:
             _made.append(_new_counters())
         return _made[0]
@@ -51,18 +51,18 @@ def _counters() -> _Counters:
 def _new_counters() -> _Counters:
     from prometheus_client import CollectorRegistry, Counter, Histogram, values
 
-    # the library looks for the folder when it is imported, which may have been before the folder was named
+    # the library reads the variable on import, which may have been before it was set
     values.ValueClass = values.MultiProcessValue()
     registry = CollectorRegistry()
-    told = "Requests that were answered.", "Seconds until the answer."
+    requests_help, seconds_help = "Answered requests.", "Seconds until the response."
     return _Counters(
-        Counter("brainscore_requests", told[0], ["view", "method", "status"], registry=registry),
-        Histogram("brainscore_request_seconds", told[1], ["view", "method"], buckets=_SECONDS, registry=registry),
+        Counter("brainscore_requests", requests_help, ["view", "method", "status"], registry=registry),
+        Histogram("brainscore_request_seconds", seconds_help, ["view", "method"], buckets=_SECONDS, registry=registry),
     )
 
 
 def count_request(view: str, method: str, status: int, seconds: float) -> None:
-    """Count a request, where all processes are counted together."""
+    """Count a request, if counts are shared by all processes."""
     if not os.environ.get(METRICS_FOLDER_VARIABLE):
         return
     counters = _counters()
@@ -71,7 +71,7 @@ def count_request(view: str, method: str, status: int, seconds: float) -> None:
 
 
 def request_counts() -> Any | None:
-    """What all processes counted, for prometheus-client to write; None where nothing is counted."""
+    """Return the counts of all processes for prometheus-client; None if requests are not counted."""
     folder = os.environ.get(METRICS_FOLDER_VARIABLE)
     if not folder or not Path(folder).is_dir():
         return None
@@ -84,7 +84,7 @@ def request_counts() -> Any | None:
 
 
 def process_ended(number: int) -> None:
-    """A process of the server is gone; its counts stay."""
+    """Mark a process of the server as ended; its counts stay."""
     if os.environ.get(METRICS_FOLDER_VARIABLE):
         from prometheus_client.multiprocess import mark_process_dead
 
@@ -92,7 +92,7 @@ def process_ended(number: int) -> None:
 
 
 def metrics() -> bytes:
-    """Everything, in the text format of Prometheus. Where the database is down, what can be said without it."""
+    """Return all metrics in the text format of Prometheus; if the database is down, those that do not need it."""
     from prometheus_client import CollectorRegistry, generate_latest
 
     requests = request_counts()
@@ -103,19 +103,21 @@ def metrics() -> bytes:
 
 class _StateCollector:
     def collect(self) -> Iterator[Any]:
-        """For prometheus-client."""
+        """Yield the metrics; prometheus-client calls this."""
         yield _gauge("brainscore_info", "Version of the site.", {(metadata.version("brainscore"),): 1}, "version")
         free = {(name,): float(free) for name, folder in folders().items() if (free := free_bytes(folder)) is not None}
-        yield _gauge("brainscore_free_bytes", "Room where the site writes.", free, "folder")
-        began = time.perf_counter()
+        yield _gauge("brainscore_free_bytes", "Free space in folders of the site.", free, "folder")
+        started = time.perf_counter()
         try:
-            found = list(_database_metrics())
+            from_database = list(_database_metrics())
         except Error:
-            yield _gauge("brainscore_database_up", "Whether the database answers.", {(): 0})
+            yield _gauge("brainscore_database_up", "Whether the database responds.", {(): 0})
             return
-        yield _gauge("brainscore_database_up", "Whether the database answers.", {(): 1})
-        yield _gauge("brainscore_metrics_seconds", "Time to take these numbers.", {(): time.perf_counter() - began})
-        yield from found
+        yield _gauge("brainscore_database_up", "Whether the database responds.", {(): 1})
+        yield _gauge(
+            "brainscore_metrics_seconds", "Time to collect these metrics.", {(): time.perf_counter() - started}
+        )
+        yield from from_database
 
 
 def _database_metrics() -> Iterator[Any]:
@@ -135,28 +137,30 @@ def _database_metrics() -> Iterator[Any]:
     tasks = _counts(DBTaskResult.objects.all(), "queue_name", "status")
     yield _gauge("brainscore_tasks", "Tasks, by queue and state.", tasks, "queue", "state")
     unsent = Letter.objects.filter(sent=None)
-    yield _gauge("brainscore_letters_unsent", "Mails that wait.", {(): unsent.count()})
+    yield _gauge("brainscore_letters_unsent", "E-mails that are not sent yet.", {(): unsent.count()})
     oldest = {
         ("jobs",): _age(Job.objects.filter(state=Job.State.WAITING, due__lte=timezone.now()), "due"),
         ("letters",): _age(unsent, "created"),
         ("steps",): _age(Step.objects.filter(state=Step.State.WAITING, due__lte=timezone.now()), "due"),
         ("tasks",): _age(DBTaskResult.objects.ready(), "enqueued_at"),
     }
-    yield _gauge("brainscore_oldest_seconds", "How long the oldest that is due waits; 0: nothing waits.", oldest, "of")
+    yield _gauge("brainscore_oldest_seconds", "Waiting time of the oldest due item; 0 if none waits.", oldest, "of")
     last = Score.objects.aggregate(last=Max("created"))["last"]
     if last is not None:
         age = (timezone.now() - last).total_seconds()
-        yield _gauge("brainscore_last_receipt_age_seconds", "Since the newest receipt was written.", {(): age})
+        yield _gauge("brainscore_last_receipt_age_seconds", "Time since the newest receipt was written.", {(): age})
     yield _gauge("brainscore_uploads", "Uploads, by state.", _counts(Upload.objects.all(), "state"), "state")
     size = UploadedFile.objects.aggregate(total=Sum("size"))["total"] or 0
-    yield _gauge("brainscore_uploads_bytes", "What uploaded files take up.", {(): size})
-    silent = {(kind,): seconds for kind, seconds in heartbeat_ages().items()}
-    yield _gauge("brainscore_beat_age_seconds", "Since a process of this kind was last alive.", silent, "kind")
+    yield _gauge("brainscore_uploads_bytes", "Total size of uploaded files.", {(): size})
+    ages = {(kind,): seconds for kind, seconds in heartbeat_ages().items()}
+    yield _gauge(
+        "brainscore_beat_age_seconds", "Time since the last heartbeat of a process of this kind.", ages, "kind"
+    )
 
 
 def _counts(rows: QuerySet[Any], *by: str) -> dict[tuple[str, ...], float]:
-    found = rows.order_by(*by).values_list(*by).annotate(count=Count("pk"))
-    return {tuple(str(one) for one in keys): count for *keys, count in found}
+    groups = rows.order_by(*by).values_list(*by).annotate(count=Count("pk"))
+    return {tuple(str(key) for key in keys): count for *keys, count in groups}
 
 
 def _age(rows: QuerySet[Any], field: str) -> float:
@@ -167,7 +171,7 @@ def _age(rows: QuerySet[Any], field: str) -> float:
 def _gauge(name: str, help_: str, values: Mapping[Any, float], *labels: str) -> Any:
     from prometheus_client.core import GaugeMetricFamily
 
-    made = GaugeMetricFamily(name, help_, labels=labels)
-    for of, value in values.items():
-        made.add_metric(list(of), value)
-    return made
+    gauge = GaugeMetricFamily(name, help_, labels=labels)
+    for label_values, value in values.items():
+        gauge.add_metric(list(label_values), value)
+    return gauge

@@ -1,4 +1,4 @@
-"""Around every request: its name in the log, and how long it took."""
+"""Middleware that names, counts, times and logs requests."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class Requests:
-    """Names each request, counts it, and logs it: by the name of its view, as addresses may hold secrets."""
+    """Names, counts and logs each request; by the name of its view, since addresses may contain secrets."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer."""
+        """Handle a request."""
         given = request.META.get("HTTP_X_REQUEST_ID", "")
         with logs.log_context(given if logs.is_valid_identifier(given) else "") as name:
             if request.path_info.startswith(_OWN_PATHS):
                 _any_host_allowed(request)
-            began = time.perf_counter()
+            started = time.perf_counter()
             response = self._get_response(request)
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - started
             response["X-Request-ID"] = name
             _log_request(request, response.status_code, seconds)
             return response
 
 
 def _any_host_allowed(request: HttpRequest) -> None:
-    """Who asks whether the site is well may call it by the address of the machine; its answers have no links."""
+    """Let health checks use the machine's address as host name; their responses have no links."""
     known = [host for host in settings.ALLOWED_HOSTS if host != "*"]
     if known:
         request.META["HTTP_HOST"] = known[0].lstrip(".")
@@ -51,7 +51,7 @@ def _log_request(request: HttpRequest, status: int, seconds: float) -> None:
     method = request.method if request.method in _METHODS else "other"
     count_request(view, str(method), status, seconds)
     if _log.isEnabledFor(logging.INFO):
-        person = getattr(request, "_cached_user", None)  # asking for the user might ask the database
+        person = getattr(request, "_cached_user", None)  # request.user might query the database
         facts = {
             "method": method,
             "view": view,
@@ -63,9 +63,9 @@ def _log_request(request: HttpRequest, status: int, seconds: float) -> None:
 
 
 def _view(request: HttpRequest) -> str:
-    """Name of the view, of which there are not many; never the address, of which there are."""
-    found = request.resolver_match
-    if found is not None:
-        return str(found.view_name or found.route or "unnamed")
+    """Return the name of the view, of which there are few, rather than the address, of which there are many."""
+    match = request.resolver_match
+    if match is not None:
+        return str(match.view_name or match.route or "unnamed")
     static = "/" + str(settings.STATIC_URL).strip("/") + "/"
     return "static" if request.path_info.startswith(static) else "none"

@@ -1,4 +1,4 @@
-"""The table of signs of life."""
+"""The table of heartbeats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Beat"]
 
 
 class Beat(models.Model):
-    """When a process that works beside the site last said that it is alive."""
+    """The last heartbeat of a background process."""
 
     kind = models.CharField(max_length=40, help_text="Such as 'worker'.")
     name = models.CharField(max_length=200, help_text="Of the process: machine and number.")

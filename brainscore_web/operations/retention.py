@@ -20,24 +20,24 @@ _HEARTBEATS_KEPT = timedelta(days=7)
 
 
 class RemovedItems(NamedTuple):
-    """What was forgotten, or would be."""
+    """Deleted items, or those that would be deleted."""
 
     what: str
     number: int
 
 
 def tidy(*, dry: bool = False) -> list[RemovedItems]:
-    """Forget what is older than the settings say.
+    """Delete data that are older than the settings allow.
 
     Parameters
     ----------
     dry : bool
-        Whether only to count.
+        Whether to only count.
 
     Returns
     -------
-    list of Tidied
-        In the order in which it was done.
+    list of RemovedItems
+        The deleted items, in order.
     """
     return list(_remove_expired(dry))
 
@@ -46,18 +46,18 @@ def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
     from brainscore_web.submissions.pipeline import delete_old_files, delete_old_folders, remove_leftovers
     from brainscore_web.uploads.withdrawal import sweep
 
-    for what, forget in (
+    for what, delete in (
         ("logs of steps", _logs_of_steps),
         ("logs of pairs", _logs_of_jobs),
-        ("tasks that are done", _tasks),
-        ("mails that were sent", _emails),
-        ("log-ins that have ended", _sessions),
-        ("sign-ups that nobody confirmed", _unconfirmed),
-        ("signs of life", _heartbeats),
+        ("finished tasks", _tasks),
+        ("sent e-mails", _emails),
+        ("expired sessions", _sessions),
+        ("unconfirmed sign-ups", _unconfirmed),
+        ("heartbeats", _heartbeats),
     ):
         with transaction.atomic():
-            count = forget()
-            transaction.set_rollback(dry)  # the same is done, and taken back
+            count = delete()
+            transaction.set_rollback(dry)  # a dry run does the same, and rolls it back
         yield RemovedItems(what, count)
     yield RemovedItems("folders of plugins", delete_old_folders(_before("folders"), dry=dry))
     yield RemovedItems("fetched files", delete_old_files(_before("folders"), dry=dry))
@@ -71,13 +71,13 @@ def _before(what: str) -> datetime:
 
 
 def _logs_of_steps() -> int:
-    """Reasons stay, and so do the logs of what a revision that is live or open was tested with."""
+    """Delete old logs of steps, except those of live and open revisions; reasons stay."""
     from brainscore_web.submissions.models import Plugin, Step, Submission
 
     live = Plugin.objects.values("revision")
-    over = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
+    ended = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
     return (
-        Step.objects.filter(ended__lt=_before("logs"), revision__submission__state__in=over)
+        Step.objects.filter(ended__lt=_before("logs"), revision__submission__state__in=ended)
         .exclude(revision__in=live)
         .exclude(log="")
         .update(log="")

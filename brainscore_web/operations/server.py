@@ -1,4 +1,4 @@
-"""The gunicorn server: shared request counts, signals, slow clients and buffered requests."""
+"""The gunicorn server: shared request counts, signals, slow clients, and buffering of requests."""
 
 from __future__ import annotations
 
@@ -37,31 +37,33 @@ __all__ = [
 
 @contextmanager
 def shared_request_counts() -> Iterator[None]:
-    """Give the processes that are started within a folder for their counts, empty at first."""
+    """Provide an empty folder for request counts to the processes that are started in this context."""
     named = os.environ.get(METRICS_FOLDER_VARIABLE)
     folder = Path(named) if named else Path(tempfile.mkdtemp(prefix="brainscore-metrics-"))
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.db"):  # of a server that ran before
+    for old in folder.glob("*.db"):  # of an earlier server
         old.unlink(missing_ok=True)
     os.environ[METRICS_FOLDER_VARIABLE] = str(folder)
     owner = os.getpid()
     try:
         yield
     finally:
-        if os.getpid() == owner and not named:  # not in the processes that were started within
+        if os.getpid() == owner and not named:  # not in child processes
             os.environ.pop(METRICS_FOLDER_VARIABLE, None)
             shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def exit_at_once_on_signals() -> Iterator[None]:
-    """While a process of the server loads the site it has nothing to end in order: the server would wait for it."""
-    before = {one: signal.signal(one, _exit_at_once) for one in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)}
+    """Exit at once on signals while a server process loads the site: the server would otherwise wait for it."""
+    previous = {
+        number: signal.signal(number, _exit_at_once) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+    }
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _exit_at_once(_number: int, _frame: Any) -> None:
@@ -69,17 +71,17 @@ def _exit_at_once(_number: int, _frame: Any) -> None:
 
 
 def server_settings() -> dict[str, Any]:
-    """Settings of gunicorn: it logs as the site does, its processes end at once, and it says when one is gone."""
+    """Return settings of gunicorn: the site's logging, and hooks for the end of its processes."""
     from django.conf import settings
 
     chosen: dict[str, Any] = settings.LOGGING
-    of_server = {"level": "WARNING", "handlers": ["console"], "propagate": False}
-    loggers = {**chosen["loggers"], "gunicorn.error": of_server, "gunicorn.access": of_server}
+    server_logger = {"level": "WARNING", "handlers": ["console"], "propagate": False}
+    loggers = {**chosen["loggers"], "gunicorn.error": server_logger, "gunicorn.access": server_logger}
     return {"child_exit": _child_exit, "worker_exit": _worker_exit, "logconfig_dict": {**chosen, "loggers": loggers}}
 
 
 def _worker_exit(_server: Any, worker: Any) -> None:
-    """End a process that has answered its last request: to take apart all that it has loaded may take seconds."""
+    """End a worker process at once after its last request; a regular exit of the interpreter may take seconds."""
     ended = sys.exc_info()[1]
     if worker.pid == os.getpid() and isinstance(ended, SystemExit) and not ended.code:
         logging.shutdown()
@@ -93,23 +95,23 @@ def _child_exit(_server: Any, worker: Any) -> None:
 
 
 CONNECTIONS = 400
-"""Connections of a process that may send or read at once, each in a thread of its own."""
-_ANSWERING = 4  # threads of a process
+"""Connections of a process that may send or receive at the same time, each in its own thread."""
+_ANSWERING = 4  # threads of a process that run the application
 _HEADERS = 10.0  # seconds until the headers of a request are complete
 _BODY, _BODY_RATE = 10.0, 20_000  # seconds for any body, and bytes a second of a long one
 _ANSWER, _ANSWER_RATE = 60.0, 20_000
 _ANSWER_OF_UNKNOWN_LENGTH = 1800.0
-_IDLE = 20  # seconds without a byte while somebody should send or read
+_IDLE = 20  # seconds without a byte while a client should send or receive
 _IN_MEMORY = 1 << 20
-_ON_DISK = 1 << 30  # of all bodies that are being received
+_ON_DISK = 1 << 30  # bytes of all bodies being received
 
 WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class Deadlines:
-    """Closes connections on which something takes too long.
+    """Closes connections that exceed a time limit.
 
-    A thread that waits for such a connection then goes on, as if the client had gone.
+    A thread that waits for such a connection continues as if the client had disconnected.
     """
 
     def __init__(self) -> None:
@@ -119,7 +121,7 @@ class Deadlines:
 
     @contextmanager
     def within(self, connection: socket.socket | None, seconds: float) -> Iterator[None]:
-        """Shut a connection down if what is done meanwhile takes longer."""
+        """Close a connection if the code in this context takes longer."""
         self.begin(connection, seconds)
         try:
             yield
@@ -127,29 +129,29 @@ class Deadlines:
             self.end(connection)
 
     def begin(self, connection: socket.socket | None, seconds: float) -> None:
-        """Give a connection so many seconds from now on."""
+        """Set the time limit of a connection from now on."""
         if connection is None:
             return
         with self._lock:
             self._until[connection] = time.monotonic() + seconds
             if self._watch is None:
-                self._watch = threading.Thread(target=self._look, name="deadlines", daemon=True)
+                self._watch = threading.Thread(target=self._close_expired, name="deadlines", daemon=True)
                 self._watch.start()
 
     def end(self, connection: socket.socket | None) -> None:
-        """Let a connection be; again does nothing."""
+        """Remove the time limit of a connection, if any."""
         if connection is not None:
             with self._lock:
                 self._until.pop(connection, None)
 
-    def _look(self) -> None:
+    def _close_expired(self) -> None:
         while True:
             time.sleep(0.5)
             now = time.monotonic()
             with self._lock:
-                for connection in [one for one, until in self._until.items() if until < now]:
+                for connection in [expired for expired, until in self._until.items() if until < now]:
                     del self._until[connection]
-                    with suppress(OSError):  # the client has gone by itself
+                    with suppress(OSError):  # the client has disconnected
                         connection.shutdown(socket.SHUT_RDWR)
 
 
@@ -157,7 +159,7 @@ _deadlines = Deadlines()
 
 
 class ConnectionWorker(ThreadWorker):  # type: ignore[misc, unused-ignore]
-    """gunicorn's worker with threads; who sends no headers, or stops in the midst, is left after some seconds."""
+    """gunicorn's threaded worker, with time limits for clients that send no headers or stop in between."""
 
     def handle(self, conn: Any) -> Any:
         """Read a request and answer it, in a thread of the connection."""
@@ -170,31 +172,31 @@ class ConnectionWorker(ThreadWorker):  # type: ignore[misc, unused-ignore]
             return super().handle(conn)
         finally:
             _deadlines.end(connection)
-            connections.close_all()  # of this thread; those that answer keep theirs
+            connections.close_all()  # database connections of this thread; threads that run the application keep theirs
 
     def handle_request(self, req: Any, conn: Any) -> Any:
-        """Answer a request whose headers are here."""
+        """Answer a request whose headers have arrived."""
         _deadlines.end(conn.sock)
         return super().handle_request(req, conn)
 
 
 class BufferedRequests:
-    """A WSGI application that is asked by a few threads, each time with a whole request.
+    """A WSGI application that calls another one in a few threads, with complete requests.
 
-    Bodies are received before, and answers sent after, in the thread of the connection.
+    The thread of the connection receives the body before, and sends the response after.
 
     Parameters
     ----------
     application : callable
         The application.
     threads : int
-        How many requests it answers at once.
+        The number of requests that it answers at the same time.
     longest : int
-        Bytes of a body beyond which a request is refused.
+        The largest body in bytes; requests with larger ones are refused.
     streams : callable
-        Whether an address takes longer bodies: they are handed on as they come, in the thread of the connection.
+        Whether an address accepts larger bodies, which are streamed in the thread of the connection.
     deadlines : Deadlines, optional
-        Closes the connection of who takes too long.
+        Closes connections of slow clients.
     """
 
     def __init__(
@@ -211,7 +213,7 @@ class BufferedRequests:
         self._longest = longest
         self._streams = streams
         self._deadlines = deadlines
-        self._received = 0  # bytes of all bodies that are here or on their way
+        self._received = 0  # bytes of all bodies received or being received
         self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -222,45 +224,51 @@ class BufferedRequests:
         sent = _StartedResponse(start_response)
         if length > self._longest:
             if not self._streams(environ.get("PATH_INFO", "")):
-                return _refuse(start_response, "413 Content Too Large", f"at most {self._longest} bytes are taken here")
+                return _refuse(
+                    start_response, "413 Content Too Large", f"the body may have at most {self._longest} bytes"
+                )
             with self._deadlines.within(connection, _BODY + length / _BODY_RATE):
-                answer = self._application(environ, sent)
+                response = self._application(environ, sent)
         elif not length:
-            answer = self._ask(environ, sent)
+            response = self._run(environ, sent)
         else:
-            with self._room(length) as room:
-                if not room:
-                    return _refuse(start_response, "503 Service Unavailable", "too much is being sent; try again soon")
+            with self._reserved(length) as reserved:
+                if not reserved:
+                    return _refuse(
+                        start_response,
+                        "503 Service Unavailable",
+                        "the server is receiving too much data; try again soon",
+                    )
                 with tempfile.SpooledTemporaryFile(_IN_MEMORY) as body:
                     with self._deadlines.within(connection, _BODY + length / _BODY_RATE):
                         complete = _copy(environ["wsgi.input"], body, length)
                     if not complete:
-                        return _refuse(start_response, "408 Request Timeout", "the body did not come")
+                        return _refuse(start_response, "408 Request Timeout", "the body did not arrive in time")
                     body.seek(0)
-                    answer = self._ask({**environ, "wsgi.input": body}, sent)
+                    response = self._run({**environ, "wsgi.input": body}, sent)
         seconds = _ANSWER_OF_UNKNOWN_LENGTH if sent.length is None else _ANSWER + sent.length / _ANSWER_RATE
-        self._deadlines.begin(connection, seconds)  # the worker ends it
-        return answer
+        self._deadlines.begin(connection, seconds)  # the worker removes the time limit
+        return response
 
-    def _ask(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    def _run(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         return self._answering.submit(self._application, environ, start_response).result()
 
     @contextmanager
-    def _room(self, length: int) -> Iterator[bool]:
-        """Count a body while it is here; whether there is room for it."""
+    def _reserved(self, length: int) -> Iterator[bool]:
+        """Reserve space for a body in this context; yields whether there is enough."""
         with self._lock:
-            room = self._received + length <= _ON_DISK
-            self._received += length if room else 0
+            enough = self._received + length <= _ON_DISK
+            self._received += length if enough else 0
         try:
-            yield room
+            yield enough
         finally:
-            if room:
+            if enough:
                 with self._lock:
                     self._received -= length
 
 
 def buffered_requests(application: WSGI) -> BufferedRequests:
-    """Let the site's application have whole requests, but for uploads of data, which it takes as they come."""
+    """Buffer requests to the site's application, except uploads of data, which it streams."""
     from django.conf import settings
     from django.urls import Resolver404, resolve
 
@@ -272,12 +280,12 @@ def buffered_requests(application: WSGI) -> BufferedRequests:
         except Resolver404:
             return False
 
-    most = max(max_form_size(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    return BufferedRequests(application, threads=_ANSWERING, longest=most, streams=streams)
+    longest = max(max_form_size(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    return BufferedRequests(application, threads=_ANSWERING, longest=longest, streams=streams)
 
 
 class _StartedResponse:
-    """What the application says before its answer."""
+    """Records the length of a response when the application starts it."""
 
     def __init__(self, start_response: Callable[..., Any]) -> None:
         self._start_response = start_response
@@ -290,17 +298,17 @@ class _StartedResponse:
 
 
 def _copy(source: Any, target: IO[bytes], length: int) -> bool:
-    """Receive a body; whether it came whole."""
-    left = length
-    with suppress(OSError):  # the connection broke off, or waited too long
-        while left and (piece := source.read(min(left, 1 << 16))):
+    """Receive a body; return whether it is complete."""
+    remaining = length
+    with suppress(OSError):  # the connection was closed or timed out
+        while remaining and (piece := source.read(min(remaining, 1 << 16))):
             target.write(piece)
-            left -= len(piece)
-    return not left
+            remaining -= len(piece)
+    return not remaining
 
 
-def _refuse(start_response: Callable[..., Any], status: str, words: str) -> Iterable[bytes]:
-    content = f"{words}\n".encode()
+def _refuse(start_response: Callable[..., Any], status: str, message: str) -> Iterable[bytes]:
+    content = f"{message}\n".encode()
     start_response(
         status,
         [("Content-Type", "text/plain"), ("Content-Length", str(len(content))), ("Connection", "close")],

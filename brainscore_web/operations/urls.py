@@ -1,4 +1,4 @@
-"""Addresses for those who watch over the site."""
+"""URLs of health checks and metrics."""
 
 from django.urls import path
 

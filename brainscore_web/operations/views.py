@@ -25,7 +25,7 @@ _PROXY_HEADERS = (
 
 
 def is_local_request(request: HttpRequest) -> bool:
-    """Whether a program on this machine asks, and no proxy on this machine for somebody else."""
+    """Whether a request comes from a program on this machine, and not through a proxy."""
     if any(name in request.META for name in _PROXY_HEADERS):
         return False
     try:
@@ -43,38 +43,44 @@ def has_metrics_token(request: HttpRequest) -> bool:
 
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """Say that this process answers; nothing else is looked at."""
+    """Report that this process responds, without further checks."""
     return _no_store(JsonResponse({"state": "live"}))
 
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Whether requests can be answered; why not is for this machine and for administrators."""
-    found = checks()
-    fine = is_ready(found)
-    answer: dict[str, object] = {"state": "ready" if fine else "not ready"}
+    """Report whether the site can answer requests; details only for this machine and administrators."""
+    results = checks()
+    fine = is_ready(results)
+    document: dict[str, object] = {"state": "ready" if fine else "not ready"}
     if (
         is_local_request(request)
         or has_metrics_token(request)
-        or (_database_answers(found) and _is_administrator(request))
+        or (_database_responds(results) and _is_administrator(request))
     ):
-        answer["checks"] = [
-            {"name": one.name, "state": "fine" if one.fine else "failed" if one.needed else "warning", "told": one.told}
-            for one in found
+        document["checks"] = [
+            {
+                "name": check.name,
+                "state": "fine" if check.fine else "failed" if check.needed else "warning",
+                "told": check.problem,
+            }
+            for check in results
         ]
-    return _no_store(JsonResponse(answer, status=200 if fine else 503))
+    return _no_store(JsonResponse(document, status=200 if fine else 503))
 
 
 @require_safe
 def numbers(request: HttpRequest) -> HttpResponse:
-    """Metrics for Prometheus, for this machine and for who has the token; for others there is nothing here."""
+    """Return metrics for Prometheus, to this machine and with the token; others get 404."""
     if not (is_local_request(request) or has_metrics_token(request)):
-        raise Http404("there is nothing here")
+        raise Http404("this page does not exist")
     return _no_store(HttpResponse(metrics(), content_type="text/plain; version=0.0.4; charset=utf-8"))
 
 
-def _database_answers(found: object) -> bool:
-    return isinstance(found, tuple) and all(one.fine for one in found if one.name in ("database", "migrations"))
+def _database_responds(results: object) -> bool:
+    return isinstance(results, tuple) and all(
+        check.fine for check in results if check.name in ("database", "migrations")
+    )
 
 
 def _is_administrator(request: HttpRequest) -> bool:

@@ -1,1 +1,1 @@
-"""Scoring of pairs: which are due, who works on them, what became of them."""
+"""Scoring of pairs: planning, workers and results."""

@@ -1,4 +1,4 @@
-"""Administration of jobs: to look at, to ask for again, to give up."""
+"""The admin pages of jobs, with actions to retry and cancel them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["JobAdmin"]
 
 @admin.register(Job)
 class JobAdmin(admin.ModelAdmin[Job]):
-    """Jobs are made by publishing, and changed by workers."""
+    """Jobs; publication creates them, and workers change them."""
 
     list_display = ("__str__", "state", "why", "priority", "attempts", "created", "ended", "reason")
     list_filter = ("state", "why")
@@ -32,27 +32,25 @@ class JobAdmin(admin.ModelAdmin[Job]):
     show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Publishing makes them."""
+        """Disallow adding: publication creates jobs."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
-        """Without logs."""
-        found: Any = super().get_queryset(request)
-        return (
-            found if request.resolver_match and request.resolver_match.kwargs.get("object_id") else found.defer("log")
-        )
+        """Leave out logs in lists."""
+        jobs: Any = super().get_queryset(request)
+        return jobs if request.resolver_match and request.resolver_match.kwargs.get("object_id") else jobs.defer("log")
 
     @admin.action(description="Score the selected pairs again")
     def retry(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        """Ask for them again."""
+        """Retry the selected jobs."""
         for job in jobs:
             try:
-                retry_job(job, request.user)  # type: ignore[arg-type] # who is here is logged in
+                retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
             except UserError as error:
                 messages.warning(request, f"{error.message}: {error.remedy}.")
 
-    @admin.action(description="Give the selected pairs up")
+    @admin.action(description="Cancel the selected pairs")
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        """Give them up."""
+        """Cancel the selected jobs."""
         for job in jobs:
-            cancel_job(job, request.user)  # type: ignore[arg-type] # who is here is logged in
+            cancel_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in

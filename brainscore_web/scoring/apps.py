@@ -13,7 +13,7 @@ class ScoringConfig(AppConfig):
     verbose_name = "Scoring"
 
     def ready(self) -> None:
-        """Say what is held on a person."""
+        """Add jobs to the data export."""
         from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.scoring.models import Job
         from brainscore_web.scoring.personal_data import exported_jobs

@@ -1,4 +1,4 @@
-"""Claims on scoring jobs: one worker gets each job, renews its claim, and loses it when it is silent."""
+"""Claims on scoring jobs: one worker gets each job, renews its claim, and loses it if it stops responding."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 STALE_AFTER = timedelta(minutes=2)
-"""Who is silent for so long has lost what it claimed."""
+"""A worker that has not renewed a claim for this time has lost it."""
 MAX_ATTEMPTS = 3
-"""So often scoring a pair may begin."""
+"""Number of attempts at scoring a pair."""
 
-_HEARTBEAT_SECONDS = 2.0  # seconds
+_HEARTBEAT_SECONDS = 2.0
 _CANDIDATES = 20
 _State = Job.State
 
@@ -54,7 +54,7 @@ def worker_name() -> str:
 
 
 def has_ended(worker: str) -> bool:
-    """Whether a process that called itself so is known to have ended."""
+    """Whether the process with this worker name is known to have ended."""
     parts = worker.split(" ")
     if len(parts) != 4 or not parts[2].isdecimal():
         return False
@@ -63,7 +63,7 @@ def has_ended(worker: str) -> bool:
 
 
 def worker_label(worker: str) -> str:
-    """Machine and number of a process that called itself so, for people.
+    """The machine and process number of a worker name, for display.
 
     Examples
     --------
@@ -75,23 +75,23 @@ def worker_label(worker: str) -> str:
 
 
 class ClaimedJob:
-    """A job that was claimed here.
+    """A job that this worker has claimed.
 
     Attributes
     ----------
     job : Job
-        As it was then, with its model and benchmark.
+        The job at the time of the claim, with its model and benchmark.
     claim : str
-        By which the job is this worker's, for as long as it stands in its row.
-    since : datetime or None
-        When an earlier attempt began: receipts that are newer are this job's own.
+        The token of the claim; the claim is valid while the job's row has it.
+    first_started : datetime or None
+        When an earlier attempt started; newer receipts belong to this job.
     """
 
-    def __init__(self, job: Job, claim: str, since: datetime | None) -> None:
-        self.job, self.claim, self.since = job, claim, since
+    def __init__(self, job: Job, claim: str, first_started: datetime | None) -> None:
+        self.job, self.claim, self.first_started = job, claim, first_started
 
     def mine(self) -> Any:
-        """The job's row, while it is this worker's."""
+        """Return the job's row if the claim is still valid, otherwise no row."""
         return Job.objects.filter(pk=self.job.pk, claim=self.claim, state=_State.RUNNING)
 
 
@@ -101,36 +101,36 @@ def claim_job(worker: str, *, prefer: int | None = None, without: Collection[int
     Parameters
     ----------
     worker : str
-        Who asks.
+        The name of the worker.
     prefer : int, optional
-        Primary key of the model that it has loaded: its jobs come first, so that each model is loaded once.
+        Primary key of the model that the worker has loaded. Its jobs come first, so that each model is loaded once.
     without : collection of int
-        Models whose jobs are left alone.
+        Models whose jobs are not claimed.
 
     Returns
     -------
-    Claimed or None
-        None: nothing is due.
+    ClaimedJob or None
+        None if no job is due.
     """
-    if prefer is not None and (found := _claim(worker, 1, without, model=prefer)):
-        return found[0]
-    found = _claim(worker, 1, without)
-    return found[0] if found else None
+    if prefer is not None and (claimed := _claim(worker, 1, without, model=prefer)):
+        return claimed[0]
+    claimed = _claim(worker, 1, without)
+    return claimed[0] if claimed else None
 
 
 def claim_jobs_of_model(
     worker: str, most: int, *, without: Collection[int] = (), only: Collection[int] = ()
 ) -> list[ClaimedJob]:
-    """Claim several jobs of one model: of the one whose turn it is.
+    """Claim several jobs of one model, that of the next job.
 
     Parameters
     ----------
     worker : str
-        Who asks.
+        The name of the worker.
     most : int
-        How many.
+        The largest number of jobs.
     without, only : collection of int
-        Models whose jobs are left alone; models whose jobs alone are claimed, where there are any.
+        Models whose jobs are not claimed; if not empty, the only models whose jobs are claimed.
     """
     first = _claim(worker, 1, without, **({"model__in": list(only)} if only else {}))
     if not first:
@@ -142,15 +142,15 @@ def _claim(worker: str, most: int, without: Collection[int], **conditions: Any) 
     due = Job.objects.filter(state=_State.WAITING, due__lte=timezone.now(), **conditions)
     if without:
         due = due.exclude(model__in=list(without))
-    found: list[ClaimedJob] = []
-    while len(found) < most:
+    jobs: list[ClaimedJob] = []
+    while len(jobs) < most:
         keys: Sequence[tuple[int, datetime | None]] = list(
             due.order_by("-priority", "created", "pk").values_list("pk", "started")[:_CANDIDATES]
         )
         if not keys:
-            return found
+            return jobs
         for key, since in keys:
-            if len(found) == most:
+            if len(jobs) == most:
                 break
             claim, now = uuid.uuid4().hex, timezone.now()
             taken = Job.objects.filter(pk=key, state=_State.WAITING, due__lte=now).update(
@@ -159,48 +159,48 @@ def _claim(worker: str, most: int, without: Collection[int], **conditions: Any) 
             )  # fmt: skip
             if taken:
                 job = Job.objects.select_related("model", "benchmark").get(pk=key)
-                found.append(ClaimedJob(job, claim, since))
-    return found
+                jobs.append(ClaimedJob(job, claim, since))
+    return jobs
 
 
-def release_job(one: ClaimedJob, *, wait: float = 0.0, begun: bool = False) -> None:
-    """Let somebody else do a job, or this worker later.
+def release_job(claim: ClaimedJob, *, wait: float = 0.0, begun: bool = False) -> None:
+    """Release a job, for another worker or a later attempt.
 
     Parameters
     ----------
-    one : Claimed
-        Which.
+    claim : ClaimedJob
+        The claimed job.
     wait : float
-        Seconds until then.
+        Seconds until the job is due again.
     begun : bool
         Whether this counts as an attempt.
     """
     changes: dict[str, Any] = {} if begun else {"attempts": F("attempts") - 1}
     with transaction.atomic():
         cancelled = (
-            one.mine().filter(stop=True).update(state=_State.CANCELLED, claim="", claimed=None, ended=timezone.now())
+            claim.mine().filter(stop=True).update(state=_State.CANCELLED, claim="", claimed=None, ended=timezone.now())
         )
         if cancelled:
-            notify_submissions([one.job.pk])
+            notify_submissions([claim.job.pk])
         else:
             due = timezone.now() + timedelta(seconds=wait)
-            one.mine().update(state=_State.WAITING, claim="", claimed=None, due=due, **changes)
+            claim.mine().update(state=_State.WAITING, claim="", claimed=None, due=due, **changes)
 
 
 def release_stale_jobs() -> int:
-    """Free what was claimed by workers that ended or are silent; what was to be cancelled is cancelled.
+    """Release jobs of workers that ended or stopped responding; cancel those that were to be cancelled.
 
     Returns
     -------
     int
-        How many jobs.
+        The number of released jobs.
     """
     now = timezone.now()
     rows = Job.objects.filter(state=_State.RUNNING).order_by("pk")
     count = 0
     for key, claim, claimed, worker, stop in rows.values_list("pk", "claim", "claimed", "worker", "stop"):
-        silent = claimed is None or claimed < now - STALE_AFTER
-        if not silent and not has_ended(worker):
+        expired = claimed is None or claimed < now - STALE_AFTER
+        if not expired and not has_ended(worker):
             continue
         with transaction.atomic():
             mine = Job.objects.filter(pk=key, claim=claim, claimed=claimed, state=_State.RUNNING)
@@ -214,15 +214,15 @@ def release_stale_jobs() -> int:
 
 
 class Heartbeat:
-    """Says in a thread that claimed jobs are worked on, and learns which are to be given up.
+    """Renews claims on jobs in a thread, and finds out which jobs are to be cancelled.
 
-    As a context manager. Where the database is away it tries again; after `STALE_AFTER` the claims count as lost.
+    A context manager. If the database is unavailable it tries again; after `STALE_AFTER` the claims count as lost.
     """
 
     def __init__(
         self, claimed: Collection[ClaimedJob], *, on_problem: Callable[[str], None] = lambda text: None
     ) -> None:
-        self._claimed = {one.job.pk: one for one in claimed}
+        self._claimed = {claim.job.pk: claim for claim in claimed}
         self._lost: set[int] = set()
         self._stop: set[int] = set()
         self._on_problem = on_problem
@@ -237,23 +237,23 @@ class Heartbeat:
         self._end.set()
         self._thread.join(timeout=30)
 
-    def lost(self, one: ClaimedJob) -> bool:
-        """Whether somebody else may have it by now."""
-        return one.job.pk in self._lost
+    def lost(self, claim: ClaimedJob) -> bool:
+        """Whether the claim is lost, so that another worker may have the job."""
+        return claim.job.pk in self._lost
 
-    def stops(self, one: ClaimedJob) -> bool:
-        """Whether somebody wants it given up."""
-        return one.job.pk in self._stop
+    def stops(self, claim: ClaimedJob) -> bool:
+        """Whether the job is to be cancelled."""
+        return claim.job.pk in self._stop
 
     @property
     def any_stops(self) -> bool:
-        """Whether any is to be given up."""
+        """Whether any of the jobs is to be cancelled."""
         return bool(self._stop)
 
-    def forget(self, one: ClaimedJob) -> None:
-        """It has ended: there is nothing to say of it any more."""
-        self._claimed.pop(one.job.pk, None)
-        self._stop.discard(one.job.pk)
+    def remove(self, claim: ClaimedJob) -> None:
+        """Stop renewing the claim on a job that has ended."""
+        self._claimed.pop(claim.job.pk, None)
+        self._stop.discard(claim.job.pk)
 
     def _run(self) -> None:
         last = time.monotonic()
@@ -261,21 +261,21 @@ class Heartbeat:
             while not self._end.wait(_HEARTBEAT_SECONDS):
                 close_old_connections()
                 try:
-                    self._beat()
+                    self._renew()
                     last = time.monotonic()
                 except (DatabaseError, InterfaceError) as error:
-                    self._on_problem(f"The database does not answer: {type(error).__name__}")
+                    self._on_problem(f"The database does not respond: {type(error).__name__}")
                     if time.monotonic() - last > STALE_AFTER.total_seconds():
                         self._lost |= set(self._claimed)
         finally:
             connection.close()
 
-    def _beat(self) -> None:
-        for key, one in list(self._claimed.items()):
+    def _renew(self) -> None:
+        for key, claim in list(self._claimed.items()):
             if key in self._lost:
                 continue
-            if not one.mine().update(claimed=timezone.now()):
-                if key in self._claimed:  # else it has ended meanwhile
+            if not claim.mine().update(claimed=timezone.now()):
+                if key in self._claimed:  # otherwise the job has ended meanwhile
                     self._lost.add(key)
-            elif one.mine().filter(stop=True).exists():
+            elif claim.mine().filter(stop=True).exists():
                 self._stop.add(key)

@@ -19,31 +19,31 @@ from brainscore_web.scoring.services import REQUESTED, notify_submissions
 
 __all__ = ["complete_job", "give_up_after_attempts", "receipt_of", "run_name", "usable_receipt", "write_failed_receipt"]
 
-_LONGEST_LOG = 100_000  # characters; the whole of it is beside the receipt
+_LONGEST_LOG = 100_000  # characters; the whole log is stored with the receipt
 _LONGEST_REASON = 2_000
-_LEFT_OUT = "\n… {:,} characters left out …\n"
+_LEFT_OUT = "\n… {:,} characters omitted …\n"
 
 
-def complete_job(one: ClaimedJob, store: ResultsStore, receipt: Receipt) -> bool:
-    """Take a receipt into the leaderboard, and end its job.
+def complete_job(claim: ClaimedJob, store: ResultsStore, receipt: Receipt) -> bool:
+    """Add a receipt to the leaderboard, and complete its job.
 
     Parameters
     ----------
-    one : Claimed
+    claim : ClaimedJob
         The job.
     store : ResultsStore
-        Where the receipt and its log are.
+        The results store with the receipt and its log.
     receipt : Receipt
-        What came of it.
+        The receipt of the pair.
 
     Returns
     -------
     bool
-        False: the job is somebody else's by now; nothing was written.
+        False if the claim was lost; nothing was written then.
     """
-    log = _short(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
+    log = _shortened(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
     with transaction.atomic():
-        ended = one.mine().update(
+        ended = claim.mine().update(
             state=receipt.state, receipt=receipt.id, reason=text(receipt.reason or "", _LONGEST_REASON),
             log=text(log, 2 * _LONGEST_LOG), claim="", claimed=None, stop=False, ended=timezone.now(),
         )  # fmt: skip
@@ -53,32 +53,32 @@ def complete_job(one: ClaimedJob, store: ResultsStore, receipt: Receipt) -> bool
             [receipt], by=None, default_visibility=Visibility.PRIVATE, source="scored on this site"
         )
         for problem in report.problems:
-            type(one.job).objects.filter(pk=one.job.pk).update(
-                state=one.job.State.FAILED,
-                reason=text(f"the receipt cannot be kept: {problem.message}", _LONGEST_REASON),
+            type(claim.job).objects.filter(pk=claim.job.pk).update(
+                state=claim.job.State.FAILED,
+                reason=text(f"the receipt cannot be stored: {problem.message}", _LONGEST_REASON),
             )
-        notify_submissions([one.job.pk])
+        notify_submissions([claim.job.pk])
     return True
 
 
 def receipt_of(store: ResultsStore, model: str, benchmark: str, receipt_id: str) -> Receipt | None:
-    """A pair's receipt of some id."""
+    """Return a pair's receipt with this id."""
     receipts = store.listing(model=model, benchmark=benchmark).receipts
     return next((receipt for receipt in reversed(receipts) if receipt.id == receipt_id), None)
 
 
-def usable_receipt(one: ClaimedJob, store: ResultsStore, live: LivePlugins) -> Receipt | None:
-    """A receipt that makes scoring needless.
+def usable_receipt(claim: ClaimedJob, store: ResultsStore, live: LivePlugins) -> Receipt | None:
+    """Return a receipt that makes scoring unnecessary, if there is one.
 
-    That is the newest one, if the same version and the same code of all plugins made it, and it either was made since
-    this job began (by an attempt that ended before it could say so), or is no failure and nobody asked for another.
+    This is the newest receipt, if it has the current version and code of all plugins, and either was written since the
+    job started (by an interrupted attempt), or is not a failure and scoring again was not requested.
     """
-    job = one.job
+    job = claim.job
     pair = (job.model.identifier, job.benchmark.identifier)
     newest = store.latest(*pair)
     if newest is None:
         return None
-    own = one.since is not None and newest.created >= f"{one.since:%Y-%m-%dT%H:%M:%S.%f}Z"
+    own = claim.first_started is not None and newest.created >= f"{claim.first_started:%Y-%m-%dT%H:%M:%S.%f}Z"
     if not own and job.why == REQUESTED:
         return None
     if newest.state == "failed":
@@ -87,37 +87,37 @@ def usable_receipt(one: ClaimedJob, store: ResultsStore, live: LivePlugins) -> R
     return newest if plan.done else None
 
 
-def run_name(one: ClaimedJob) -> str:
-    """Name of the run that an attempt at a job is, in receipts."""
-    return f"site-{one.job.pk}-{one.job.attempts}"
+def run_name(claim: ClaimedJob) -> str:
+    """The name of an attempt at a job, as the run in receipts."""
+    return f"site-{claim.job.pk}-{claim.job.attempts}"
 
 
 def write_failed_receipt(
-    one: ClaimedJob, store: ResultsStore, *, kind: str, message: str, printed: str = "", seconds: float | None = None
+    claim: ClaimedJob, store: ResultsStore, *, kind: str, message: str, printed: str = "", seconds: float | None = None
 ) -> Receipt:
-    """Write a receipt of what did not live to write one itself."""
+    """Write a receipt for a scoring process that ended before it wrote one."""
     return write_failed(
         store,
-        one.job.model.identifier,
-        one.job.benchmark.identifier,
+        claim.job.model.identifier,
+        claim.job.benchmark.identifier,
         kind=kind,
         message=message,
         printed=printed,
         seconds=seconds,
-        run=run_info(run_name(one), isolated=True),
+        run=run_info(run_name(claim), isolated=True),
     )
 
 
-def give_up_after_attempts(one: ClaimedJob, store: ResultsStore) -> Receipt | None:
-    """Write a receipt of what ended in the midst so often that it is not begun again; None where it may be."""
-    if one.job.attempts <= MAX_ATTEMPTS:
+def give_up_after_attempts(claim: ClaimedJob, store: ResultsStore) -> Receipt | None:
+    """Write a failed receipt if a job has used all its attempts; return None otherwise."""
+    if claim.job.attempts <= MAX_ATTEMPTS:
         return None
     return write_failed_receipt(
-        one, store, kind="WorkerLost", message=f"what scored it ended in the midst, {MAX_ATTEMPTS} times"
+        claim, store, kind="WorkerLost", message=f"the scoring process ended unexpectedly {MAX_ATTEMPTS} times"
     )
 
 
-def _short(log: str) -> str:
+def _shortened(log: str) -> str:
     if len(log) <= _LONGEST_LOG:
         return log
     half = _LONGEST_LOG // 2

@@ -19,13 +19,13 @@ def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Recei
     Parameters
     ----------
     model, benchmark : str
-        Their names in the results.
+        Identifiers of model and benchmark.
     plugins : str
-        ``BRAINSCORE_PLUGINS`` from here on.
+        Value of ``BRAINSCORE_PLUGINS``.
     **how
         As for ``brainscore_vision.scoring.score_pair``.
     """
-    os.environ[_VARIABLE] = plugins  # the process scores for one run, so for one set of plugins
+    os.environ[_VARIABLE] = plugins  # a process scores for one run, which has one set of plugins
     from brainscore_vision.scoring import score_pair as score
 
     return score(model, benchmark, **how)

@@ -1,6 +1,6 @@
 """The live plugins that a worker scores with: their folder, versions and uploaded files.
 
-Nothing of them is imported here. Submitted code runs only in separate scoring processes, and models in a sandbox.
+They are not imported here. Submitted code runs only in separate scoring processes, and models in a sandbox.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class LivePlugins:
     Attributes
     ----------
     folder : Path
-        Holds ``models/``, ``benchmarks/`` and so on; its content never changes.
+        The folder with ``models/``, ``benchmarks/`` and so on; its content never changes.
     revisions : mapping
-        Of submitted models: name of the plugin's folder → primary key of its revision.
+        For submitted models: name of the plugin's folder → primary key of its revision.
     """
 
     folder: Path
@@ -55,11 +55,11 @@ class LivePlugins:
 
     @property
     def variable(self) -> str:
-        """``BRAINSCORE_PLUGINS`` of processes that score."""
+        """The value of ``BRAINSCORE_PLUGINS`` for scoring processes."""
         return os.pathsep.join(filter(None, [str(self.folder), os.environ.get(VARIABLE, "")]))
 
     def folder_of(self, kind: str, identifier: str) -> Path | None:
-        """Folder of the plugin that registers something; nothing is imported for it."""
+        """Return the folder of the plugin that registers an identifier, without importing it."""
         from brainscore_vision import plugin_index
 
         registry = _REGISTRIES.get(kind, "")
@@ -69,21 +69,21 @@ class LivePlugins:
         return places[0].folder if places else None
 
     def version_of(self, benchmark: str) -> int | str | None:
-        """Version of a benchmark, where the leaderboard's tree knows it."""
+        """Return the version of a benchmark in the leaderboard's tree, if known."""
         return _versions()(benchmark)
 
     def is_submitted(self, identifier: str) -> bool:
-        """Whether a model's code was submitted, or it is not known whose it is: it is run in a cage."""
+        """Whether a model must run in a sandbox: its code was submitted, or its origin is unknown."""
         folder = self.folder_of("model", identifier)
         return folder is None or folder.is_relative_to(self.folder)
 
     def revision_of(self, identifier: str) -> int | None:
-        """Primary key of the revision that a submitted model is of."""
+        """Return the primary key of a submitted model's revision."""
         folder = self.folder_of("model", identifier)
         return None if folder is None or not folder.is_relative_to(self.folder) else self.revisions.get(folder.name)
 
     def made(self, receipt: Receipt) -> bool:
-        """Whether the code of model and benchmark was that of now, as far as the receipt says."""
+        """Whether a receipt was made with the current code of model and benchmark, as far as it states them."""
         for kind, info in (("model", receipt.model), ("benchmark", receipt.benchmark)):
             folder = self.folder_of(kind, info.identifier)
             if folder is not None and info.plugin is not None and info.plugin.sha256 != self._hash(folder):
@@ -97,7 +97,7 @@ class LivePlugins:
 
 
 def current_live_plugins() -> LivePlugins:
-    """What is live now."""
+    """Return the plugins that are live now."""
     from brainscore_web.submissions import pipeline
 
     folder = pipeline.published_folder()
@@ -107,13 +107,13 @@ def current_live_plugins() -> LivePlugins:
 
 @lru_cache(maxsize=4)
 def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
-    """Which plugin of a folder registers what: (registry, key) → its folder."""
-    found: dict[tuple[str, str], Path] = {}
+    """Return the registrations of the plugins in a folder: (registry, key) → the plugin's folder."""
+    folders: dict[tuple[str, str], Path] = {}
     for kind in PluginKind.values:
         for file in sorted((folder / kind).glob("*/__init__.py")):
-            for one in scan_file(file, list(_REGISTRIES.values())).registrations:
-                found.setdefault((one.registry, one.key), file.parent)
-    return found
+            for entry in scan_file(file, list(_REGISTRIES.values())).registrations:
+                folders.setdefault((entry.registry, entry.key), file.parent)
+    return folders
 
 
 @lru_cache(maxsize=1)
@@ -127,26 +127,26 @@ def _versions() -> Callable[[str], int | str | None]:
 _HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
 _LARGEST = 5_000_000  # bytes of a source file
 _SOURCES = (".py", ".csv", ".json", ".toml", ".yaml", ".yml")
-_AT_ONCE = 300
+_BATCH_SIZE = 300
 
 
 def cache_uploaded_files(folder: Path) -> int:
-    """Put files of this site into the cache: those whose hashes stand in live plugins of data, benchmarks and metrics.
+    """Copy uploaded files into the cache, if their hashes are in live plugins of data, benchmarks or metrics.
 
     Parameters
     ----------
     folder : Path
-        Of all live plugins.
+        The folder of all live plugins.
 
     Returns
     -------
     int
-        How many files were put there; those that are there already are not touched.
+        The number of copied files; files already in the cache are not touched.
 
     Raises
     ------
     StorageFailure
-        If the storage does not answer.
+        If the storage does not respond.
     OSError
         If the cache cannot be written.
     """
@@ -161,27 +161,27 @@ def cache_uploaded_files(folder: Path) -> int:
 def _hashes(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*")):
         if path.suffix in _SOURCES and path.is_file() and path.stat().st_size <= _LARGEST:
-            yield from (found.decode() for found in _HASH.findall(path.read_bytes().lower()))
+            yield from (digest.decode() for digest in _HASH.findall(path.read_bytes().lower()))
 
 
 def _uploaded_files(hashes: set[str], owner: int | None) -> Iterable[UploadedFile]:
-    found: dict[int, UploadedFile] = {}
+    files: dict[int, UploadedFile] = {}
     known = sorted(hashes)
     own = Q(upload__owner=owner, upload__owner__isnull=False)
-    for start in range(0, len(known), _AT_ONCE):
-        part = known[start : start + _AT_ONCE]
+    for start in range(0, len(known), _BATCH_SIZE):
+        part = known[start : start + _BATCH_SIZE]
         rows = UploadedFile.objects.select_related("upload").filter(
             Q(sha1__in=part) | Q(sha256__in=part),
             own | Q(upload__visibility=Visibility.PUBLIC),
             upload__state=Upload.State.ACCEPTED,
             size__isnull=False,
         )
-        found |= {row.pk: row for row in rows.order_by("pk")}
-    return found.values()
+        files |= {row.pk: row for row in rows.order_by("pk")}
+    return files.values()
 
 
 def _cache_file(file: UploadedFile) -> int:
-    """Put a file where it is looked for by either of its hashes."""
+    """Put a file into the cache under both of its hashes."""
     wanted = [cache_home() / digest / file.key.rpartition("/")[2] for digest in (file.sha1, file.sha256) if digest]
     missing = [path for path in wanted if not (path.is_file() and path.stat().st_size == file.size)]
     if not missing:

@@ -1,4 +1,4 @@
-"""The table of pairs to score."""
+"""The table of scoring jobs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ class JobQuerySet(models.QuerySet["Job"]):
     """Queries of jobs."""
 
     def visible_to(self, visitor: Visitor) -> JobQuerySet:
-        """Those of models that the visitor may see."""
+        """Return jobs of models that the visitor may see."""
         return self.filter(model__in=VisionModel.objects.visible_to(visitor))
 
     def open(self) -> JobQuerySet:
-        """Those that wait or run."""
+        """Return jobs that wait or run."""
         return self.filter(state__in=OPEN)
 
 
 class Job(models.Model):
-    """One pair that is to be scored, is being scored, or was.
+    """The scoring of a pair: planned, running, or ended.
 
-    A worker claims it by a conditional update of `claim`, and renews `claimed` while it works; who is silent for too
-    long loses it. There is one open job a pair at most. The score itself is in the receipt, as always.
+    A worker claims it by a conditional update of `claim` and renews `claimed` while it works; it loses the job if it
+    does not renew it for too long. A pair has at most one open job. The score itself is in the receipt.
     """
 
     class State(models.TextChoices):
-        """How far it is; those of receipts, and three more."""
+        """The states of receipts, and three more."""
 
         WAITING = "waiting"
         RUNNING = "running"
@@ -68,7 +68,7 @@ class Job(models.Model):
     objects = JobQuerySet.as_manager()
 
     class Meta:
-        """In the order in which they are done."""
+        """In the order of scoring."""
 
         ordering = ("-priority", "created", "pk")
         constraints = (
@@ -87,11 +87,11 @@ class Job(models.Model):
         return f"{self.model.identifier} on {self.benchmark.identifier}"
 
     def reason_to(self, visitor: Visitor) -> str:
-        """Why there is no score, as this visitor may read it; what the site itself says, anybody may."""
+        """Return why there is no score, as far as the visitor may read it; reasons of the site itself are public."""
         if self.state in (*OPEN, self.State.CANCELLED):
             return self.reason
         return self.benchmark.reason_to(visitor, self.state, self.reason)
 
 
 OPEN = (Job.State.WAITING, Job.State.RUNNING)
-"""States in which something is still to come."""
+"""States of jobs that have not ended."""

@@ -1,4 +1,4 @@
-"""Export of a person's scoring jobs."""
+"""Export of a user's scoring jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["exported_jobs"]
 
 
 def exported_jobs(user: User) -> list[dict[str, Any]]:
-    """Pairs of a person's models, of their submissions as far as they may see them, and those that they asked for."""
+    """Export jobs of a user's models, of their submissions as far as visible to them, and those that they requested."""
     own = Q(model__owner=user) | Q(submissions__owner=user) | Q(asked_by=user)
     rows = Job.objects.visible_to(user).filter(own).distinct().order_by("pk")
     return [

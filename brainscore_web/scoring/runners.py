@@ -1,6 +1,6 @@
-"""Runners of scoring jobs: on this machine, or on the workers of a Dask scheduler.
+"""Runners of scoring jobs: on this machine or on workers of a Dask scheduler.
 
-Dask workers need the same version of the platform, and the site's folders under the same paths.
+Dask workers need the same version of the platform, and the site's folders at the same paths.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ __all__ = [
 
 LOCAL_SCORER = "brainscore_vision.scoring:score_pair"
 CLAIM_OWNER_PREFIX = "site "
-"""What claims of this site in the results begin with."""
+"""Prefix of the owner of this site's claims in the results store."""
 
 _SECRETS = ("BRAINSCORE_SITE_", "DATABASE_URL", "DJANGO_", "BRAINSCORE_TOKEN")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what is the site's own business: its database, keys and mail.
+    """Return environment variables without those of the site: its database, keys and e-mail.
 
     Examples
     --------
@@ -64,20 +64,20 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class LocalRunner:
-    """Scores one job at a time; the process that has loaded a model stays for the next job of it.
+    """Scores one job at a time; the process with the loaded model stays for further jobs of the model.
 
     Parameters
     ----------
     store : str
-        Address of the results.
+        Address of the results store.
     limit : int or None
-        Bytes that a pair may use.
+        Memory in bytes that a pair may use.
     timeout : float or None
         Seconds that a pair may take.
     say : callable
-        Told what happens.
+        Called with each message.
     stopping : callable
-        Whether this worker is to end.
+        Returns whether this worker must end.
     """
 
     def __init__(
@@ -89,71 +89,72 @@ class LocalRunner:
         self.timeout = timeout
         self.say = say
         self.stopping = stopping
-        self.model: int | None = None  # primary key of the one that is loaded
+        self.model: int | None = None  # primary key of the loaded model
         self._key: tuple[str, str] | None = None
         self._process: ScoringProcess | None = None
-        self._handed_out = ""
+        self._cached_for = ""
 
-    def run(self, one: ClaimedJob) -> None:
-        """Score a claimed job, and end it or give it back."""
-        job = one.job
-        with Heartbeat([one], on_problem=self.say) as beat:
+    def run(self, claim: ClaimedJob) -> None:
+        """Score a claimed job, and complete or release it."""
+        job = claim.job
+        with Heartbeat([claim], on_problem=self.say) as heartbeat:
             try:
-                said = self._run(one, beat)
+                result = self._run(claim, heartbeat)
             except (UserError, StoreError, StorageFailure, OSError) as error:
-                # of this machine, its folders or its installation: another attempt later, nobody's fault
+                # a problem of this machine or installation, not of the plugins: try again later
                 self.close()
-                release_job(one, wait=60)
-                said = f"not now: {error}"
-        self.say(f"{job}: {said}")
+                release_job(claim, wait=60)
+                result = f"not now: {error}"
+        self.say(f"{job}: {result}")
 
     def close(self) -> None:
-        """Let the model go."""
+        """End the scoring process with its loaded model."""
         if self._process is not None:
             self._process.finish()
-        self._forget()
+        self._clear_process()
 
-    def _run(self, one: ClaimedJob, beat: Heartbeat) -> str:
-        job = one.job
-        live = current_live_plugins()  # after the claim: what is published later takes the job away from here
+    def _run(self, claim: ClaimedJob, heartbeat: Heartbeat) -> str:
+        job = claim.job
+        live = current_live_plugins()  # read after the claim: a later publication cancels the claim
         pair = (job.model.identifier, job.benchmark.identifier)
         held = self.store.claim(*pair, owner=f"{CLAIM_OWNER_PREFIX}{os.getpid()}")
         if held is None:
-            release_job(one, wait=30)
-            return f"waits: {self.store.owner(*pair) or 'somebody else'} scores it just now"
+            release_job(claim, wait=30)
+            return f"waits: {self.store.owner(*pair) or 'another process'} is scoring it"
         with held:
-            receipt = usable_receipt(one, self.store, live) or give_up_after_attempts(one, self.store)
+            receipt = usable_receipt(claim, self.store, live) or give_up_after_attempts(claim, self.store)
             if receipt is not None:
-                return self._end(one, receipt)
-            if self._handed_out != str(live.folder):
+                return self._end(claim, receipt)
+            if self._cached_for != str(live.folder):
                 cache_uploaded_files(live.folder)
-                self._handed_out = str(live.folder)
+                self._cached_for = str(live.folder)
 
             def stopped() -> bool:
-                return self.stopping() or held.lost or beat.lost(one) or beat.stops(one)
+                return self.stopping() or held.lost or heartbeat.lost(claim) or heartbeat.stops(claim)
 
-            found = self._scored(one, live, stopped)
-            if isinstance(found, Death) and found.kind == "crash":
-                self._forget()
-                self.say(f"{job}: what scored it {found.message}; once more")
-                found = self._scored(one, live, stopped)
-            if isinstance(found, Answer):
-                return self._end(one, self._receipt(one, found))
-            self._forget()
-            if found.kind == "stopped":
-                return self._stopped(one, beat)
-            message = f"what scored it {found.message}"
-            kind, printed, seconds = _ERROR_NAMES[found.kind], found.tail, found.seconds
+            answer = self._score(claim, live, stopped)
+            if isinstance(answer, Death) and answer.kind == "crash":
+                self._clear_process()
+                self.say(f"{job}: the scoring process {answer.message}; trying once more")
+                answer = self._score(claim, live, stopped)
+            if isinstance(answer, Answer):
+                return self._end(claim, self._receipt(claim, answer))
+            self._clear_process()
+            if answer.kind == "stopped":
+                return self._stopped(claim, heartbeat)
+            message = f"the scoring process {answer.message}"
+            kind, printed, seconds = _ERROR_NAMES[answer.kind], answer.tail, answer.seconds
             return self._end(
-                one, write_failed_receipt(one, self.store, kind=kind, message=message, printed=printed, seconds=seconds)
+                claim,
+                write_failed_receipt(claim, self.store, kind=kind, message=message, printed=printed, seconds=seconds),
             )
 
-    def _forget(self) -> None:
-        """The process is gone."""
+    def _clear_process(self) -> None:
+        """Clear the record of a process that has ended."""
         self._process, self._key, self.model = None, None, None
 
-    def _scored(self, one: ClaimedJob, live: LivePlugins, stopped: Callable[[], bool]) -> Answer | Death:
-        job = one.job
+    def _score(self, claim: ClaimedJob, live: LivePlugins, stopped: Callable[[], bool]) -> Answer | Death:
+        job = claim.job
         key = (str(live.folder), job.model.identifier)
         if self._process is None or self._key != key:
             self.close()
@@ -163,7 +164,7 @@ class LocalRunner:
             settings = {
                 "scorer": LOCAL_SCORER,
                 "store": self.store.address,
-                "run": run_name(one),  # of the job that this process is started for
+                "run": run_name(claim),  # the run of the job for which this process starts
                 "isolated": True,
                 "options": options,
             }
@@ -175,54 +176,56 @@ class LocalRunner:
             job.model.identifier, job.benchmark.identifier, timeout=self.timeout, stopped=stopped
         )
 
-    def _receipt(self, one: ClaimedJob, answer: Answer) -> Receipt:
-        pair = (one.job.model.identifier, one.job.benchmark.identifier)
-        if "error" in answer.content:  # of the scorer itself; what plugins raise it has written down
-            return error_receipt(self.store, *pair, answer.content["error"], run_info(run_name(one), isolated=True))
+    def _receipt(self, claim: ClaimedJob, answer: Answer) -> Receipt:
+        pair = (claim.job.model.identifier, claim.job.benchmark.identifier)
+        if "error" in answer.content:  # an error of the scorer itself; it writes errors of plugins into receipts
+            return error_receipt(self.store, *pair, answer.content["error"], run_info(run_name(claim), isolated=True))
         receipt = receipt_of(self.store, *pair, answer.content["receipt"])
         if receipt is None:
-            raise UserError(f"the receipt of {one.job} is gone", remedy=f"see whether {self.store.address} is writable")
+            raise UserError(
+                f"the receipt of {claim.job} is missing", remedy=f"check that {self.store.address} is writable"
+            )
         return receipt
 
-    def _end(self, one: ClaimedJob, receipt: Receipt) -> str:
-        if not complete_job(one, self.store, receipt):
-            return "somebody else has it by now"
+    def _end(self, claim: ClaimedJob, receipt: Receipt) -> str:
+        if not complete_job(claim, self.store, receipt):
+            return "lost to another worker"
         value = f" {receipt.score.value:.3f}" if receipt.score is not None and receipt.score.value is not None else ""
         return f"{receipt.state}{value}" + (f" ({receipt.reason})" if receipt.reason else "")
 
-    def _stopped(self, one: ClaimedJob, beat: Heartbeat) -> str:
-        if beat.lost(one):
-            return "taken away: what it needs was published anew, or this worker was silent for too long"
-        release_job(one)  # cancels it where somebody wants that
-        return "cancelled" if beat.stops(one) else "given back"
+    def _stopped(self, claim: ClaimedJob, heartbeat: Heartbeat) -> str:
+        if heartbeat.lost(claim):
+            return "lost: its plugins were published again, or this worker did not respond for too long"
+        release_job(claim)  # cancels the job if that was requested
+        return "cancelled" if heartbeat.stops(claim) else "released"
 
 
 DASK_SCORER = "brainscore_web.scoring.dask_scorer:score_pair"
 DASK_BATCH_SIZE = 20
-"""Pairs of a model that are handed over at once."""
+"""The largest number of a model's pairs that are submitted together."""
 
-_RETRY_SECONDS = 30.0  # seconds until a pair that was left out is tried again
+_RETRY_SECONDS = 30.0  # seconds until a pair that was skipped is tried again
 
 
 class _Interrupted(Exception):
-    """The rest of a batch is not to be scored now."""
+    """The rest of a batch must not be scored now."""
 
 
 class DaskRunner:
-    """Hands batches of a model's jobs to a scheduler, and takes in what comes back.
+    """Submits batches of a model's jobs to a Dask scheduler, and records their results.
 
     Parameters
     ----------
     store : str
-        Address of the results.
+        Address of the results store.
     scheduler : str
         Address of the scheduler.
     timeout : float or None
         Seconds that a pair may take.
     say : callable
-        Told what happens.
+        Called with each message.
     stopping : callable
-        Whether this worker is to end.
+        Returns whether this worker must end.
     """
 
     def __init__(
@@ -238,33 +241,33 @@ class DaskRunner:
         """Nothing is kept between batches."""
 
     def turn(self, worker: str, *, without: Collection[int] = ()) -> bool:
-        """Score one batch; False where nothing is due."""
+        """Score one batch; return False if no job is due."""
         batch = claim_jobs_of_model(worker, DASK_BATCH_SIZE, without=without)
         if not batch:
             return False
-        with Heartbeat(batch, on_problem=self.say) as beat, ExitStack() as left:
-            open_ones = {one.job.benchmark.identifier: one for one in batch}
-            left.callback(self._give_back, open_ones)
+        with Heartbeat(batch, on_problem=self.say) as heartbeat, ExitStack() as stack:
+            open_ones = {claim.job.benchmark.identifier: claim for claim in batch}
+            stack.callback(self._release, open_ones)
             live = current_live_plugins()
-            self._known(open_ones, live, beat)
+            self._complete_known(open_ones, live, heartbeat)
             if not open_ones:
                 return True
             cache_uploaded_files(live.folder)
             model = batch[0].job.model.identifier
-            self.say(f"{model}: {len(open_ones)} pairs begin at {self.options.scheduler}")
+            self.say(f"{model}: {len(open_ones)} pairs start on {self.options.scheduler}")
             try:
-                self._run(model, open_ones, live, beat)
+                self._run(model, open_ones, live, heartbeat)
             except _Interrupted:
-                self.say(f"{model}: interrupted, {len(open_ones)} pairs are left")
+                self.say(f"{model}: interrupted, {len(open_ones)} pairs remain")
             except UserError as error:
                 self.say(f"{model}: not now: {error}")
         return True
 
-    def _run(self, model: str, open_ones: dict[str, ClaimedJob], live: LivePlugins, beat: Heartbeat) -> None:
+    def _run(self, model: str, open_ones: dict[str, ClaimedJob], live: LivePlugins, heartbeat: Heartbeat) -> None:
         options: dict[str, Any] = {"plugins": live.variable}
         if live.is_submitted(model):
             options |= scorer_options(live.revision_of(model), None)
-        # of a pair that is to be scored again an earlier receipt does not do
+        # scores all pairs, also those with an earlier receipt
         pending = tuple(Pending(pair=Pair(model, benchmark), why="again") for benchmark in open_ones)
         plan = Plan(
             tasks=(ModelTask(model=model, benchmarks=tuple(open_ones)),),
@@ -272,49 +275,51 @@ class DaskRunner:
             created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z",
         )
 
-        def happened(event: Event) -> None:
-            self._happened(event, open_ones, beat)
+        def on_event(event: Event) -> None:
+            self._handle_event(event, open_ones, heartbeat)
 
         run_plan(
             plan,
             store_address=self.store.address,
             scorer=DASK_SCORER,
             cluster=self.options,
-            on_event=happened,
+            on_event=on_event,
             isolated=True,
             scorer_options=options,
         )
 
-    def _happened(self, event: Event, open_ones: dict[str, ClaimedJob], beat: Heartbeat) -> None:
+    def _handle_event(self, event: Event, open_ones: dict[str, ClaimedJob], heartbeat: Heartbeat) -> None:
         close_old_connections()
         if isinstance(event, PairStarted):
-            self.say(f"{event.model} on {event.benchmark}: begins at {event.worker}")
+            self.say(f"{event.model} on {event.benchmark}: started on {event.worker}")
         elif isinstance(event, PairRetried):
-            self.say(f"{event.model} on {event.benchmark}: once more: {event.reason}")
+            self.say(f"{event.model} on {event.benchmark}: trying once more: {event.reason}")
         elif isinstance(event, PairSkipped) and event.benchmark in open_ones:
-            one = open_ones.pop(event.benchmark)
-            beat.forget(one)
-            release_job(one, wait=_RETRY_SECONDS)
+            claim = open_ones.pop(event.benchmark)
+            heartbeat.remove(claim)
+            release_job(claim, wait=_RETRY_SECONDS)
         elif isinstance(event, PairFinished) and event.benchmark in open_ones:
-            one = open_ones.pop(event.benchmark)
-            beat.forget(one)
+            claim = open_ones.pop(event.benchmark)
+            heartbeat.remove(claim)
             receipt = receipt_of(self.store, event.model, event.benchmark, event.receipt_id)
-            if receipt is None or not complete_job(one, self.store, receipt):
-                self.say(f"{one.job}: somebody else has it by now, or its receipt is not in {self.store.address}")
+            if receipt is None or not complete_job(claim, self.store, receipt):
+                self.say(f"{claim.job}: lost to another worker, or its receipt is missing in {self.store.address}")
             else:
-                self.say(f"{one.job}: {receipt.state}" + (f" ({receipt.reason})" if receipt.reason else ""))
-        if open_ones and (self.stopping() or beat.any_stops or any(beat.lost(one) for one in open_ones.values())):
+                self.say(f"{claim.job}: {receipt.state}" + (f" ({receipt.reason})" if receipt.reason else ""))
+        if open_ones and (
+            self.stopping() or heartbeat.any_stops or any(heartbeat.lost(claim) for claim in open_ones.values())
+        ):
             raise _Interrupted
 
-    def _known(self, open_ones: dict[str, ClaimedJob], live: LivePlugins, beat: Heartbeat) -> None:
-        """End what has a receipt already, and what was begun too often."""
-        for benchmark, one in list(open_ones.items()):
-            receipt = usable_receipt(one, self.store, live) or give_up_after_attempts(one, self.store)
+    def _complete_known(self, open_ones: dict[str, ClaimedJob], live: LivePlugins, heartbeat: Heartbeat) -> None:
+        """Complete jobs that have a receipt or have used all their attempts."""
+        for benchmark, claim in list(open_ones.items()):
+            receipt = usable_receipt(claim, self.store, live) or give_up_after_attempts(claim, self.store)
             if receipt is not None:
                 del open_ones[benchmark]
-                beat.forget(one)
-                complete_job(one, self.store, receipt)
+                heartbeat.remove(claim)
+                complete_job(claim, self.store, receipt)
 
-    def _give_back(self, open_ones: dict[str, ClaimedJob]) -> None:
-        for one in open_ones.values():
-            release_job(one, wait=0.0 if self.stopping() else 2.0)
+    def _release(self, open_ones: dict[str, ClaimedJob]) -> None:
+        for claim in open_ones.values():
+            release_job(claim, wait=0.0 if self.stopping() else 2.0)

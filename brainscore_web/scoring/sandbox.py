@@ -1,4 +1,4 @@
-"""Sandbox options of submitted models, and whether this machine can run sandboxes."""
+"""Sandbox options of submitted models, and the check whether this machine can run sandboxes."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ __all__ = ["sandbox_options", "sandbox_problem", "scorer_options"]
 
 
 def sandbox_options(revision: int | None, limit: int | None) -> dict[str, Any]:
-    """The option ``cage`` of the scorer: beside its own folder a model sees the files that it declares.
+    """Return the scorer's option ``cage``: a model can read its own folder and its declared files.
 
     Parameters
     ----------
     revision : int or None
-        Primary key of the revision that the model is of.
+        Primary key of the model's revision.
     limit : int or None
-        Bytes that it may use.
+        Memory in bytes that it may use.
     """
     from brainscore_web.submissions import pipeline
 
     row = Revision.objects.filter(pk=revision).first()
-    found: dict[str, Any] = {"files": [], "environment": {"BRAINIO_HOME": str(pipeline.files_home())}}
+    options: dict[str, Any] = {"files": [], "environment": {"BRAINIO_HOME": str(pipeline.files_home())}}
     if row is not None:
-        found["files"] = [str(path) for path in pipeline.files_of(row)]
+        options["files"] = [str(path) for path in pipeline.files_of(row)]
     if limit is not None:
-        found["memory"] = limit
-    return found
+        options["memory"] = limit
+    return options
 
 
 def scorer_options(revision: int | None, limit: int | None) -> dict[str, Any]:
-    """Options of the scorer for a submitted model: its cage, and after which benchmarks nothing of it may live on.
+    """Return a submitted model's scorer options: its sandbox, and the benchmarks after which its process must end.
 
-    What has seen stimuli that are withheld could tell of them later, where what it says is shown.
+    A process that has seen private stimuli could otherwise reveal them in later, public output.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def scorer_options(revision: int | None, limit: int | None) -> dict[str, Any]:
 
 
 def sandbox_problem() -> UserError | None:
-    """Why there can be no cages on this machine, and what to do about it; None where there can."""
+    """Return why this machine cannot run sandboxes, with a remedy; None if it can."""
     from brainscore_core.isolation.sandbox import require_sandbox
 
     try:

@@ -1,4 +1,4 @@
-"""What other apps ask of scoring: plan, retry and cancel jobs, and count the progress of a submission."""
+"""Services for other apps: planning, retrying and cancelling jobs, and counting a submission's progress."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 
 
 def registered_keys(revision: Revision) -> dict[str, set[str]]:
-    """What a revision registers: registry → keys."""
-    found: dict[str, set[str]] = {}
-    for one in revision.plugins:
-        for registration in one.get("registrations", []):
-            found.setdefault(registration["registry"], set()).add(registration["key"])
-    return found
+    """Return the registrations of a revision: registry → keys."""
+    keys: dict[str, set[str]] = {}
+    for plugin in revision.plugins:
+        for registration in plugin.get("registrations", []):
+            keys.setdefault(registration["registry"], set()).add(registration["key"])
+    return keys
 
 
 def _identifiers(registry: str, **conditions: Any) -> set[str]:
-    """What live plugins register; all of them, or those of which the conditions are true."""
-    found: set[str] = set()
-    # not the archives, which may be large
+    """Return the keys that live plugins register, optionally only plugins that match the conditions."""
+    keys: set[str] = set()
+    # without the archives, which may be large
     rows = Plugin.objects.filter(**conditions).order_by("pk").values_list("kind", "name", "revision__plugins")
     for kind, name, plugins in rows.iterator(chunk_size=200):
-        found |= _plugin_keys(plugins, kind, name, registry)
-    return found
+        keys |= _plugin_keys(plugins, kind, name, registry)
+    return keys
 
 
 def scored_identifiers(registry: str) -> set[str]:
-    """All models, or all benchmarks, that the site scores: those that its settings name, and those of live plugins."""
+    """Return all models or benchmarks that the site scores: those in the settings, and those of live plugins."""
     from brainscore_vision import plugin_index
 
     patterns = settings.SUBMISSIONS["models" if registry == MODEL_REGISTRY else "benchmarks"]
@@ -69,7 +69,7 @@ def scored_identifiers(registry: str) -> set[str]:
 
 
 def submitted_models() -> set[str]:
-    """Models that were submitted: their code is run in a cage."""
+    """Return the submitted models, whose code runs in a sandbox."""
     return _identifiers(MODEL_REGISTRY, kind=PluginKind.MODELS)
 
 
@@ -88,14 +88,14 @@ def _matches_any(key: str, patterns: Iterable[str]) -> bool:
 
 
 def notify_submissions(jobs: Collection[int]) -> None:
-    """Let the pipeline know, after this transaction, that these jobs have ended."""
-    found: set[Any] = set()
+    """Notify the pipeline, after this transaction, that these jobs have ended."""
+    submissions: set[Any] = set()
     keys = sorted(jobs)
     for start in range(0, len(keys), 500):
         links = Job.submissions.through.objects.filter(job__in=keys[start : start + 500])
-        found |= set(links.values_list("submission", flat=True))
-    for key in sorted(found):
-        transaction.on_commit(partial(_notify_submission, key), robust=True)  # the worker's sweep comes again
+        submissions |= set(links.values_list("submission", flat=True))
+    for key in sorted(submissions):
+        transaction.on_commit(partial(_notify_submission, key), robust=True)  # the worker's sweep repeats it
 
 
 def _notify_submission(key: Any) -> None:
@@ -105,14 +105,14 @@ def _notify_submission(key: Any) -> None:
 
 
 REQUESTED = "asked for"
-"""Why a job is done that somebody asked for: also where there is a score."""
+"""The reason of jobs that a user requested, also if the pair has a score."""
 
 _REQUESTED_PRIORITY = 10
 _State = Job.State
 
 
 def may_change(job: Job, visitor: Visitor) -> bool:
-    """Whether a visitor may retry or cancel: who owns its model or a submission that it is done for; administrators."""
+    """Whether a visitor may retry or cancel a job: owners of its model or a submission of it, and administrators."""
     if not visitor.is_authenticated or not Job.objects.filter(pk=job.pk).visible_to(visitor).exists():
         return False
     if visitor.is_staff or job.model.owner_id == visitor.pk:
@@ -121,19 +121,19 @@ def may_change(job: Job, visitor: Visitor) -> bool:
 
 
 def retry_job(job: Job, by: User | None) -> None:
-    """Score a pair once more.
+    """Score a pair again.
 
     Parameters
     ----------
     job : Job
-        One that has ended.
+        A job that has ended.
     by : User or None
-        Who asks; None: the site.
+        The user who requests it; None for the site.
 
     Raises
     ------
     UserError
-        If it has not ended, or the pair waits already.
+        If the job has not ended, or the pair already waits.
     """
     now = timezone.now()
     try:
@@ -153,21 +153,21 @@ def retry_job(job: Job, by: User | None) -> None:
     except IntegrityError:
         changed = 0
     if not changed:
-        raise UserError(f"{job} waits already, or is being scored", remedy="wait until it has ended")
+        raise UserError(f"{job} is already waiting or being scored", remedy="wait until it has ended")
 
 
 def cancel_job(job: Job, by: User | None) -> None:
-    """Give a pair up: at once where it waits, within seconds where it runs. What has ended stays as it is."""
+    """Cancel a job: at once if it waits, within seconds if it runs. A job that has ended is unchanged."""
     _cancel(Q(pk=job.pk), by)
 
 
 def cancel_all(submission: Submission, by: User | None) -> int:
-    """Give up what is done for a submission alone; pairs that others wait for, too, are done for these.
+    """Cancel a submission's jobs, except those that other submissions also wait for.
 
     Returns
     -------
     int
-        How many pairs were open for it.
+        The number of open pairs of the submission.
     """
     through = Job.submissions.through.objects
     with transaction.atomic():
@@ -200,27 +200,27 @@ def _key_batches(keys: list[int]) -> list[list[int]]:
     return [keys[start : start + 500] for start in range(0, len(keys), 500)]
 
 
-_PARAMETERS_PER_QUERY = 400  # of the parameters that a query takes
-_NEW_MODEL_PRIORITY = 5  # somebody waits for one model's scores, rather than for those of all models
+_PARAMETERS_PER_QUERY = 400  # databases limit the parameters of a query
+_NEW_MODEL_PRIORITY = 5  # a submitter waits for the scores of one model, rather than of all models
 _OF_DATA = ("data_registry", "stimulus_set_registry", "metric_registry")
 
 
 def plan_for(submission: Submission) -> int:
-    """Plan what a submission that was just published makes necessary; in the transaction that publishes it.
+    """Plan the jobs of a submission, in the transaction that publishes it.
 
     Its models are scored on all benchmarks, all models on its benchmarks, and on those whose newest receipts name its
-    data or metrics. There is one open job a pair: where one waits already it is done for this submission, too, and one
-    that runs with what was published before begins anew.
+    data or metrics. A pair has one open job: a waiting job also counts for this submission, and a job that runs with
+    earlier versions of the plugins starts again.
 
     Parameters
     ----------
     submission : Submission
-        Its newest revision counts.
+        The submission; its newest revision counts.
 
     Returns
     -------
     int
-        How many pairs are open for it now.
+        The number of open pairs of the submission.
     """
     revision = submission.latest
     own = registered_keys(revision)
@@ -257,15 +257,15 @@ def plan(
     submission: Submission | None = None,
     asked_by: Any = None,
 ) -> None:
-    """Plan all pairs of some models and benchmarks, given by their primary keys.
+    """Plan all pairs of some models and benchmarks, given as primary keys.
 
-    A thousand models on three hundred benchmarks are a matter of seconds: the database makes the rows itself.
+    The database creates the rows itself, so that a thousand models on three hundred benchmarks take seconds.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         for some_models in _parameter_batches(models):
             for some_benchmarks in _parameter_batches(benchmarks):
                 pairs = Job.objects.open().filter(model__in=some_models, benchmark__in=some_benchmarks)
-                # also what waits is touched: who claims it meanwhile does so after this is published
+                # updates waiting jobs as well, so that a worker can claim them only after this publication
                 pairs.update(
                     state=Job.State.WAITING, claim="", claimed=None, attempts=0, started=None, stop=False,
                     created=timezone.now(), due=timezone.now(),
@@ -282,15 +282,15 @@ def _rows(kind: type[VisionModel] | type[Benchmark], wanted: set[str], **conditi
 
 
 def _benchmarks_using(names: set[str], benchmarks: Collection[int]) -> list[int]:
-    """Benchmarks whose newest receipt names one of these data sets, stimulus sets or metrics."""
-    found = []
+    """Return benchmarks whose newest receipt names one of these data sets, stimulus sets or metrics."""
+    using = []
     for pk in benchmarks:
         newest = Score.objects.filter(benchmark=pk, document__isnull=False).order_by("-created")
         document = newest.values_list("document", flat=True).first()
         items = document.get("data", []) if isinstance(document, dict) else []
         if any(isinstance(item, dict) and item.get("identifier") in names for item in items):
-            found.append(pk)
-    return found
+            using.append(pk)
+    return using
 
 
 def _parameter_batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -298,8 +298,8 @@ def _parameter_batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
         yield keys[start : start + _PARAMETERS_PER_QUERY]
 
 
-def _insertion(made: Job, models: Sequence[int], benchmarks: Sequence[int]) -> tuple[str, list[Any]]:
-    """Make all pairs that are not open, as `made` is."""
+def _insertion(template: Job, models: Sequence[int], benchmarks: Sequence[int]) -> tuple[str, list[Any]]:
+    """Return the statement that inserts all pairs without an open job, with the values of `template`."""
     quoted = connection.ops.quote_name
     fields = [field for field in Job._meta.concrete_fields if not field.primary_key]
     selected, values = [], []
@@ -309,11 +309,11 @@ def _insertion(made: Job, models: Sequence[int], benchmarks: Sequence[int]) -> t
         elif field.name == "benchmark":
             selected.append("b.id")
         else:
-            # PostgreSQL does not know otherwise of which type a value is that stands in a list of columns
+            # PostgreSQL cannot infer the type of a value in a list of columns
             selected.append(
                 f"CAST(%s AS {field.rel_db_type(connection) if field.is_relation else field.cast_db_type(connection)})"
             )
-            values.append(field.get_db_prep_save(getattr(made, field.attname), connection))
+            values.append(field.get_db_prep_save(getattr(template, field.attname), connection))
     columns = ", ".join(quoted(field.column or "") for field in fields)
     statement = (
         f"INSERT INTO {quoted(Job._meta.db_table)} ({columns}) SELECT {', '.join(selected)} "  # noqa: S608 # names only
@@ -325,7 +325,7 @@ def _insertion(made: Job, models: Sequence[int], benchmarks: Sequence[int]) -> t
 
 
 def _linking(submission: Submission, models: Sequence[int], benchmarks: Sequence[int]) -> tuple[str, list[Any]]:
-    """Let all open pairs be for a submission."""
+    """Return the statement that links all open jobs of these pairs to a submission."""
     quoted = connection.ops.quote_name
     through = Job.submissions.through._meta.db_table
     key = Submission._meta.pk.get_db_prep_save(submission.pk, connection)
@@ -345,7 +345,7 @@ def _placeholders(values: Sequence[int]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How many pairs are how far.
+    """Numbers of pairs by state.
 
     Examples
     --------
@@ -365,35 +365,35 @@ class Progress:
 
     @property
     def open(self) -> int:
-        """Pairs for which something is still to come."""
+        """Number of pairs that have not ended."""
         return self.waiting + self.running
 
     @property
     def ended(self) -> int:
-        """The others."""
+        """Number of pairs that have ended."""
         return self.total - self.open
 
     def of(self, state: str) -> int:
-        """How many are in a state, as jobs call it."""
+        """Return the number of pairs in a state of jobs."""
         return int(getattr(self, state.replace(" ", "_")))
 
     @property
     def words(self) -> str:
-        """In words; what there is none of is left out."""
+        """The numbers in words; zeros are left out."""
         names = ("scored", "not_applicable", "undefined", "failed", "cancelled", "running", "waiting")
         parts = [f"{getattr(self, name):,} {name.replace('_', ' ')}" for name in names if getattr(self, name)]
         return ", ".join(parts) or "nothing to score"
 
 
 def progress(submission: Submission, visitor: Visitor | None = None) -> Progress:
-    """Count a submission's pairs.
+    """Count a submission's pairs by state.
 
     Parameters
     ----------
     submission : Submission
-        Whose.
+        The submission.
     visitor : User or AnonymousUser, optional
-        Count what they may see; by default all.
+        Count only pairs that this visitor may see; by default all.
     """
     rows = Job.objects.filter(submissions=submission)
     if visitor is not None:

@@ -1,4 +1,4 @@
-"""Tables of jobs as pages show them: those that a visitor may see, some at a time."""
+"""Tables of jobs for pages, limited to what a visitor may see."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from brainscore_web.submissions.models import Submission
 
 __all__ = ["Row", "jobs_of", "overview", "rows_of", "shows_log"]
 
-_AT_ONCE = 25
+_PAGE_SIZE = 25
 _RECENT = 25
-_LIGHT = ("log",)  # may be long
+_DEFERRED = ("log",)  # may be long
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Row:
     Attributes
     ----------
     job : Job
-        Without its log.
+        The job, without its log.
     may_retry, may_cancel : bool
-        What the visitor may do with it.
+        Whether the visitor may retry or cancel it.
     reason : str
-        Why there is no score, as the visitor may read it.
+        Why there is no score, as far as the visitor may read it.
     worker : str
-        Who runs it, for administrators.
+        The worker that runs it; shown to administrators only.
     """
 
     job: Job
@@ -48,10 +48,10 @@ class Row:
 
 
 def shows_log(job: Job, visitor: Visitor) -> bool:
-    """Whether a visitor may read what scoring a pair printed.
+    """Whether a visitor may read the log of a job.
 
-    Administrators, and who has the model or sent it. What is printed about stimuli that are withheld may show them:
-    that is for administrators and the benchmark's owner.
+    Administrators and owners of the model or of a submission may. Output on private stimuli may reveal them, so it is
+    only for administrators and the benchmark's owner.
     """
     if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not _sees_model(job, visitor):
         return False
@@ -61,14 +61,14 @@ def shows_log(job: Job, visitor: Visitor) -> bool:
 
 
 def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
-    """Make rows of jobs that the visitor may see."""
-    found = list(jobs)
+    """Make table rows of jobs; the caller selects jobs that the visitor may see."""
+    listed = list(jobs)
     own: set[int] = set()
     if visitor.is_authenticated:
-        links = Job.submissions.through.objects.filter(job__in=[job.pk for job in found], submission__owner=visitor)
+        links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed], submission__owner=visitor)
         own = set(links.values_list("job", flat=True))
     rows = []
-    for job in found:
+    for job in listed:
         mine = visitor.is_authenticated and (visitor.is_staff or job.pk in own or job.model.owner_id == visitor.pk)
         is_open = job.state in OPEN
         rows.append(
@@ -84,31 +84,31 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
 
 
 def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
-    """What ``scoring/_jobs.html`` shows of a submission.
+    """Return the context of ``scoring/_jobs.html`` for a submission.
 
     Parameters
     ----------
     request : HttpRequest
-        Whose; ``?pairs=failed`` shows those of one state, ``?pairs_page=2`` more of them.
+        The request; ``?pairs=failed`` selects a state, ``?pairs_page=2`` a page.
     submission : Submission
-        Whose pairs.
+        The submission.
     """
     visitor: Visitor = request.user
-    counted = progress(submission, visitor)
+    counts = progress(submission, visitor)
     jobs = Job.objects.filter(submissions=submission).visible_to(visitor).select_related("model", "benchmark")
-    states = [(name, number) for name in Job.State.values if (number := counted.of(name))]
+    states = [(name, number) for name in Job.State.values if (number := counts.of(name))]
     state = request.GET.get("pairs", "")
     if state in Job.State.values:
         jobs = jobs.filter(state=state)
     else:
         state = ""
-    ordered = jobs.defer(*_LIGHT).order_by("model__identifier", "benchmark__identifier", "-pk")
-    page = Paginator(ordered, _AT_ONCE).get_page(request.GET.get("pairs_page", "1"))
+    ordered = jobs.defer(*_DEFERRED).order_by("model__identifier", "benchmark__identifier", "-pk")
+    page = Paginator(ordered, _PAGE_SIZE).get_page(request.GET.get("pairs_page", "1"))
     address = reverse("scoring:submission", args=[submission.pk])
     here = f"{address}?{urlencode({'pairs': state, 'pairs_page': page.number})}"
     return {
         "submission": submission,
-        "progress": counted,
+        "progress": counts,
         "state": state,
         "states": states,
         "page": page,
@@ -116,44 +116,44 @@ def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
         "here": here,
         "address": address,
         "back": _page_of(request),
-        "may_cancel_all": counted.open
+        "may_cancel_all": counts.open
         and visitor.is_authenticated
         and (visitor.is_staff or submission.owner_id == visitor.pk),
     }
 
 
 def overview(visitor: Visitor) -> dict[str, Any]:
-    """What is queued, running, and ended lately, of what the visitor may see."""
+    """Return the running, waiting and recently ended jobs that the visitor may see."""
     jobs = Job.objects.visible_to(visitor)
-    light = jobs.select_related("model", "benchmark").defer(*_LIGHT)
+    rows = jobs.select_related("model", "benchmark").defer(*_DEFERRED)
     counts = dict(jobs.order_by().values_list("state").annotate(Count("pk")))
-    running = light.filter(state=Job.State.RUNNING).order_by("started", "pk")[:_RECENT]
-    waiting = light.filter(state=Job.State.WAITING).order_by("-priority", "created", "pk")[:_RECENT]
-    ended = light.exclude(state__in=OPEN).order_by("-ended", "-pk")[:_RECENT]
-    found = {
+    running = rows.filter(state=Job.State.RUNNING).order_by("started", "pk")[:_RECENT]
+    waiting = rows.filter(state=Job.State.WAITING).order_by("-priority", "created", "pk")[:_RECENT]
+    ended = rows.exclude(state__in=OPEN).order_by("-ended", "-pk")[:_RECENT]
+    context = {
         "counts": {"running": counts.get("running", 0), "waiting": counts.get("waiting", 0)},
         "running": rows_of(running, visitor),
         "waiting": rows_of(waiting, visitor),
         "ended": rows_of(ended, visitor),
     }
     if visitor.is_staff:
-        found["workers"] = _workers()
-    return found
+        context["workers"] = _workers()
+    return context
 
 
 def _workers() -> list[dict[str, Any]]:
-    """Who runs something, and when they last said so."""
+    """Return the active workers with their latest renewal of a claim."""
     rows = Job.objects.filter(state=Job.State.RUNNING).order_by("worker", "pk")
-    found: dict[str, dict[str, Any]] = {}
-    for job in rows.select_related("model", "benchmark").defer(*_LIGHT)[:200]:
-        one = found.setdefault(job.worker, {"name": worker_label(job.worker), "seen": job.claimed, "jobs": 0})
-        one["jobs"] += 1
-        one["seen"] = max(filter(None, (one["seen"], job.claimed)), default=None)
-    return list(found.values())
+    workers: dict[str, dict[str, Any]] = {}
+    for job in rows.select_related("model", "benchmark").defer(*_DEFERRED)[:200]:
+        worker = workers.setdefault(job.worker, {"name": worker_label(job.worker), "seen": job.claimed, "jobs": 0})
+        worker["jobs"] += 1
+        worker["seen"] = max(filter(None, (worker["seen"], job.claimed)), default=None)
+    return list(workers.values())
 
 
 def _page_of(request: HttpRequest) -> str:
-    """The page that the visitor looks at, where this is a part of it."""
+    """Return the address of the page that contains this part."""
     if not request.headers.get("HX-Request"):
         return request.get_full_path()
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))

@@ -1,4 +1,4 @@
-"""Addresses of scoring."""
+"""URLs of scoring."""
 
 from django.urls import path
 

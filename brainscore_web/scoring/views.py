@@ -1,4 +1,4 @@
-"""Pages of scoring: what is queued, running and done; one pair; ask for it again, or give it up."""
+"""Pages of scoring: queue and recent results, single pairs, and actions to retry and cancel them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ __all__ = ["cancel", "cancel_of", "home", "job", "live", "of_submission", "retry
 @never_cache
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What is scored just now."""
+    """Show running, waiting and recently ended pairs."""
     return render(request, "scoring/home.html", overview(request.user))
 
 
 @never_cache
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """The part of it that changes."""
+    """Return the part of the page that is updated regularly."""
     return render(request, "scoring/_live.html", overview(request.user))
 
 
 @never_cache
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
-    """One pair: how it stands, why, and what it printed, for whom that is."""
+    """Show a pair with its state, reason and, if the visitor may read it, its log."""
     found = _visible(request, pk)
     (row,) = rows_of(Job.objects.filter(pk=found.pk).select_related("model", "benchmark"), request.user)
     log = found.log if shows_log(found, request.user) else ""
@@ -52,14 +52,14 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def of_submission(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The pairs of a submission: a part of its page."""
+    """Return the pairs of a submission, a part of its page."""
     return render(request, "scoring/_jobs.html", jobs_of(request, _submission(request, key)))
 
 
 @login_required
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Score a pair once more."""
+    """Score a pair again."""
     found = _changeable(request, pk)
     try:
         retry_job(found, _current_user(request))
@@ -72,23 +72,23 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give a pair up."""
+    """Cancel a pair."""
     found = _changeable(request, pk)
     cancel_job(found, _current_user(request))
-    messages.success(request, f"{found} is given up.")
+    messages.success(request, f"{found} is cancelled.")
     return _redirect_back(request, found)
 
 
 @login_required
 @require_POST
 def cancel_of(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Give up all pairs of a submission."""
+    """Cancel all pairs of a submission."""
     submission = _submission(request, key)
-    me = _current_user(request)
-    if submission.owner_id != me.pk and not me.is_staff:
-        raise Http404("not theirs")
-    count = cancel_all(submission, me)
-    messages.success(request, f"{count} pairs are given up.")
+    user = _current_user(request)
+    if submission.owner_id != user.pk and not user.is_staff:
+        raise Http404("the visitor may not change these pairs")
+    count = cancel_all(submission, user)
+    messages.success(request, f"{count} pairs are cancelled.")
     return _redirect_back(request, None)
 
 
@@ -99,7 +99,7 @@ def _visible(request: HttpRequest, pk: int) -> Job:
 def _changeable(request: HttpRequest, pk: int) -> Job:
     found = _visible(request, pk)
     if not may_change(found, request.user):
-        raise Http404("not theirs")
+        raise Http404("the visitor may not change this pair")
     return found
 
 
@@ -108,12 +108,12 @@ def _submission(request: HttpRequest, key: uuid.UUID) -> Submission:
 
 
 def _current_user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # these views are for who is logged in
+    assert isinstance(request.user, User)  # these views require a login
     return request.user
 
 
 def _redirect_back(request: HttpRequest, found: Job | None) -> HttpResponse:
-    """To where the form was, on this site."""
+    """Redirect to the page of this site that a form was sent from."""
     wanted = request.POST.get("back", "")
     if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
         return HttpResponseRedirect(urlsplit(wanted)._replace(fragment="pairs").geturl())

@@ -1,4 +1,4 @@
-"""The worker of the site: does steps of submissions, scores pairs, and sees that nothing is left lying about."""
+"""The worker of the site: runs steps of submissions, scores pairs, and resumes interrupted work."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from brainscore_web.submissions.models import Step
 __all__ = ["Worker"]
 
 Say = Callable[[str], None]
-_PAUSE = 1.0  # seconds without anything to do
+_PAUSE = 1.0  # seconds between turns when idle
 _SWEEP = 3.0
 _HEARTBEAT_SECONDS = 10.0
 _SANDBOX_CHECK_SECONDS = 60.0
-_LONGEST_PAUSE = 30.0  # while the database is away
-_GRACE = 8.0  # that the process of steps has to end
+_LONGEST_PAUSE = 30.0  # seconds, while the database is unavailable
+_GRACE = 8.0  # seconds that the process of steps has to end
 _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Does all that is due until it is told to stop.
+    """Runs everything that is due until it is stopped.
 
     Parameters
     ----------
     say : callable
-        Told what happens, a line at a time.
+        Called with one line for each event.
     once, until_idle : bool
-        End after one pair; when nothing is due any more.
+        Whether to end after one pair, or when nothing is due.
     jobs_only : bool
-        Score, and leave steps and letters to another worker.
+        Whether to score only, and leave steps and e-mails to another worker.
     limit : int or None
-        Bytes that a pair may use.
+        Memory in bytes that a pair may use.
     timeout : float or None
         Seconds that a pair may take.
     scheduler : str or None
@@ -69,12 +69,12 @@ class Worker:
         self.scheduler = scheduler
         self.name = worker_name()
         self._end = threading.Event()
-        self._caged: set[int] = set()  # models that cannot be scored without a cage
-        self._looked = 0.0
+        self._excluded: set[int] = set()  # models that need a sandbox, if there is none
+        self._sandbox_checked = 0.0
         self._missing = ""
         self._steps: subprocess.Popen[bytes] | None = None
         self._steps_begun = 0.0
-        self._sweeper = threading.Thread(target=self._sweep_again_and_again, name="sweep", daemon=True)
+        self._sweeper = threading.Thread(target=self._sweep_regularly, name="sweep", daemon=True)
         store = str(settings.SUBMISSIONS["results"])
         if scheduler is None:
             self._runner: Any = LocalRunner(
@@ -86,11 +86,11 @@ class Worker:
             self._runner = DaskRunner(store, scheduler=scheduler, timeout=timeout, say=say, stopping=self._end.is_set)
 
     def stop(self) -> None:
-        """Let it end soon; the pair that is being scored is given back."""
+        """Let the worker end soon; the running pair is released."""
         self._end.set()
 
     def run(self) -> None:
-        """Work until it is stopped, or nothing is left where that was asked for."""
+        """Work until stopped or, if requested, until nothing is due."""
         self.say(f"Worker {os.getpid()} scores into {self._runner.store.address}")
         if not self.jobs_only:
             from brainscore_web.submissions import pipeline
@@ -108,7 +108,7 @@ class Worker:
                         return
                 except (DatabaseError, InterfaceError) as error:
                     done = False
-                    self.say(f"The database does not answer ({type(error).__name__}); again in {pause:.0f} s")
+                    self.say(f"The database does not respond ({type(error).__name__}); trying again in {pause:.0f} s")
                     connection.close()
                     self._end.wait(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
@@ -128,28 +128,28 @@ class Worker:
             self.say(f"Worker {os.getpid()} ends")
 
     def _turn(self) -> bool:
-        """Do one thing; False where there was nothing to do."""
-        self._tend_steps()
-        self._look_for_cage()
+        """Do one piece of work; return False if nothing is due."""
+        self._ensure_steps_process()
+        self._check_sandbox()
         if self.scheduler is not None:
-            return bool(self._runner.turn(self.name, without=self._caged))
-        one = claim_job(self.name, prefer=self._runner.model, without=self._caged)
-        if one is None:
+            return bool(self._runner.turn(self.name, without=self._excluded))
+        claim = claim_job(self.name, prefer=self._runner.model, without=self._excluded)
+        if claim is None:
             return False
-        self.say(f"{one.job}: begins")
-        self._run_one(one)
+        self.say(f"{claim.job}: started")
+        self._run_one(claim)
         return True
 
-    def _run_one(self, one: ClaimedJob) -> None:
+    def _run_one(self, claim: ClaimedJob) -> None:
         try:
-            self._runner.run(one)
+            self._runner.run(claim)
         except (DatabaseError, InterfaceError):
-            raise  # who claims it next finds its receipt
-        except Exception as error:  # noqa: BLE001 # a mistake of the site, which must not end the worker
-            _log.exception("Job %s", one.job.pk)
-            self.say(f"{one.job}: the site failed: {type(error).__name__}: {error}")
+            raise  # the next claim finds its receipt
+        except Exception as error:  # noqa: BLE001 # an error of the site must not end the worker
+            _log.exception("Job %s", claim.job.pk)
+            self.say(f"{claim.job}: the site failed: {type(error).__name__}: {error}")
             self._runner.close()
-            release_job(one, wait=60, begun=True)
+            release_job(claim, wait=60, begun=True)
 
     def _may_end(self) -> bool:
         if self.once:
@@ -159,40 +159,40 @@ class Worker:
         waiting = Job.objects.filter(state=Job.State.RUNNING) | Job.objects.filter(
             state=Job.State.WAITING, due__lte=timezone.now() + timedelta(seconds=90)
         )
-        if self._caged:
-            waiting = waiting.exclude(model__in=list(self._caged))
+        if self._excluded:
+            waiting = waiting.exclude(model__in=list(self._excluded))
         return not waiting.exists() and (self.jobs_only or not _steps_left())
 
-    def _look_for_cage(self) -> None:
-        """See whether there can be cages; where not, say why, and leave what needs one to others."""
+    def _check_sandbox(self) -> None:
+        """Check whether sandboxes are possible here; if not, leave submitted models to other workers."""
         now = time.monotonic()
-        if self._looked and now - self._looked < _SANDBOX_CHECK_SECONDS:
+        if self._sandbox_checked and now - self._sandbox_checked < _SANDBOX_CHECK_SECONDS:
             if self._missing:
-                self._caged = _submitted_model_keys()
+                self._excluded = _submitted_model_keys()
             return
-        self._looked = now
+        self._sandbox_checked = now
         missing = sandbox_problem() if self.scheduler is None else None
-        said = "" if missing is None else str(missing)
-        if said and said != self._missing:
-            self.say(f"Submitted models wait, as they cannot be scored here: {said}")
-        if self._missing and not said:
-            self.say("Submitted models can be scored here now.")
-        self._missing = said
-        self._caged = _submitted_model_keys() if said else set()
+        problem = "" if missing is None else str(missing)
+        if problem and problem != self._missing:
+            self.say(f"Submitted models must wait, since they cannot be scored here: {problem}")
+        if self._missing and not problem:
+            self.say("Submitted models can now be scored here.")
+        self._missing = problem
+        self._excluded = _submitted_model_keys() if problem else set()
 
-    def _tend_steps(self) -> None:
-        """See that the process of steps runs."""
+    def _ensure_steps_process(self) -> None:
+        """Start the process of steps if it is not running."""
         if self.jobs_only:
             return
         if self._steps is not None:
             if self._steps.poll() is None:
                 return
-            self.say(f"The process of steps ended with {self._steps.returncode}; it is started again.")
+            self.say(f"The process of steps ended with {self._steps.returncode}; starting it again.")
             if time.monotonic() - self._steps_begun < _LONGEST_PAUSE:
                 self._end.wait(_PAUSE)
         self._steps_begun = time.monotonic()
         command = [sys.executable, "-m", "brainscore_web.jobs.task_process", str(os.getpid())]
-        self._steps = subprocess.Popen(command)  # noqa: S603 # this package's own
+        self._steps = subprocess.Popen(command)  # noqa: S603 # our own module
 
     def _end_steps(self) -> None:
         if self._steps is None or self._steps.poll() is not None:
@@ -201,25 +201,25 @@ class Worker:
         try:
             self._steps.wait(timeout=_GRACE)
         except subprocess.TimeoutExpired:
-            self._steps.kill()  # the step is begun again by the next worker
+            self._steps.kill()  # another worker repeats the step
             self._steps.wait()
 
-    def _sweep_again_and_again(self) -> None:
-        """In a thread: free what others left, let letters leave, say that this worker is there."""
-        beaten, quiet_until = -_HEARTBEAT_SECONDS, 0.0
+    def _sweep_regularly(self) -> None:
+        """Resume interrupted work, send e-mails and record the heartbeat regularly; runs in a thread."""
+        last_heartbeat, quiet_until = -_HEARTBEAT_SECONDS, 0.0
         try:
             while True:
                 try:
                     close_old_connections()
-                    if time.monotonic() - beaten >= _HEARTBEAT_SECONDS:
+                    if time.monotonic() - last_heartbeat >= _HEARTBEAT_SECONDS:
                         record_heartbeat("worker")
-                        beaten = time.monotonic()
+                        last_heartbeat = time.monotonic()
                     release_stale_jobs()
                     if not self.jobs_only:
                         from brainscore_web.submissions import pipeline
 
                         pipeline.sweep()
-                except Exception as error:  # noqa: BLE001 # whatever it is, others depend on the next one
+                except Exception as error:  # noqa: BLE001 # the next sweep must run whatever happens
                     connection.close()
                     if time.monotonic() > quiet_until:
                         _log.warning("The sweep failed: %s: %s", type(error).__name__, error)
@@ -231,13 +231,13 @@ class Worker:
 
 
 def _submitted_model_keys() -> set[int]:
-    wanted = submitted_models()
+    submitted = submitted_models()
     rows = VisionModel.objects.order_by("pk").values_list("pk", "identifier")
-    return {pk for pk, identifier in rows.iterator(chunk_size=5000) if identifier in wanted}
+    return {pk for pk, identifier in rows.iterator(chunk_size=5000) if identifier in submitted}
 
 
 def _steps_left() -> bool:
-    """Whether anything automatic is still to be done for a submission or an upload."""
+    """Whether automatic steps of submissions or checks of uploads are left."""
     from django_tasks_db.models import DBTaskResult
 
     from brainscore_web.uploads.models import Upload

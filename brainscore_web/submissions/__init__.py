@@ -1,1 +1,1 @@
-"""Submissions of plugins: received, checked, tested, reviewed, published."""
+"""Submissions of plugins: receiving, checking, testing, review and publication."""

@@ -1,4 +1,4 @@
-"""Submissions in the administration: seen, not changed; their own pages change them."""
+"""The admin pages of submissions: read-only, since submissions change only on their own pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Su
 
 
 class _ReadOnlyAdmin:
-    """Nobody adds, changes or deletes rows here: states follow from each other."""
+    """Rows cannot be added, changed or deleted here, since the states of submissions depend on each other."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -58,7 +58,7 @@ class SubmissionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
 
 @admin.register(Revision)
 class RevisionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
-    """Revisions with their steps, and what the site's keepers should know of these."""
+    """Revisions with their steps, including the internal reasons for administrators."""
 
     list_display = ("submission", "number", "created", "origin", "size")
     list_select_related = ("submission",)
@@ -72,7 +72,7 @@ class RevisionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
 
 @admin.register(Plugin)
 class PluginAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
-    """What is live."""
+    """Published plugins."""
 
     list_display = ("name", "kind", "owner", "published", "code")
     list_filter = ("kind",)
@@ -82,7 +82,7 @@ class PluginAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
 
 @admin.register(Letter)
 class LetterAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
-    """Mails that left, and those that wait."""
+    """E-mails, sent and waiting."""
 
     list_display = ("subject", "to", "created", "sent", "due", "attempts", "problem")
     list_filter = ("sent",)

@@ -9,14 +9,14 @@ from django.db.models.signals import pre_delete
 
 
 class SubmissionsConfig(AppConfig):
-    """The app's name and label, and what happens when a person leaves."""
+    """The app's name and label, its section of the data export, and what happens when an account is deleted."""
 
     name = "brainscore_web.submissions"
     label = "submissions"
     verbose_name = "Submissions"
 
     def ready(self) -> None:
-        """Let people export what they submitted and said, and take along what is theirs alone when they leave."""
+        """Add submissions and comments to the data export, and handle them when an account is deleted."""
         from django.contrib.auth import get_user_model
 
         from brainscore_web.accounts.personal_data import SECTIONS

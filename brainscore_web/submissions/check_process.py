@@ -1,6 +1,7 @@
 """Checks a plugin inside the sandbox: ``python check_process.py KIND FOLDER REPORT``.
 
-It sees the platform without the site, and writes the results of ``brainscore check`` and the metadata of the plugin's
+The sandbox shows it the platform without the site. It writes the results of ``brainscore check`` and the metadata of
+the plugin's models and benchmarks as JSON.
 models and benchmarks as JSON.
 """
 
@@ -18,7 +19,7 @@ __all__ = ["main"]
 _SINGULAR = {"models": "model", "benchmarks": "benchmark", "data": "data", "metrics": "metric"}
 
 
-def main(kind: str, folder: str, answer: str) -> None:
+def main(kind: str, folder: str, report: str) -> None:
     """Check a plugin.
 
     Parameters
@@ -26,33 +27,33 @@ def main(kind: str, folder: str, answer: str) -> None:
     kind : str
         ``'models'``, ``'benchmarks'``, ``'data'`` or ``'metrics'``.
     folder : str
-        Of the plugin.
-    answer : str
-        The file to write.
+        The plugin's folder.
+    report : str
+        The file to write the results to.
     """
     from brainscore_core.errors import UserError
 
-    found: dict[str, Any] = {"checks": [], "about": {}, "error": ""}
+    results: dict[str, Any] = {"checks": [], "about": {}, "error": ""}
     try:
-        found["checks"] = list(_checks(_SINGULAR[kind], folder))
+        results["checks"] = list(_checks(_SINGULAR[kind], folder))
         if kind in ("models", "benchmarks"):
-            found["about"] = _described(kind, folder)
+            results["about"] = _described(kind, folder)
     except UserError as error:
-        found["error"] = str(error)
+        results["error"] = str(error)
         sys.stdout.write(f"Error: {error}\n")
-    except Exception as error:  # noqa: BLE001 - anything that others' code raises
-        found["error"] = f"{type(error).__name__}: {error}"
+    except Exception as error:  # noqa: BLE001 - the plugin's code can raise anything
+        results["error"] = f"{type(error).__name__}: {error}"
         sys.stdout.write(traceback.format_exc())
-    Path(answer).write_text(json.dumps(found, default=str))
+    Path(report).write_text(json.dumps(results, default=str))
 
 
 def _checks(kind: str, folder: str) -> Any:
     from brainscore_vision.checks import check_references, find_references
 
-    for one in check_references(find_references(kind, folder)):
-        for check in one.checks:
-            listed = {"kind": one.kind, "subject": one.name, **asdict(check)}
-            sys.stdout.write(f"{one.name}: {check.name}: {check.result}\n")
+    for reference in check_references(find_references(kind, folder)):
+        for check in reference.checks:
+            listed = {"kind": reference.kind, "subject": reference.name, **asdict(check)}
+            sys.stdout.write(f"{reference.name}: {check.name}: {check.result}\n")
             yield {name: str(value) for name, value in listed.items()}
 
 
@@ -61,7 +62,7 @@ def _described(kind: str, folder: str) -> dict[str, Any]:
     from brainscore_vision.plugin_folders import registrations_in
 
     registry = f"{_SINGULAR[kind]}_registry"
-    names = [key for one, key in registrations_in(Path(folder)) if getattr(one, "name", registry) == registry]
+    names = [key for owner, key in registrations_in(Path(folder)) if getattr(owner, "name", registry) == registry]
     known = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()
     return {entry["identifier"]: entry for entry in known[kind]}
 

@@ -1,4 +1,4 @@
-"""Files that a submission declares in its code: fetched and verified before anything of it runs."""
+"""Files that a submission declares in its code: fetched and verified before any of its code runs."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ _WATCH_INTERVAL = 1.0  # seconds
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """What became of one file.
+    """The result of fetching one declared file.
 
     Attributes
     ----------
     declared : DeclaredFile
-        As the code names it.
+        The declaration in the code.
     verified : bool
-        Whether its content is what the code says.
+        Whether its content matches the hash in the code.
     private : bool
-        Whether it is a private upload: it was compared, and is not handed out before approval.
+        Whether it is a private upload. Such a file is compared, but not used before approval.
     problem, remedy : str
-        What is wrong.
+        Why the file cannot be used, and what to do.
     """
 
     declared: DeclaredFile
@@ -76,39 +76,41 @@ class FetchedFile:
     remedy: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        one = self.declared
+        """Return plain values for the step's result."""
+        declared = self.declared
         note = "private: not used before approval" if self.private else self.problem
         return {
-            "url": one.url, "sha1": one.sha1 or "", "sha256": one.sha256 or "", "verified": self.verified,
-            "private": self.private, "note": note, "file": one.file, "line": one.line,
+            "url": declared.url, "sha1": declared.sha1 or "", "sha256": declared.sha256 or "",
+            "verified": self.verified,
+            "private": self.private, "note": note, "file": declared.file, "line": declared.line,
         }  # fmt: skip
 
 
 def files_home() -> Path:
-    """Cache of what submissions name, laid out as ``BRAINIO_HOME``.
+    """The cache of declared files, with the layout of ``BRAINIO_HOME``.
 
-    It is another one than that of the site itself: there private data lie under their hashes, which are no secret.
+    It is separate from the cache of the site itself, where private data are stored under their hashes, which are not
+    secret.
     """
     return Path(settings.SUBMISSIONS["folder"]).expanduser().absolute() / "files"
 
 
 def fetch_request(declared: DeclaredFile) -> FetchRequest:
-    """What the library's loaders will ask for."""
+    """The request that the library's loaders will make for the file."""
     return FetchRequest(declared.url, sha1=declared.sha1, sha256=declared.sha256, version_id=declared.version_id)
 
 
 def available_files(package: Package) -> list[tuple[DeclaredFile, Path]]:
-    """Files that a package names and that were fetched to this machine."""
-    found = []
+    """Declared files of a package that are in the cache of this machine."""
+    available = []
     for declared in declared_files(package):
         try:
             path = _cached_path(fetch_request(declared))
         except (UserError, IndexError):
-            continue  # the check said what is wrong with it
+            continue  # the check step has reported the problem
         if path.is_file():
-            found.append((declared, path))
-    return found
+            available.append((declared, path))
+    return available
 
 
 def _cached_path(request: FetchRequest) -> Path:
@@ -118,52 +120,57 @@ def _cached_path(request: FetchRequest) -> Path:
 def fetch_declared_files(
     package: Package, submission: Submission, *, say: Callable[[str], None], stopped: Callable[[], bool]
 ) -> list[FetchedFile]:
-    """Fetch what a package names into the cache of this machine, and verify it.
+    """Fetch the declared files of a package into the cache of this machine, and verify them.
 
     Parameters
     ----------
     package : Package
         The submission's files.
     submission : Submission
-        Whose private uploads it may name.
+        The submission, whose owner's private uploads may be named.
     say : callable
-        Told in a line each what happens.
+        Called with one line for each file.
     stopped : callable
-        Whether to end early.
+        Returns whether to stop early.
 
     Raises
     ------
-    Later
+    StepPostponed
         If the disk is full.
     """
     wanted = list(declared_files(package))
     if len(wanted) > _MAX_FILES:
-        line = wanted[_MAX_FILES]
+        first_refused = wanted[_MAX_FILES]
         return [
             FetchedFile(
-                line, verified=False, problem=f"more than {_MAX_FILES} files are named", remedy="pack them together"
+                first_refused,
+                verified=False,
+                problem=f"the code names more than {_MAX_FILES} files",
+                remedy="pack files together",
             )
         ]
-    found, outside = [], []
+    fetched, outside = [], []
     for declared in wanted:
         problem = _declaration_problem(declared)
         own = None if problem else _uploaded_file(declared)
         if problem:
-            found.append(FetchedFile(declared, verified=False, problem=problem, remedy="write https://…, and a hash"))
+            fetched.append(
+                FetchedFile(declared, verified=False, problem=problem, remedy="give an https:// address and a hash")
+            )
         elif own is not None:
-            found.append(_from_storage(declared, own, submission))
+            fetched.append(_from_storage(declared, own, submission))
             say(f"{declared.url}: an upload of this site")
         else:
             outside.append(declared)
-    return found + _from_network(outside, say=say, stopped=stopped)
+    return fetched + _from_network(outside, say=say, stopped=stopped)
 
 
 def _declaration_problem(declared: DeclaredFile) -> str:
     scheme = urllib.parse.urlsplit(declared.url).scheme
     if scheme not in ("https", "http"):
-        return f"{declared.url} is no address of the web"
+        return f"{declared.url} is not a web address"
     if not (declared.sha1 or declared.sha256):
-        return f"{declared.url} has no hash: nobody could say whether it is still the same"
+        return f"{declared.url} has no hash, so a change of the file could not be detected"
     try:
         fetch_request(declared)
     except UserError as error:
@@ -172,7 +179,7 @@ def _declaration_problem(declared: DeclaredFile) -> str:
 
 
 def _uploaded_file(declared: DeclaredFile) -> UploadedFile | None:
-    """The upload that an address leads to."""
+    """The upload that a declared address refers to, if any."""
     parts = urllib.parse.urlsplit(declared.url)
     path = urllib.parse.unquote(parts.path).lstrip("/")
     version = declared.version_id or dict(urllib.parse.parse_qsl(parts.query)).get("versionId", "")
@@ -198,9 +205,9 @@ def _own_hosts() -> set[str]:
 def _from_storage(declared: DeclaredFile, own: UploadedFile, submission: Submission) -> FetchedFile:
     private = own.upload.visibility == Visibility.PRIVATE
     if private and (own.upload.owner_id is None or own.upload.owner_id != submission.owner_id):
-        # as for one that does not exist: nobody learns what others have
+        # the same answer as for a missing file, so that the uploads of others stay unknown
         return FetchedFile(
-            declared, verified=False, problem=f"{declared.url} cannot be had", remedy="check the address"
+            declared, verified=False, problem=f"{declared.url} is not available", remedy="check the address"
         )
     if (declared.sha1 and declared.sha1 != own.sha1) or (declared.sha256 and declared.sha256 != own.sha256):
         remedy = "copy the code from the upload's page again"
@@ -235,18 +242,18 @@ def _from_network(
     for declared, line in zip(wanted, _run_fetch_process(question, stopped), strict=False):
         answer = json.loads(line)
         if answer.get("whose") == "site":
-            raise StepPostponed("the site has no room for files just now", internal=answer["error"])
+            raise StepPostponed("the site has no space for files at the moment", internal=answer["error"])
         problem = answer.get("error", "")
-        said = problem or f"{answer['size']} bytes, verified"
-        say(f"{declared.url}: {said}")
+        result = problem or f"{answer['size']} bytes, verified"
+        say(f"{declared.url}: {result}")
         answers.append(FetchedFile(declared, verified=not problem, problem=problem, remedy=answer.get("remedy", "")))
-    left = wanted[len(answers) :]
-    problem = "fetching took too long, or ended in the midst"
-    return answers + [FetchedFile(one, verified=False, problem=problem, remedy="try again later") for one in left]
+    missing = wanted[len(answers) :]
+    problem = "fetching took too long or ended unexpectedly"
+    return answers + [FetchedFile(one, verified=False, problem=problem, remedy="try again later") for one in missing]
 
 
 def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) -> Iterable[str]:
-    """Ask a process without secrets; its answers, line by line."""
+    """Send the request to a process without secrets, and yield its answers line by line."""
     kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
     with tempfile.TemporaryDirectory(prefix="brainscore-fetching-") as home:
         process = subprocess.Popen(
@@ -280,30 +287,30 @@ def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) ->
 
 
 def files_of(revision: Revision) -> list[Path]:
-    """Files that a revision names in its code and that were fetched to this machine, into `files_home`.
+    """Declared files of a revision that are in `files_home` on this machine.
 
     Parameters
     ----------
     revision : Revision
-        Which revision.
+        The revision.
     """
     return [path for _declared, path in available_files(package_of(revision))]
 
 
 def delete_old_files(before: datetime, *, dry: bool = False) -> int:
-    """Remove fetched files that no live plugin and no open submission names.
+    """Remove fetched files that neither a live plugin nor an open submission names.
 
     Parameters
     ----------
     before : datetime
-        Files that were fetched since stay in any case.
+        Files fetched after this time are kept.
     dry : bool
         Only count them.
 
     Returns
     -------
     int
-        How many there are.
+        The number of files.
     """
     limit = before.timestamp()
     old = [path for path in files_home().glob("*/*") if path.is_file() and path.stat().st_mtime < limit]
@@ -314,13 +321,13 @@ def delete_old_files(before: datetime, *, dry: bool = False) -> int:
     needed: set[Path] = set()
     for key in {*live, *open_ones}:  # one archive after the other
         needed.update(files_of(Revision.objects.get(pk=key)))
-    found = [path for path in old if path not in needed]
+    unused = [path for path in old if path not in needed]
     if not dry:
-        for path in found:
+        for path in unused:
             path.unlink(missing_ok=True)
-    return len(found)
+    return len(unused)
 
 
 def package_of(revision: Revision) -> Package:
-    """The files of a revision."""
+    """The package of files in a revision."""
     return read_zip(bytes(revision.archive))

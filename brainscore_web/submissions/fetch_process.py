@@ -1,6 +1,6 @@
-"""Fetches declared files in a process that has no secrets and reaches no private network.
+"""Fetches declared files in a process without secrets and without access to private networks.
 
-``python -m brainscore_web.submissions.fetch_process`` reads a request from standard input and writes one line for each
+``python -m brainscore_web.submissions.fetch_process`` reads a request from standard input and writes one line per
 file. It imports neither settings nor models.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 __all__ = ["is_private", "main"]
 
 _PREFIXES = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::/16"))
-"""IPv6 addresses that lead to IPv4 ones."""
+"""IPv6 prefixes that embed IPv4 addresses."""
 
 
 def is_private(address: str) -> bool:
@@ -27,7 +27,7 @@ def is_private(address: str) -> bool:
 
     Examples
     --------
-    >>> [is_private(one) for one in ("10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "8.8.8.8")]
+    >>> [is_private(ip) for ip in ("10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "8.8.8.8")]
     [True, True, True, True, False]
     """
     try:
@@ -43,39 +43,39 @@ def is_private(address: str) -> bool:
 
 
 def main() -> None:
-    """Answer what is asked on standard input."""
-    question = json.load(sys.stdin)
-    _block_private_networks(set(question["trusted"]))
-    left = question["total"]
-    for asked in question["files"]:
-        _limit(max(min(question["limit"], left), 0))
-        answer = _fetch(asked)
-        left -= answer.get("size", 0)
+    """Fetch the files that standard input asks for."""
+    request = json.load(sys.stdin)
+    _block_private_networks(set(request["trusted"]))
+    remaining = request["total"]
+    for file in request["files"]:
+        _limit(max(min(request["limit"], remaining), 0))
+        answer = _fetch(file)
+        remaining -= answer.get("size", 0)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 
-def _fetch(asked: dict[str, Any]) -> dict[str, Any]:
+def _fetch(file: dict[str, Any]) -> dict[str, Any]:
     from brainscore_core.errors import UserError
     from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, fetch_all
 
     try:
-        (path,) = fetch_all([FetchRequest(**asked)], progress=False)
+        (path,) = fetch_all([FetchRequest(**file)], progress=False)
         return {"path": str(path), "size": path.stat().st_size}
     except UserError as error:
         if (cause := _cause(error)) == errno.EFBIG:
             return {
-                "error": f"{asked['url']} is too large",
-                "remedy": "the page on submissions says how large files may be",
+                "error": f"{file['url']} is too large",
+                "remedy": "see the documentation of submissions for the largest size",
             }
         whose = "site" if cause in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else "address"
         return {"error": error.message, "remedy": error.remedy or "", "whose": whose}
     except (OSError, ValueError) as error:
-        return {"error": f"{asked['url']} cannot be fetched: {error}", "remedy": "", "whose": "address"}
+        return {"error": f"{file['url']} cannot be fetched: {error}", "remedy": "", "whose": "address"}
 
 
 def _cause(error: BaseException | None) -> int | None:
-    """Number of the error of the system that is behind another."""
+    """The errno of the system error that caused an error, if any."""
     while error is not None:
         if isinstance(error, OSError) and error.errno is not None:
             return error.errno
@@ -84,23 +84,23 @@ def _cause(error: BaseException | None) -> int | None:
 
 
 def _limit(size: int) -> None:
-    """No file becomes larger than that."""
+    """Limit the size of files that this process writes."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
 def _block_private_networks(trusted: set[str]) -> None:
-    """Refuse connections to addresses that are not public, wherever a redirect or a name's address leads."""
+    """Refuse connections to addresses that are not public, also after redirects and name resolution."""
     allowed = {place for url in (*trusted, *urllib.request.getproxies().values()) for place in _places(url)}
     connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
 
-    def refuse(one: socket.socket, address: Any) -> None:
-        if one.family not in (socket.AF_INET, socket.AF_INET6):
-            raise ValueError("only the internet can be reached")
+    def refuse(connection: socket.socket, address: Any) -> None:
+        if connection.family not in (socket.AF_INET, socket.AF_INET6):
+            raise ValueError("only internet connections are allowed")
         host, port = address[0], address[1]
         if (host, port) not in allowed and is_private(host):
-            raise ValueError(f"{host} is no public address")  # no OSError: it would be tried again
+            raise ValueError(f"{host} is not a public address")  # an OSError would be retried
 
     def guarded(self: socket.socket, address: Any) -> None:
         refuse(self, address)
@@ -110,17 +110,17 @@ def _block_private_networks(trusted: set[str]) -> None:
         refuse(self, address)
         return connect_ex(self, address)
 
-    # methods of a class are not meant to be replaced: here all that connects must go through these
+    # replaced on the class, so that every connection of this process is checked
     socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
     socket.socket.connect_ex = guarded_ex  # type: ignore[method-assign,assignment]
 
 
 def _places(url: str) -> list[tuple[str, int]]:
-    """IP addresses and port of a server."""
+    """The IP addresses of a server, each with its port."""
     parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        return [(str(found[4][0]), port) for found in socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)]
+        return [(str(info[4][0]), port) for info in socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)]
     except OSError:
         return []
 

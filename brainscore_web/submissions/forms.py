@@ -1,4 +1,4 @@
-"""What is asked when plugins are submitted."""
+"""Forms for submitting plugins."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from brainscore_web.submissions.receiving import Refused, Source, Zip, source_at
 __all__ = ["RevisionForm", "SubmissionForm"]
 
 _WHO = {
-    "public": "everybody sees their scores",
+    "public": "everyone sees their scores",
     "private": "only you and the administrators see them and their scores; you can publish them later",
 }
 
 
 class RevisionForm(forms.Form):
-    """A ZIP, or an address; and a note."""
+    """A new revision: a ZIP file or an address, and a note."""
 
     archive = forms.FileField(
         label="ZIP file",
@@ -39,45 +39,45 @@ class RevisionForm(forms.Form):
         required=False,
         max_length=250,
         widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
-        help_text="Its digits, or a branch or tag; the newest commit counts. Not needed for a pull request.",
+        help_text="A commit hash, branch or tag; the newest commit if empty. Not needed for a pull request.",
     )
     note = forms.CharField(
         label="Note",
         required=False,
         max_length=5_000,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="For the reviewer: what it is, the paper, scores that you expect.",
+        help_text="For the reviewer: what the plugins do, their paper, the scores that you expect.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, label_suffix="", **kwargs)
 
     def clean(self) -> dict[str, Any]:
-        """Find out from where the plugins come."""
-        asked = super().clean() or self.cleaned_data
-        archive, address = asked.get("archive"), asked.get("address")
+        """Determine the source of the plugins."""
+        data = super().clean() or self.cleaned_data
+        archive, address = data.get("archive"), data.get("address")
         if bool(archive) == bool(address) and not self.errors:
-            raise forms.ValidationError("Choose a ZIP file, or give an address: one of both.")
+            raise forms.ValidationError("Choose a ZIP file or give an address, not both.")
         if not self.errors:
             try:
-                asked["source"] = _source(archive, address or "", asked.get("commit") or "")
+                data["source"] = _source(archive, address or "", data.get("commit") or "")
             except Refused as error:
                 self.add_error("address", f"{error.message}: {error.remedy}.")
-        return asked
+        return data
 
     @property
     def source(self) -> Source:
-        """From where they come, once the form is valid."""
-        found: Source = self.cleaned_data["source"]
-        return found
+        """The source of the plugins; available once the form is valid."""
+        source: Source = self.cleaned_data["source"]
+        return source
 
 
 class SubmissionForm(RevisionForm):
-    """The same, and who may see the models."""
+    """A new submission: its first revision, and who may see its models."""
 
     visibility = forms.ChoiceField(
         label="Your models",
-        choices=[(one, f"{one}: {words}") for one, words in _WHO.items()],
+        choices=[(value, f"{value}: {text}") for value, text in _WHO.items()],
         widget=forms.RadioSelect,
         initial=Visibility.PUBLIC,
         help_text="Scores of benchmarks are always public.",

@@ -1,6 +1,6 @@
-"""Highlights texts with limits on time and memory: each line of the input is JSON, as is each line of the output.
+"""Highlights source code within limits on time and memory. Each line of input and output is JSON.
 
-It runs as a script in a process of its own, without Django, so that it starts quickly.
+It runs as a script in its own process, without Django, so that it starts quickly.
 """
 
 import json

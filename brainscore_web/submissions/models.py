@@ -1,7 +1,7 @@
-"""The tables of submissions: what was sent, in which revisions, how far each is, what was said about it, what is live.
+"""The tables of submissions: submissions, revisions, steps, comments, reviews, published plugins and e-mails.
 
-Files of a submission are in the database, in the same transaction as all that is said of them: a process that is killed
-leaves no half of one, and a backup of the database has everything.
+The files of a revision are stored in the database, in the same transaction as its state. A killed process therefore
+leaves no partial submission, and a backup of the database is complete.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ASPECTS = {
     "tests": "Testing coverage",
     "documentation": "Documentation",
 }
-"""What a reviewer looks at."""
+"""What a reviewer judges."""
 
 
 def reviews_submissions(visitor: Visitor) -> bool:
@@ -49,7 +49,7 @@ def reviews_submissions(visitor: Visitor) -> bool:
 
 
 class PluginKind(models.TextChoices):
-    """Kinds of plugins, called as their folders."""
+    """Kinds of plugins, named after their folders."""
 
     MODELS = "models", "model"
     BENCHMARKS = "benchmarks", "benchmark"
@@ -61,9 +61,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     """Queries of submissions."""
 
     def visible_to(self, visitor: Visitor) -> SubmissionQuerySet:
-        """The visitor's own; reviewers also what needs review, administrators all.
+        """Return the visitor's own submissions; for reviewers also those that need review, for administrators all.
 
-        A submission of models alone needs none: its models may be private, which reviewers do not see.
+        A submission that contains only models needs no review: its models may be private, and reviewers do not see
+        those.
         """
         if not visitor.is_authenticated:
             return self.none()
@@ -77,10 +78,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
 
 class Submission(models.Model):
-    """Plugins on their way onto the site."""
+    """Plugins that a user submits for publication."""
 
     class State(models.TextChoices):
-        """How far it is, as a whole; its steps say more."""
+        """The state of the submission as a whole; its steps have the details."""
 
         QUEUED = "queued", "being checked and tested"
         CHANGES = "changes", "waits for changes"
@@ -92,7 +93,7 @@ class Submission(models.Model):
         WITHDRAWN = "withdrawn", "withdrawn"
 
     class Origin(models.TextChoices):
-        """The way it came."""
+        """How its files were sent."""
 
         ZIP = "zip", "ZIP file"
         GIT = "git", "Git repository"
@@ -129,10 +130,10 @@ class Submission(models.Model):
 
     @property
     def latest(self) -> Revision:
-        """The newest revision: the one that counts."""
-        found = self.revisions.order_by("-number").first()
-        assert found is not None  # both are made in one transaction
-        return found
+        """The newest revision, which is the current one."""
+        newest = self.revisions.order_by("-number").first()
+        assert newest is not None  # submission and first revision are created in one transaction
+        return newest
 
     @property
     def is_open(self) -> bool:
@@ -141,7 +142,7 @@ class Submission(models.Model):
 
 
 class Revision(models.Model):
-    """One state of a submission's files, and what was found when it was received."""
+    """One state of a submission's files, and the findings of the check on arrival."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="revisions")
     number = models.IntegerField(help_text="1, 2, …")
@@ -167,7 +168,7 @@ class Revision(models.Model):
         reviews: RelatedManager[Review]
 
     class Meta:
-        """First things first."""
+        """Oldest first."""
 
         ordering = ("number",)
         constraints = (models.UniqueConstraint(fields=["submission", "number"], name="one_revision_a_number"),)
@@ -177,19 +178,19 @@ class Revision(models.Model):
 
     @property
     def needs_review(self) -> bool:
-        """Whether somebody must look at it: everything does but models that stay in their plugin."""
+        """Whether a reviewer must approve it: always, unless it contains only models."""
         return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)
 
 
 class Step(models.Model):
-    """One step of a revision's way.
+    """One step in the processing of a revision.
 
-    Automatic steps are claimed by one process at a time, by a conditional update of `claim`; `claimed` is renewed while
-    it works. Who is silent for too long loses it.
+    Automatic steps are claimed by one process at a time, with a conditional update of `claim`. The process renews
+    `claimed` while it works, and loses the step if it does not renew it for too long.
     """
 
     class Kind(models.TextChoices):
-        """The steps, in their order."""
+        """The steps, in order."""
 
         CHECK = "check", "Checked"
         TEST = "test", "Tested"
@@ -198,7 +199,7 @@ class Step(models.Model):
         SCORE = "score", "Scored"
 
     class State(models.TextChoices):
-        """How far it is."""
+        """The state of the step."""
 
         WAITING = "waiting"
         RUNNING = "running"
@@ -223,7 +224,7 @@ class Step(models.Model):
     result: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta:
-        """In their order."""
+        """In the order of processing."""
 
         ordering = ("order",)
         constraints = (models.UniqueConstraint(fields=["revision", "kind"], name="one_step_a_kind"),)
@@ -234,7 +235,7 @@ class Step(models.Model):
 
 
 class Comment(models.Model):
-    """What somebody says about a line, a file, or all of it."""
+    """A comment on a line, a file, or the whole revision."""
 
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="comments")
     author = models.ForeignKey(
@@ -247,7 +248,7 @@ class Comment(models.Model):
     resolved = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """First things first."""
+        """Oldest first."""
 
         ordering = ("created",)
 
@@ -256,10 +257,10 @@ class Comment(models.Model):
 
 
 class Review(models.Model):
-    """A reviewer's word on a revision."""
+    """A reviewer's decision on a revision."""
 
     class Verdict(models.TextChoices):
-        """What is to happen."""
+        """The decision."""
 
         APPROVED = "approved", "approved"
         CHANGES = "changes", "changes requested"
@@ -278,7 +279,7 @@ class Review(models.Model):
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
-        """First things first."""
+        """Oldest first."""
 
         ordering = ("created",)
 
@@ -287,7 +288,7 @@ class Review(models.Model):
 
 
 class Plugin(models.Model):
-    """A plugin that is live: which revision of it counts."""
+    """A plugin that is live: its published revision."""
 
     kind = models.CharField(max_length=10, choices=PluginKind)
     name = models.CharField(max_length=200, help_text="Of its folder.")
@@ -310,7 +311,7 @@ class Plugin(models.Model):
 
 
 class Letter(models.Model):
-    """A mail that must leave: written with what it tells of, sent afterwards, again and again until it is gone."""
+    """An e-mail to be sent: stored in the transaction of the change that it reports, and retried until it is sent."""
 
     to = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="letters")
     submission = models.ForeignKey(Submission, null=True, blank=True, on_delete=models.CASCADE, related_name="letters")
@@ -323,7 +324,7 @@ class Letter(models.Model):
     problem = models.CharField(max_length=500, blank=True)
 
     class Meta:
-        """First things first."""
+        """Oldest first."""
 
         ordering = ("created",)
         indexes = (models.Index(fields=["sent", "due"]),)

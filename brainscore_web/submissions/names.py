@@ -1,4 +1,4 @@
-"""Who has an identifier or a plugin's name: the platform, live plugins, models and benchmarks, open submissions."""
+"""Which identifiers and plugin names are taken: the platform, live plugins, models and benchmarks, open submissions."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _Key = tuple[str, str]
 
 
 def holders(package: Package, *, owner: User | None, submission: Submission | None = None) -> Callable[..., str | None]:
-    """Answer who has an identifier already, as `examine` asks.
+    """Return a function that says who has an identifier, for `examine`.
 
     Parameters
     ----------
     package : Package
-        What is submitted.
+        The submitted package.
     owner : User or None
-        By whom: a live plugin of theirs that is sent again is no other.
+        Its submitter. The identifiers of their own live plugin that they submit again are not taken.
     submission : Submission, optional
-        Which submission it belongs to. Of two open ones, the older has the name.
+        The submission it belongs to. Of two open submissions, the older one has the name.
 
     Returns
     -------
     callable
-        ``taken(registry, key)``, in words who has it; None where it is free.
+        ``taken(registry, key)``, a description of who has it, or None if it is free.
     """
-    asked = {(one.registry, one.key) for plugin in package.plugins for one in plugin.registrations}
+    asked = {(entry.registry, entry.key) for plugin in package.plugins for entry in plugin.registrations}
     mine = {(str(plugin.kind), plugin.name) for plugin in package.plugins}
     own: set[_Key] = set()
-    found: dict[_Key, str] = {}
+    holder_of: dict[_Key, str] = {}
     for plugin in _live(mine):
         keys = set(_keys(plugin["revision__plugins"], plugin["kind"], plugin["name"])) & asked
         yours = owner is not None and plugin["owner"] == owner.pk
@@ -49,26 +49,26 @@ def holders(package: Package, *, owner: User | None, submission: Submission | No
             own |= keys
         else:
             whose = f"your plugin {plugin['kind']}/{plugin['name']}" if yours else "a plugin of another member"
-            found.update(dict.fromkeys(keys, whose))
+            holder_of.update(dict.fromkeys(keys, whose))
     for plugins in _open(owner, submission):
         for plugin in plugins:
             for key in set(_keys([plugin], plugin["kind"], plugin["name"])) & asked:
-                found.setdefault(key, "an open submission of another member")
+                holder_of.setdefault(key, "an open submission of another member")
     for key in _on_the_board(asked, owner):
-        found.setdefault(key, "this site's leaderboard, where it is not yours")
+        holder_of.setdefault(key, "an entry of this site's leaderboard that is not yours")
     for key, other in _looking_alike(asked - own, mine, _open(owner, submission)):
-        found.setdefault(key, f"it looks like {other!r}, which others know already")
+        holder_of.setdefault(key, f"it looks like {other!r}, which is already in use")
 
     def taken(registry: str, key: str) -> str | None:
-        if (registry, key) in found:
-            return found[registry, key]
+        if (registry, key) in holder_of:
+            return holder_of[registry, key]
         return None if (registry, key) in own else registered_here(registry, key)
 
     return taken
 
 
 def clashes(package: Package, *, owner: User | None, submission: Submission | None = None) -> tuple[Finding, ...]:
-    """Find plugins whose folder's name others have; say of which live plugins these are new versions."""
+    """Find plugins whose folder name is taken, and note which ones are new versions of the owner's live plugins."""
     mine = {(str(plugin.kind), plugin.name) for plugin in package.plugins}
     found: dict[_Key, Finding] = {}
     for plugin in _live(mine):
@@ -76,13 +76,13 @@ def clashes(package: Package, *, owner: User | None, submission: Submission | No
         if key not in mine:
             continue
         if owner is not None and plugin["owner"] == owner.pk:
-            message = "your live plugin of this name is replaced once this is published"
-            found[key] = _finding("note", "new version", key, message, "nothing is to be done")
+            message = "this replaces your live plugin of the same name when it is published"
+            found[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
             found[key] = _taken(key, "a plugin of another member")
     here = Path(str(brainscore_vision.__file__)).parent
     for kind, name in mine - set(found):
-        if (here / kind / name).is_dir():  # of two folders only one could be imported
+        if (here / kind / name).is_dir():  # two folders of one name cannot both be imported
             found[kind, name] = _taken((kind, name), "the platform")
     for plugins in _open(owner, submission):
         for plugin in plugins:
@@ -93,7 +93,9 @@ def clashes(package: Package, *, owner: User | None, submission: Submission | No
 
 
 def _taken(key: _Key, who: str) -> Finding:
-    return _finding("error", "name of a plugin", key, f"{who} has a folder {key[0]}/{key[1]}", "rename your folder")
+    return _finding(
+        "error", "name of a plugin", key, f"{who} already has a folder {key[0]}/{key[1]}", "rename your folder"
+    )
 
 
 def _finding(severity: Any, check: str, key: _Key, message: str, remedy: str) -> Finding:
@@ -107,7 +109,7 @@ def _live(mine: set[_Key]) -> Iterator[dict[str, Any]]:
 
 
 def _open(owner: User | None, submission: Submission | None) -> list[list[dict[str, Any]]]:
-    """Plugins of the newest revisions of others' open submissions."""
+    """Plugins of the newest revisions of open submissions of other users."""
     rows = Revision.objects.exclude(submission__state__in=CLOSED)
     if owner is not None:
         rows = rows.exclude(submission__owner=owner)
@@ -121,12 +123,12 @@ def _open(owner: User | None, submission: Submission | None) -> list[list[dict[s
 def _keys(plugins: list[dict[str, Any]], kind: str, name: str) -> Iterator[_Key]:
     for plugin in plugins:
         if (plugin["kind"], plugin["name"]) == (kind, name):
-            for one in plugin["registrations"]:
-                yield one["registry"], one["key"]
+            for entry in plugin["registrations"]:
+                yield entry["registry"], entry["key"]
 
 
 def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]) -> Iterator[tuple[_Key, str]]:
-    """Names of which one could be taken for another: of live plugins but these, of the leaderboard, of open ones."""
+    """Find identifiers that look like one of the live plugins (except these), the leaderboard, or open submissions."""
     like = {(registry, confusable_form(key)): key for registry, key in asked}
 
     def others() -> Iterator[_Key]:
@@ -147,7 +149,7 @@ def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]
 
 
 def _on_the_board(asked: set[_Key], owner: User | None) -> Iterator[_Key]:
-    """Models and benchmarks that the site has from elsewhere: receipts, the catalogue."""
+    """Models and benchmarks on the leaderboard, which may come from receipts or the catalogue."""
     for word, table in (("model", VisionModel), ("benchmark", Benchmark)):
         keys = {key: registry for registry, key in asked if registry.startswith(word)}
         rows: Any = table._default_manager.filter(identifier__in=keys)

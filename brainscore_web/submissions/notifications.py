@@ -47,24 +47,24 @@ _REPEAT_AFTER = timedelta(days=1)
 
 
 def pair_counts(progress: Any) -> dict[str, int]:
-    """Numbers of pairs, as plain values."""
+    """Return numbers of pairs as plain values."""
     return {name: int(getattr(progress, name)) for name in _NAMES}
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Such as ``'12 scored, 1 failed'``.
+    """Describe numbers of pairs, such as ``'12 scored, 1 failed'``.
 
     Examples
     --------
     >>> counts_in_words({"scored": 12, "failed": 1, "undefined": 0})
     '12 scored, 1 failed'
     """
-    said = [f"{counts[name]} {word}" for name, word in _COUNT_LABELS.items() if counts.get(name)]
-    return ", ".join(said) or "there was nothing to score"
+    parts = [f"{counts[name]} {label}" for name, label in _COUNT_LABELS.items() if counts.get(name)]
+    return ", ".join(parts) or "there was nothing to score"
 
 
 def notify_done(submission: Submission, counts: Mapping[str, int]) -> None:
-    """All pairs have ended: how many, and what failed why."""
+    """Report that all pairs have been scored, with their numbers and the reasons of failures."""
     jobs = Job.objects.filter(submissions=submission, state=Job.State.FAILED)
     failed = [
         {"pair": str(job), "reason": _first_line(job.reason_to(submission.owner or AnonymousUser()))}
@@ -77,7 +77,7 @@ def notify_done(submission: Submission, counts: Mapping[str, int]) -> None:
 
 
 def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) -> None:
-    """It waits for changes: what was found, which tests failed."""
+    """Report that the submission waits for changes, with the findings and failed tests."""
     findings = [one for one in outcome.findings or () if one["severity"] == "error"]
     context = {
         "step": step.get_kind_display().lower(),
@@ -91,7 +91,7 @@ def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) 
 
 
 def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None:
-    """The site failed."""
+    """Report that the site could not complete a step."""
     context = {"step": step.get_kind_display().lower(), "reason": outcome.reason}
     queue_email(
         submission.owner, f"{submission} could not be processed", "submissions/email/gave_up.txt", context, submission
@@ -99,13 +99,13 @@ def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None
 
 
 def notify_administrators(what: str, internal: str) -> None:
-    """Tell administrators that something of the site must be mended; of the same thing once a day."""
+    """Report a problem of the site to its administrators, at most once a day for the same problem."""
     _log.error("%s: %s", what, internal)
-    subject = " ".join(f"keepers: {what}".split())[:200]
+    subject = " ".join(f"administrators: {what}".split())[:200]
     if Letter.objects.filter(subject__endswith=subject, created__gt=timezone.now() - _REPEAT_AFTER).exists():
         return
-    keepers = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
-    queue_emails(keepers, subject, "submissions/email/keepers.txt", {"what": what, "internal": internal})
+    administrators = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
+    queue_emails(administrators, subject, "submissions/email/administrators.txt", {"what": what, "internal": internal})
 
 
 def _first_line(text: str) -> str:
@@ -114,20 +114,20 @@ def _first_line(text: str) -> str:
 
 
 COMMENT_DELAY = timedelta(minutes=10)
-"""For so long comments are gathered into one letter."""
+"""Comments within this time are combined into one e-mail."""
 _MAIL = "submissions/email/"
 
 
 def notify_review_needed(revision: Revision) -> int:
-    """Tell reviewers that a revision waits for them; return how many are told.
+    """Tell reviewers that a revision waits for review; return how many e-mails were queued.
 
-    The first time all reviewers are told; later those who took part, if there are any. Called in the transaction in
-    which the step of review becomes due.
+    The first time, all reviewers get an e-mail; later, those who took part, if any. Called in the transaction in
+    which the review step becomes due.
 
     Parameters
     ----------
     revision : Revision
-        Which.
+        The revision.
     """
     submission = revision.submission
     carry_over_reviewer(revision)
@@ -142,37 +142,37 @@ def notify_review_needed(revision: Revision) -> int:
 
 
 def notify_verdict(review: Review) -> None:
-    """Tell the submitter what was decided, with all comments that are open; letters of comments are then not needed."""
+    """Report a decision to the submitter, with all open comments; pending e-mails about comments are dropped."""
     submission = review.revision.submission
     if submission.owner is None:
         return
     _pending_comment_emails(submission.owner, submission).delete()
-    words = {"approved": "Approved", "changes": "Changes requested", "rejected": "Rejected"}[review.verdict]
+    decision = {"approved": "Approved", "changes": "Changes requested", "rejected": "Rejected"}[review.verdict]
     aspects = [(label, review.aspects.get(name, {})) for name, label in ASPECTS.items()]
     notes = [(label, one) for label, one in aspects if one.get("note") or one.get("fine") is False]
     context = {"review": review, "revision": review.revision, "threads": open_threads(submission), "notes": notes}
-    queue_email(submission.owner, f"{words}: {submission}", f"{_MAIL}{review.verdict}.txt", context, submission)
+    queue_email(submission.owner, f"{decision}: {submission}", f"{_MAIL}{review.verdict}.txt", context, submission)
 
 
 def notify_comment(comment: Comment) -> None:
-    """Tell the other side of a comment, together with others that come within a few minutes.
+    """Report a comment to the other side, together with others that follow within a few minutes.
 
-    The caller holds the submission's row.
+    The caller has locked the submission's row.
     """
     submission = comment.revision.submission
     by_submitter = comment.author_id is not None and comment.author_id == submission.owner_id
     owner = [submission.owner] if submission.owner is not None and not by_submitter else []
     for reader in owner or (_involved_reviewers(submission) if by_submitter else []):
-        letter = _pending_comment_emails(reader, submission).order_by("pk").first()
-        first = letter.created if letter is not None else comment.created
-        said = Comment.objects.filter(revision__submission=submission, created__gte=first).exclude(author=reader)
-        context = {"comments": said.select_related("author", "revision").order_by("created", "pk")}
-        if letter is None:
-            letter = queue_email(reader, _comment_subject(submission), f"{_MAIL}comments.txt", context, submission)
-            if letter is not None:
-                Letter.objects.filter(pk=letter.pk).update(created=first, due=timezone.now() + COMMENT_DELAY)
+        email = _pending_comment_emails(reader, submission).order_by("pk").first()
+        first = email.created if email is not None else comment.created
+        recent = Comment.objects.filter(revision__submission=submission, created__gte=first).exclude(author=reader)
+        context = {"comments": recent.select_related("author", "revision").order_by("created", "pk")}
+        if email is None:
+            email = queue_email(reader, _comment_subject(submission), f"{_MAIL}comments.txt", context, submission)
+            if email is not None:
+                Letter.objects.filter(pk=email.pk).update(created=first, due=timezone.now() + COMMENT_DELAY)
         else:
-            Letter.objects.filter(pk=letter.pk).update(
+            Letter.objects.filter(pk=email.pk).update(
                 body=email_body(reader, f"{_MAIL}comments.txt", context, submission)
             )
 
@@ -193,9 +193,9 @@ def _pending_comment_emails(reader: User, submission: Submission) -> QuerySet[Le
 
 
 def _involved_reviewers(submission: Submission) -> list[User]:
-    """Reviewers who said something about it, or look at it."""
+    """Reviewers who commented on the submission, decided on it, or have taken its review."""
     steps = Step.objects.filter(revision__submission=submission, kind=Step.Kind.REVIEW).values_list("result", flat=True)
     holders = [key for key in map(reviewer_key, steps) if key]
-    said = Q(submission_comments__revision__submission=submission) | Q(reviews__revision__submission=submission)
-    keys = User.objects.filter(said | Q(pk__in=holders)).values("pk")
+    took_part = Q(submission_comments__revision__submission=submission) | Q(reviews__revision__submission=submission)
+    keys = User.objects.filter(took_part | Q(pk__in=holders)).values("pk")
     return list(reviewers(but=submission.owner).filter(pk__in=keys))

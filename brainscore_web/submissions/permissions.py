@@ -34,21 +34,21 @@ __all__ = [
 ]
 
 confirmed_only = confirmed_email_required("submissions/unconfirmed.html")
-"""Let in who is logged in, and has confirmed an address."""
+"""Allow only logged-in users with a confirmed e-mail address."""
 
 
 def visible_submission(request: HttpRequest, key: uuid.UUID) -> Submission:
-    """A submission that the visitor may see."""
+    """Return a submission that the visitor may see, or raise 404."""
     return get_object_or_404(Submission.objects.visible_to(current_user(request)).select_related("owner"), pk=key)
 
 
 def own_submission(request: HttpRequest, key: uuid.UUID) -> Submission:
-    """A submission of the visitor's own."""
+    """Return a submission of the visitor, or raise 404."""
     return get_object_or_404(Submission, pk=key, owner=current_user(request))
 
 
 def revision_of(submission: Submission, number: int | None = None, *, files: bool = False) -> Revision:
-    """A revision, the newest if no other is asked for; its files only where they are needed."""
+    """Return a revision, by default the newest; its files are loaded only if requested."""
     rows = submission.revisions.order_by("-number")
     if not files:
         rows = rows.defer("archive")
@@ -56,72 +56,72 @@ def revision_of(submission: Submission, number: int | None = None, *, files: boo
         if not 0 < number < 2**31:
             raise Http404("there is no such revision")
         rows = rows.filter(number=number)
-    found = rows.first()
-    if found is None:
+    revision = rows.first()
+    if revision is None:
         raise Http404("there is no such revision")
-    found.submission = submission
-    return found
+    revision.submission = submission
+    return revision
 
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def members_only(view: View) -> View:
-    """Let in who is logged in."""
+    """Allow only logged-in users."""
     return cast(View, never_cache(login_required(view)))
 
 
 def reviewers_only(view: View) -> View:
-    """Let in reviewers and administrators; for others there is nothing."""
+    """Allow only reviewers and administrators; others get 404."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not reviews_submissions(current_user(request)):
-            raise Http404("there is nothing here")
+            raise Http404("this page does not exist")
         return view(request, *args, **kwargs)
 
     return members_only(cast(View, wrapped))
 
 
 def reviewed_revision(request: HttpRequest, key: uuid.UUID, number: int, *, reviewed: bool = True) -> Revision:
-    """A revision, if the visitor may see it.
+    """Return a revision, or raise 404 if the visitor may not see it.
 
     Parameters
     ----------
     request : HttpRequest
-        Whose.
+        The visitor's request.
     key : uuid.UUID
-        Of the submission.
+        Key of the submission.
     number : int
-        Which.
+        Number of the revision.
     reviewed : bool
-        Whether only what needs a review is found: private models are for nobody's eyes.
+        Whether the revision must need review: reviewers do not see private models.
     """
     submission = visible_submission(request, key)
-    found = get_object_or_404(submission.revisions.select_related("by"), number=number)
-    found.submission = submission
-    if reviewed and not found.needs_review:
-        raise Http404("nobody reviews it")
-    return found
+    revision = get_object_or_404(submission.revisions.select_related("by"), number=number)
+    revision.submission = submission
+    if reviewed and not revision.needs_review:
+        raise Http404("this revision needs no review")
+    return revision
 
 
 def return_address(request: HttpRequest, otherwise: str) -> str:
-    """The page of this site that a form came from."""
-    said = request.POST.get("back", "")
-    if said.startswith("/") and url_has_allowed_host_and_scheme(said, None):
-        return said
+    """The page of this site that a form was sent from."""
+    address = request.POST.get("back", "")
+    if address.startswith("/") and url_has_allowed_host_and_scheme(address, None):
+        return address
     return otherwise
 
 
 def reviewers(*, but: User | None = None) -> QuerySet[User]:
-    """Those who review submissions: by their group, or a permission of their own, or as administrators.
+    """Users who may review submissions: by their group, their own permission, or as administrators.
 
     Parameters
     ----------
     but : User, optional
-        Who is left out: nobody reviews what is their own.
+        A user to leave out, since users do not review their own submissions.
     """
     permission = Permission.objects.filter(codename="review_submissions", content_type__app_label="accounts")
     may = Q(is_superuser=True) | Q(groups__permissions__in=permission) | Q(user_permissions__in=permission)
-    found = User.objects.filter(pk__in=User.objects.filter(may).values("pk"), is_active=True).order_by("pk")
-    return found if but is None else found.exclude(pk=but.pk)
+    users = User.objects.filter(pk__in=User.objects.filter(may).values("pk"), is_active=True).order_by("pk")
+    return users if but is None else users.exclude(pk=but.pk)

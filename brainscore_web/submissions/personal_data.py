@@ -24,7 +24,7 @@ __all__ = [
 
 
 def submissions_of(user: User) -> list[dict[str, Any]]:
-    """A person's submissions."""
+    """Export a user's submissions."""
     return [
         {"key": str(row.pk), **_exported_row(row)}
         for row in Submission.objects.filter(owner=user).order_by("created", "pk")
@@ -32,7 +32,7 @@ def submissions_of(user: User) -> list[dict[str, Any]]:
 
 
 def revisions_of(user: User) -> list[dict[str, Any]]:
-    """What they sent, with its files (a ZIP, in base 64) and what was found; with the steps that it went."""
+    """Export a user's revisions with their files (a ZIP file in base 64), findings and steps."""
     rows = Revision.objects.filter(submission__owner=user).order_by("submission__created", "submission", "number")
     hidden = ("revision_id", "claim", "claimed", "internal")
     return [
@@ -47,15 +47,15 @@ def revisions_of(user: User) -> list[dict[str, Any]]:
 
 
 def comments_of(user: User) -> list[dict[str, Any]]:
-    """What they said about code."""
+    """Export a user's comments."""
     rows = Comment.objects.filter(author=user).order_by("created", "pk").values_list("revision__submission", "pk")
     where = {key: str(submission) for submission, key in rows}
-    found = Comment.objects.filter(pk__in=where).order_by("created", "pk")
-    return [{"submission": where[row.pk], **_exported_row(row, "revision_id", "author_id")} for row in found]
+    comments = Comment.objects.filter(pk__in=where).order_by("created", "pk")
+    return [{"submission": where[row.pk], **_exported_row(row, "revision_id", "author_id")} for row in comments]
 
 
 def reviews_of(user: User) -> list[dict[str, Any]]:
-    """How they judged."""
+    """Export a user's reviews."""
     rows = Review.objects.filter(reviewer=user).order_by("created", "pk").select_related("revision")
     return [
         {"submission": str(row.revision.submission_id), **_exported_row(row, "revision_id", "reviewer_id")}
@@ -64,12 +64,12 @@ def reviews_of(user: User) -> list[dict[str, Any]]:
 
 
 def plugins_of(user: User) -> list[dict[str, Any]]:
-    """What of theirs is live."""
+    """Export a user's live plugins."""
     return exported_rows(Plugin.objects.filter(owner=user).order_by("kind", "name"), "revision_id")
 
 
 def letters_of(user: User) -> list[dict[str, Any]]:
-    """What the site wrote to them."""
+    """Export the e-mails that the site sent or will send to a user."""
     return exported_rows(Letter.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
 
 
@@ -78,21 +78,21 @@ def _exported_row(row: Any, *without: str) -> dict[str, Any]:
 
 
 def delete_submissions_of(user: User) -> None:
-    """Withdraw what is open, and delete what never was published; what is live stays, without its owner.
+    """Withdraw open submissions and delete those never published; live plugins stay, without an owner.
 
-    The code of private models goes where the person had the models themselves erased.
+    The code of private models is deleted if the user has erased the models themselves.
 
     Parameters
     ----------
     user : User
-        Who leaves; called in the transaction that deletes them.
+        The user whose account is deleted; called in the same transaction.
     """
     from brainscore_web.submissions import pipeline
 
     for row in Submission.objects.filter(owner=user).order_by("created", "pk"):
-        with suppress(UserError):  # it is over, or live
+        with suppress(UserError):  # it has ended or is live
             pipeline.withdraw(row, user)
-        with suppress(UserError):  # nothing is being done
+        with suppress(UserError):  # nothing is running
             pipeline.cancel(row, user)
     for plugin in Plugin.objects.filter(owner=user, kind=PluginKind.MODELS).order_by("pk"):
         if _models_erased(plugin):
@@ -102,6 +102,6 @@ def delete_submissions_of(user: User) -> None:
 
 
 def _models_erased(plugin: Plugin) -> bool:
-    """Whether of each of its models only the name is left."""
+    """Whether all of its models are erased except for their names."""
     rows = VisionModel.objects.filter(identifier__in=plugin.identifiers)
     return all(row.visibility == Visibility.PRIVATE and not row.plugin and not row.runnable for row in rows)

@@ -1,4 +1,4 @@
-"""Folders of plugins, made from the database: of all live plugins, or of one revision.
+"""Folders of plugins, created from the database: of all live plugins, or of one revision.
 
 The name of each folder is a hash of its content. A folder is built aside, moved into place as a whole and never
 changed, so that any number of processes may build the same one.
@@ -35,11 +35,11 @@ __all__ = [
     "unpacked",
 ]
 
-_TOUCHED = 3600.0  # seconds; not each time
+_TOUCHED = 3600.0  # seconds; a folder in use is touched at most this often
 
 
 class _LivePlugin(NamedTuple):
-    """A plugin that is live."""
+    """A live plugin."""
 
     kind: str
     name: str
@@ -53,108 +53,108 @@ def published_folder() -> Path:
     Returns
     -------
     pathlib.Path
-        Its content never changes: when something is published, this gives another folder.
+        Its content never changes: after each publication, this returns another folder.
 
     Raises
     ------
     OSError
-        If it cannot be written; nothing half-written stays.
+        If it cannot be written; no partial folder remains.
     """
     live = _live()
     return _create_once(_sets() / _digest(live), lambda folder: _link_plugins(live, folder))
 
 
 def unpacked(revision: Revision) -> Path:
-    """The plugins of one revision, laid out alike.
+    """The folder of the plugins of one revision, with the same layout.
 
     Raises
     ------
     OSError
-        If it cannot be written; nothing half-written stays.
+        If it cannot be written; no partial folder remains.
     """
     return _unpacked(revision.pk, revision.digest)
 
 
 def folder_with(revision: Revision) -> Path:
-    """What `published_folder` would give, were this revision live: its plugins take the places of those they replace.
+    """What `published_folder` would return if this revision were live: its plugins replace those of the same name.
 
     Raises
     ------
     OSError
-        If it cannot be written; nothing half-written stays.
+        If it cannot be written; no partial folder remains.
     """
     return _with(revision, _live())
 
 
 def folder_shown_to(revision: Revision) -> Path:
-    """The plugins that tests of a revision may read, laid out alike: whoever sent it reads what they print.
+    """The folder of plugins that tests of a revision may read, with the same layout; its submitter sees their output.
 
-    These are its own, live ones of its owner, and others' live data and metrics, but for those that name private
-    files. Models and benchmarks of others are nobody else's to read.
+    It has the plugins of the revision, live plugins of the same owner, and the live data and metrics of others, except
+    those that name private files. Models and benchmarks of others are not shown.
 
     Raises
     ------
     OSError
-        If it cannot be written; nothing half-written stays.
+        If it cannot be written; no partial folder remains.
     """
     owner = revision.submission.owner_id
     used = Q(kind__in=(PluginKind.DATA, PluginKind.METRICS))
     yours = Q(owner=owner) if owner is not None else Q(pk__in=())
     rows = Plugin.objects.filter(used | yours).order_by("kind", "name")
-    closed = {
+    with_private_files = {
         step.revision_id
         for step in Step.objects.filter(revision__in=rows.exclude(yours).values("revision"), kind=Step.Kind.CHECK)
-        if any(one.get("private") for one in step.result.get("files", ()))
+        if any(file.get("private") for file in step.result.get("files", ()))
     }
-    shown = rows.filter(yours | ~Q(revision__in=closed))
+    shown = rows.filter(yours | ~Q(revision__in=with_private_files))
     return _with(
         revision, [_LivePlugin(*row) for row in shown.values_list("kind", "name", "revision_id", "revision__digest")]
     )
 
 
 def _with(revision: Revision, live: list[_LivePlugin]) -> Path:
-    own = {(one["kind"], one["name"]) for one in revision.plugins}
+    own = {(plugin["kind"], plugin["name"]) for plugin in revision.plugins}
     mine = [_LivePlugin(kind, name, revision.pk, revision.digest) for kind, name in own]
     all_of_them = sorted([*mine, *(plugin for plugin in live if (plugin.kind, plugin.name) not in own)])
     return _create_once(_sets() / _digest(all_of_them), lambda folder: _link_plugins(all_of_them, folder))
 
 
 def plugin_hash(folder: Path) -> str:
-    """Hash of a plugin's code, as receipts have it; the same wherever the folder lies."""
+    """The hash of a plugin's code, as in receipts; it does not depend on the folder's location."""
     from brainscore_core.receipts.environment import describe_plugin
 
     return describe_plugin(folder).sha256 or ""
 
 
 def delete_unused_folders() -> int:
-    """Remove folders that nobody asked for in so long as the settings say, and what killed processes left."""
+    """Remove folders that were not used for the time in the settings, and leftovers of killed processes."""
     return delete_old_folders(timezone.now() - timedelta(days=settings.OPERATIONS["folders"]))
 
 
 def delete_old_folders(before: datetime, *, dry: bool = False) -> int:
-    """Remove folders of plugins that nobody has asked for since.
+    """Remove folders of plugins that have not been used for some time.
 
     Parameters
     ----------
     before : datetime
-        Since when. What is live now always stays.
+        The time of last use before which folders are removed. Live plugins always stay.
     dry : bool
         Only count them.
 
     Returns
     -------
     int
-        How many there are.
+        The number of folders.
     """
     live, old = _live(), before.timestamp()
     kept = {_digest(live), *(plugin.digest for plugin in live)}
-    found = [path for path in _below(_sets(), _revisions()) if path.name not in kept and _age_of(path) < old]
-    left = time.time() - STALE
-    found += [path for path in _below(_home()) if path.name.endswith(PART_SUFFIX) and _age_of(path) < left]
+    unused = [path for path in _below(_sets(), _revisions()) if path.name not in kept and _age_of(path) < old]
+    abandoned_before = time.time() - STALE
+    unused += [path for path in _below(_home()) if path.name.endswith(PART_SUFFIX) and _age_of(path) < abandoned_before]
     if not dry:
-        for path in found:
+        for path in unused:
             _remove(path)
-    return len(found)
+    return len(unused)
 
 
 def _home() -> Path:
@@ -197,27 +197,27 @@ def _link_plugins(live: list[_LivePlugin], folder: Path) -> None:
         (folder / kind).chmod(0o755)
     for plugin in live:
         source = _unpacked(plugin.revision, plugin.digest) / plugin.kind / plugin.name
-        # no copies: hundreds of plugins take no room twice; no links by name: a sandbox that shows this folder has all
+        # hard links: copies would need the space twice, and symbolic links would not resolve in a sandbox
         shutil.copytree(source, folder / plugin.kind / plugin.name, copy_function=_link, ignore=_not_code)
 
 
 def _not_code(folder: str, names: list[str]) -> list[str]:
-    """What an interpreter has written there since."""
+    """Byte code that an interpreter has written there."""
     return [name for name in names if name == "__pycache__"]
 
 
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
-    except OSError:  # a file system without them, or too many; where it is full, this says so
+    except OSError:  # no hard links, or too many of them; if the disk is full, copying raises
         shutil.copy2(source, target)
 
 
 def _create_once(place: Path, write: Callable[[Path], None]) -> Path:
-    """Give a folder, made now where it is not there."""
+    """Return a folder, creating it if it does not exist."""
     with suppress(FileNotFoundError):
         if time.time() - place.stat().st_mtime > _TOUCHED:
-            os.utime(place)  # somebody needs it: it is not removed
+            os.utime(place)  # marks it as used, so that it is not removed
         return place
     aside = _home() / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
@@ -227,7 +227,7 @@ def _create_once(place: Path, write: Callable[[Path], None]) -> Path:
         try:
             os.rename(aside, place)
         except OSError:
-            if not place.is_dir():  # else somebody else was first with the very same
+            if not place.is_dir():  # otherwise another process has created the same folder
                 raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
@@ -235,7 +235,7 @@ def _create_once(place: Path, write: Callable[[Path], None]) -> Path:
 
 
 def _sync_to_disk(folder: Path) -> None:
-    """Have files on disk before the folder's name says that they are whole; the user of a cage may read them."""
+    """Write files to disk before the folder gets its final name, and let the user of a sandbox read them."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
         if path.is_file():
@@ -257,7 +257,7 @@ def _age_of(path: Path) -> float:
 
 
 def _remove(path: Path) -> None:
-    """Take the name away first: nobody finds half a folder."""
+    """Remove a folder; it is renamed first, so that no process sees a partial one."""
     aside = _home() / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     with suppress(FileNotFoundError):
         if not path.name.endswith(PART_SUFFIX):

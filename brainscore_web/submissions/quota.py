@@ -18,22 +18,22 @@ __all__ = ["CLOSED", "Limits", "Refused", "Use", "limits", "require_room", "use_
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken; sizes in bytes.
+    """Limits on submissions; sizes in bytes.
 
     Attributes
     ----------
     size : int
-        Of one submission: the ZIP that is sent, and the one that is kept.
+        The size of one submission: of the ZIP file that is sent, and of the one that is stored.
     person : int
-        What all revisions of a person's submissions may take up together.
+        The total size of all revisions of a user's submissions.
     open : int
-        How many submissions of a person may be open at a time.
+        How many submissions of a user may be open at a time.
     day : int
-        How many revisions a person may send in 24 hours.
+        How many revisions a user may send in 24 hours.
     fetching : float
-        How many seconds fetching from a Git repository may take while its sender waits.
+        How many seconds fetching from a Git repository may take while the user waits.
     fetches : int
-        How many such a process of the server does at a time.
+        How many repositories a server process fetches at a time.
     """
 
     size: int = 20_000_000
@@ -45,19 +45,19 @@ class Limits:
 
 
 def limits() -> Limits:
-    """What the settings say; what they leave out is as above."""
-    known = {one.name for one in fields(Limits)}
+    """Return the limits in the settings, with the defaults above."""
+    known = {field.name for field in fields(Limits)}
     return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in known})
 
 
 CLOSED = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
-"""States in which nothing is to come."""
+"""States in which a submission has ended."""
 
 _DAY = timedelta(hours=24)
 
 
 class Refused(UserError):
-    """A submission is not taken; `status` is that of the answer."""
+    """A submission is refused; `status` is the HTTP status of the response."""
 
     def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
         super().__init__(message, remedy)
@@ -66,16 +66,16 @@ class Refused(UserError):
 
 @dataclass(frozen=True)
 class Use:
-    """What a person has sent.
+    """What a user has sent.
 
     Attributes
     ----------
     open : int
-        Submissions that are open.
+        Number of open submissions.
     day : int
-        Revisions of the last 24 hours.
+        Number of revisions in the last 24 hours.
     size : int
-        Bytes of all revisions.
+        Total size of all revisions in bytes.
     """
 
     open: int
@@ -84,7 +84,7 @@ class Use:
 
 
 def use_of(user: User) -> Use:
-    """Count what a person has sent. Lock their row before, where something is decided by the answer."""
+    """Count what a user has sent. Lock the user's row first if a decision depends on the result."""
     sent = Revision.objects.filter(by=user).aggregate(day=Count("pk", filter=Q(created__gt=timezone.now() - _DAY)))
     kept = Revision.objects.filter(submission__owner=user).aggregate(size=Sum("size"))
     return Use(
@@ -95,37 +95,39 @@ def use_of(user: User) -> Use:
 
 
 def require_room(user: User, *, new: bool, size: int = 0) -> None:
-    """Refuse what goes beyond the limits.
+    """Refuse a submission that exceeds the limits.
 
     Parameters
     ----------
     user : User
-        Who sends.
+        The submitter.
     new : bool
         Whether it is a new submission, rather than a revision of one.
     size : int
-        Its bytes, as far as they are known.
+        Its size in bytes, if known.
 
     Raises
     ------
     Refused
-        Naming the limit, and what frees room.
+        If a limit is exceeded; the message says which one and how to free space.
     """
-    use, most = use_of(user), limits()
-    if new and use.open >= most.open:
+    use, limit = use_of(user), limits()
+    if new and use.open >= limit.open:
         raise Refused(
-            f"you have {use.open} open submissions, and {most.open} are possible",
+            f"you have {use.open} open submissions, and the limit is {limit.open}",
             "wait until some are done, or withdraw some",
             status=429,
         )
-    if use.day >= most.day:
+    if use.day >= limit.day:
         raise Refused(
-            f"you have sent {use.day} times in 24 hours, and {most.day} are possible", "try again tomorrow", status=429
+            f"you have sent {use.day} revisions in 24 hours, and the limit is {limit.day}",
+            "try again tomorrow",
+            status=429,
         )
-    if use.size + size > most.person:
+    if use.size + size > limit.person:
         raise Refused(
-            f"your submissions take up {use.size / 1e6:,.1f} of {most.person / 1e6:,.0f} MB, and this needs "
+            f"your submissions take up {use.size / 1e6:,.1f} of {limit.person / 1e6:,.0f} MB, and this needs "
             f"{size / 1e6:,.1f} MB",
-            "ask the administrators for more room",
+            "ask the administrators for more space",
             status=413,
         )

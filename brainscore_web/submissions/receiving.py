@@ -36,14 +36,14 @@ __all__ = [
 
 _REVISABLE = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
-_ENVELOPE = 65_536  # bytes that a form needs around its file, at most
+_ENVELOPE = 65_536  # the most bytes that a form needs besides its file
 _fetching = threading.Lock()
 _now_fetching = 0
 
 
 @dataclass(frozen=True)
 class Zip:
-    """A ZIP file that was sent."""
+    """An uploaded ZIP file."""
 
     content: bytes | Path | BinaryIO
     name: str = ""
@@ -51,7 +51,7 @@ class Zip:
 
 @dataclass(frozen=True)
 class Git:
-    """A Git repository, and what of it: a commit, a branch, a tag; its newest commit where nothing is said."""
+    """A Git repository at a commit, branch or tag; by default at its newest commit."""
 
     address: str
     commit: str
@@ -59,7 +59,7 @@ class Git:
 
 @dataclass(frozen=True)
 class Pull:
-    """A pull request at GitHub."""
+    """A pull request on GitHub."""
 
     address: str
 
@@ -68,7 +68,7 @@ Source = Zip | Git | Pull
 
 
 def source_at(address: str, commit: str = "") -> Git | Pull:
-    """What an address names: a pull request, or a repository, at a commit, branch or tag.
+    """Return the source at an address: a pull request, or a repository at a commit, branch or tag.
 
     Raises
     ------
@@ -79,12 +79,14 @@ def source_at(address: str, commit: str = "") -> Git | Pull:
     if submitting.is_pull(address):
         return Pull(address)
     if not address.startswith(("https://", "file://")):
-        raise Refused(f"{address or 'the address'} does not begin with https://", "give the address for cloning")
+        raise Refused(
+            f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
+        )
     return Git(address, commit.strip())
 
 
 def takes_revisions(submission: Submission) -> bool:
-    """Whether a new revision may be sent: not while it is published or scored, nor once it has ended."""
+    """Whether a new revision may be sent: not during publication or scoring, nor after its end."""
     return submission.state in _REVISABLE
 
 
@@ -96,30 +98,30 @@ def receive(
     note: str = "",
     submission: Submission | None = None,
 ) -> Revision:
-    """Take plugins as a new submission, or as a new revision of one.
+    """Store plugins as a new submission or as a new revision, and start the pipeline.
 
     Parameters
     ----------
     user : User
-        Who sends.
+        The submitter.
     source : Zip, Git or Pull
-        From where.
+        The source of the plugins.
     visibility : str
-        Of its models; counts for a new submission only.
+        Visibility of its models; used for new submissions only.
     note : str
-        What its sender says about it.
+        The submitter's note to the reviewer.
     submission : Submission, optional
-        Of which this is a new revision.
+        The submission of which this is a new revision.
 
     Returns
     -------
     Revision
-        With its findings. What has errors is kept, too; nothing of it runs.
+        The revision with its findings. One with errors is stored as well, but none of its code runs.
 
     Raises
     ------
     Refused
-        Nothing was kept: it cannot be read, or there is no room.
+        If it cannot be read, or exceeds a limit; nothing is stored then.
     """
     require_room(user, new=submission is None)
     if submission is not None:
@@ -147,7 +149,7 @@ def receive(
     }
     title = _title(package)
     with transaction.atomic():
-        # other transactions may point at the person meanwhile, while nobody else counts
+        # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
         owner = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if submission is None:
             _require_news(owner, package.digest)
@@ -168,15 +170,15 @@ def receive(
 
 
 def max_form_size() -> int:
-    """Bytes that a form with a submission may have."""
+    """The largest size in bytes of a form with a submission."""
     return submitting.Limits(size=limits().size).archive + _ENVELOPE
 
 
 def too_large_error() -> Refused:
-    """What is said of a file that is too large."""
+    """The error for a file that is too large."""
     return Refused(
-        f"a submission may have {limits().size / 1e6:,.0f} MB",
-        "leave out weights and data: upload data, and load weights from their address",
+        f"a submission may not exceed {limits().size / 1e6:,.0f} MB",
+        "leave out weights and data: upload data to the site, and load weights from a web address",
         status=413,
     )
 
@@ -186,19 +188,19 @@ def _require_revisable(submission: Submission) -> None:
         return
     closed = submission.state in CLOSED
     raise Refused(
-        f"this submission is {submission.get_state_display()}, and takes no revisions any more",
+        f"this submission is {submission.get_state_display()} and accepts no further revisions",
         "send it as a new submission" if closed else "wait until it is done, then send a new submission",
         status=409,
     )
 
 
 def _require_news(owner: User, digest: str) -> None:
-    """Refuse the very same files while they are on their way: a form that was sent twice makes one submission."""
+    """Refuse files that are already in an open submission, so that a form sent twice creates one submission."""
     same = Submission.objects.filter(owner=owner, revisions__digest=digest).exclude(state__in=CLOSED).first()
     if same is not None:
         raise Refused(
-            f"you have sent exactly these files already: {same}",
-            f"see submission {same.pk}; withdraw it if you want to send them anew",
+            f"you have already sent exactly these files: {same}",
+            f"see submission {same.pk}; withdraw it if you want to send them again",
             status=409,
         )
 
@@ -215,16 +217,16 @@ def _read(source: Source) -> submitting.Package:
     except Refused:
         raise
     except UserError as error:
-        raise Refused(_storable(error.message), _storable(error.remedy or "mend it, and send it again")) from error
+        raise Refused(_storable(error.message), _storable(error.remedy or "fix it, and send it again")) from error
 
 
 @contextmanager
 def _fetch_slot() -> Iterator[None]:
-    """Fetch while not too many others do: whoever waits for a repository keeps a thread of the server."""
+    """Limit how many repositories are fetched at a time, since each occupies a thread of the server."""
     global _now_fetching
     with _fetching:
         if _now_fetching >= limits().fetches:
-            raise Refused("the site fetches other repositories just now", "try again in a minute", status=503)
+            raise Refused("the site is busy fetching other repositories", "try again in a minute", status=503)
         _now_fetching += 1
     try:
         yield
@@ -243,14 +245,15 @@ def _title(package: submitting.Package) -> str:
 
 
 def _in_order(findings: Iterable[submitting.Finding]) -> list[submitting.Finding]:
-    """Each once: what must be mended first, by file and line."""
+    """Sort findings without duplicates by severity, file and line."""
     return sorted(
-        dict.fromkeys(findings), key=lambda one: (_SEVERITIES[one.severity], one.file, one.line or 0, one.message)
+        dict.fromkeys(findings),
+        key=lambda finding: (_SEVERITIES[finding.severity], finding.file, finding.line or 0, finding.message),
     )
 
 
 def _storable(value: Any) -> Any:
-    """What every database can keep: no NUL, nothing that is no Unicode."""
+    """Replace characters that some databases cannot store: NUL, and invalid Unicode."""
     if isinstance(value, str):
         return value.replace("\0", "\N{SYMBOL FOR NULL}").encode(errors="replace").decode()
     if isinstance(value, dict):

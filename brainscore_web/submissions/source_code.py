@@ -44,28 +44,28 @@ __all__ = [
 _LARGEST = 2_000_000
 _LONGEST_LINE = 1_000
 MAX_CONTENT = 200_000
-"""Bytes of a file that are read for people and for the checklist; the archive has all of it."""
-_LEFT_OUT = "not shown: the archive has it"
+"""Bytes of a file that are read for display and for the checklist; the archive has the whole file."""
+_LEFT_OUT = "not shown here; see the archive"
 
 
 @dataclass(frozen=True)
 class FileText:
-    """A file, as text if it is one.
+    """A file of a revision, with its lines if it is text.
 
     Attributes
     ----------
     path : str
-        In the archive, such as ``'benchmarks/mine/__init__.py'``.
+        Its path in the archive, such as ``'benchmarks/mine/__init__.py'``.
     size : int
-        In bytes.
+        Its size in bytes.
     lines : tuple of str
-        Its lines, without what nobody sees; empty for other files.
+        Its lines with invisible characters escaped; empty if it is not text.
     note : str
-        Why lines are missing; empty if none are.
+        Why lines are missing; empty if none are missing.
     source : str
-        Its text as it is, for parsers; empty where it was cut.
+        Its unchanged text, for parsers; empty if it was truncated.
     checksum : int
-        CRC-32 of all of it; 0 where it does not come from an archive.
+        CRC-32 of the whole file; 0 if it is not from an archive.
     """
 
     path: str
@@ -77,37 +77,37 @@ class FileText:
 
 
 def texts_of(revision: Revision) -> Mapping[str, FileText]:
-    """Files of a revision by path; an archive that cannot be read has none."""
-    found: dict[str, FileText] = {}
+    """Return the files of a revision by path; none if its archive cannot be read."""
+    texts: dict[str, FileText] = {}
     budget = _LARGEST
     try:
         with zipfile.ZipFile(io.BytesIO(bytes(revision.archive))) as packed:
-            for info in sorted(packed.infolist(), key=lambda one: one.filename):
+            for info in sorted(packed.infolist(), key=lambda info: info.filename):
                 if info.is_dir():
                     continue
                 if budget <= 0:
-                    found[info.filename] = FileText(info.filename, info.file_size, note=_LEFT_OUT, checksum=info.CRC)
+                    texts[info.filename] = FileText(info.filename, info.file_size, note=_LEFT_OUT, checksum=info.CRC)
                     continue
                 with packed.open(info) as file:
                     content = file.read(MAX_CONTENT + 4)
                 budget -= len(content)
-                found[info.filename] = replace(decoded(info.filename, content, info.file_size), checksum=info.CRC)
+                texts[info.filename] = replace(decoded(info.filename, content, info.file_size), checksum=info.CRC)
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError):
-        return found  # nothing that this site wrote; what could be read is shown
-    return found
+        return texts  # this site did not write the archive; show what could be read
+    return texts
 
 
 def decoded(path: str, content: bytes, size: int | None = None) -> FileText:
-    r"""Bring the beginning of a file to lines.
+    r"""Decode the beginning of a file into lines.
 
     Parameters
     ----------
     path : str
-        Its name.
+        Its path.
     content : bytes
-        Its beginning, at most a little more than `MAX_CONTENT`.
+        The beginning of the file, at most slightly more than `MAX_CONTENT`.
     size : int, optional
-        Of all of it; by default that of `content`.
+        Size of the whole file; by default that of `content`.
 
     Examples
     --------
@@ -118,35 +118,34 @@ def decoded(path: str, content: bytes, size: int | None = None) -> FileText:
     cut = size > MAX_CONTENT
     content = content[:MAX_CONTENT]
     if b"\0" in content:
-        return FileText(path, size, note="not a text")
+        return FileText(path, size, note="not a text file")
     try:
         text = content.decode("utf-8", errors="strict" if not cut else "ignore")
     except UnicodeDecodeError:
-        return FileText(path, size, note="not a text in UTF-8")
+        return FileText(path, size, note="not a text file in UTF-8")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    note = f"only its beginning is shown: it has {size:,} bytes; the archive has all of it" if cut else ""
+    note = f"only the beginning of its {size:,} bytes is shown; see the archive for the whole file" if cut else ""
     return FileText(path, size, tuple(escape_invisible(line) for line in lines), note, "" if cut else text)
 
 
 def escape_invisible(text: str) -> str:
-    """Show what is invisible, or turns the direction of text, by its number; cut what is endless."""
+    """Replace invisible and direction-changing characters by their code points; truncate long lines."""
     if len(text) > _LONGEST_LINE:
         text = f"{text[:_LONGEST_LINE]} … ({len(text) - _LONGEST_LINE:,} more characters)"
     if text.isprintable():
         return text
     return "".join(
-        one if one == "\t" or unicodedata.category(one)[0] not in "CZ" or one == " " else f"⟨U+{ord(one):04X}⟩"
-        for one in text
+        c if c == "\t" or unicodedata.category(c)[0] not in "CZ" or c == " " else f"⟨U+{ord(c):04X}⟩" for c in text
     )
 
 
 _LOG = logging.getLogger(__name__)
 _LANGUAGES = {".py": "python", ".json": "json", ".yml": "yaml", ".yaml": "yaml", ".toml": "toml", ".md": "markdown"}
 _MAX_HIGHLIGHTED = 60_000  # characters of a file; longer files stay plain
-_HIGHLIGHT_SECONDS = 2  # of computing, for all files of a page that are not in the cache
-_HIGHLIGHT_TIMEOUT = 10  # seconds until the page is shown without
+_HIGHLIGHT_SECONDS = 2  # of CPU time, for all uncached files of a page
+_HIGHLIGHT_TIMEOUT = 10  # seconds until the page is shown without highlighting
 _PLAIN = "plain"
 _PROCESS = Path(__file__).with_name("highlighting_process.py")
 
@@ -180,7 +179,7 @@ def highlighted(files: Mapping[str, Sequence[str]]) -> dict[str, list[SafeString
 
 
 def _cache_key(path: str, text: str) -> str | None:
-    """Name in the cache of a file that can be highlighted."""
+    """Return the cache key of a file, or None if it cannot be highlighted."""
     suffix = Path(path).suffix.lower()
     if suffix not in _LANGUAGES or len(text) > _MAX_HIGHLIGHTED:
         return None
@@ -194,7 +193,7 @@ def _html_lines(lines: Sequence[str], result: list[str] | str) -> list[SafeStrin
 
 
 def _run_highlighter(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str] | str]:
-    """Highlight texts in another process; the one that it does not finish counts as plain from now on."""
+    """Highlight texts in another process; a text that it does not finish is shown as plain text from then on."""
     command = [sys.executable, "-I", str(_PROCESS), str(_HIGHLIGHT_SECONDS)]
     request = "".join(json.dumps([key, *text]) + "\n" for key, text in missing.items())
     try:
@@ -210,7 +209,7 @@ def _run_highlighter(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str
         output, ended = error.stdout or b"", False
     made: dict[str, list[str] | str] = {}
     for line in output.splitlines(keepends=True):
-        if line.endswith(b"\n"):  # else the process ended within it
+        if line.endswith(b"\n"):  # otherwise the process ended within the line
             key, lines = json.loads(line)
             made[key] = lines
     if not ended:
@@ -221,16 +220,18 @@ def _run_highlighter(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str
     return made
 
 
-_MAX_COMPARED_LINES = 2_000  # lines of a file that are compared: what is made for it takes a second
-_MAX_COMPARED_TOTAL = 10_000  # and of all files, before and after
-_MAX_SEARCHED_LINES = 400  # lines that differ, among which a line is looked for: there may be a comment on each file
+_MAX_COMPARED_LINES = 2_000  # largest number of lines of a compared file, which takes about a second
+_MAX_COMPARED_TOTAL = 10_000  # largest number of lines of all compared files, old and new
+_MAX_SEARCHED_LINES = (
+    400  # largest number of differing lines in which a line is searched, since each file may have comments
+)
 _CONTEXT_LINES = 3
 _MAX_SHOWN_ROWS = 1_500
 
 
 @dataclass(frozen=True)
 class DiffRow:
-    """A line of a comparison, with its numbers in both files: ``kind`` is same, added, removed, or gap."""
+    """A row of a comparison, with its line numbers in both files: ``kind`` is same, added, removed, or gap."""
 
     kind: str
     old: int | None
@@ -240,16 +241,16 @@ class DiffRow:
 
 @dataclass(frozen=True)
 class FileDiff:
-    """What became of a file: ``state`` is added, removed, or changed.
+    """The changes of a file: ``state`` is added, removed, or changed.
 
     Attributes
     ----------
-    rows : tuple of Row
-        Its lines, with a few around those that differ.
+    rows : tuple of DiffRow
+        The lines that differ, with a few around them.
     note : str
-        Why lines are missing; empty if none are.
+        Why lines are missing; empty if none are missing.
     added, removed : int
-        How many lines, also those that are not shown.
+        Numbers of lines, including those that are not shown.
     """
 
     path: str
@@ -266,51 +267,51 @@ def previous_revision(revision: Revision) -> Revision | None:
 
 
 def live_files(revision: Revision) -> dict[str, FileText]:
-    """Files of those of its plugins that are live already, from another submission."""
-    named = {(one["kind"], one["name"]) for one in revision.plugins}
+    """Return the live files of its plugins that come from another submission."""
+    named = {(plugin["kind"], plugin["name"]) for plugin in revision.plugins}
     rows = Plugin.objects.filter(kind__in={kind for kind, _ in named}, name__in={name for _, name in named})
     rows = rows.exclude(revision__submission=revision.submission_id).select_related("revision").order_by("kind", "name")
-    found: dict[str, FileText] = {}
+    files: dict[str, FileText] = {}
     for plugin in rows:
-        foreign = plugin.kind == PluginKind.MODELS and plugin.owner_id != revision.submission.owner_id  # maybe private
+        foreign = plugin.kind == PluginKind.MODELS and plugin.owner_id != revision.submission.owner_id  # may be private
         if (plugin.kind, plugin.name) in named and not foreign:
             folder = f"{plugin.kind}/{plugin.name}/"
-            found |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
-    return found
+            files |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
+    return files
 
 
 def file_diffs(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[FileDiff]:
-    """Compare files by path, without those that are alike. Beyond very many lines files are only said to differ."""
-    found, left = [], _MAX_COMPARED_TOTAL
+    """Compare files by path and return those that differ; very long files are not compared line by line."""
+    diffs, remaining = [], _MAX_COMPARED_TOTAL
     for path in sorted({*old, *new}):
-        one, other = old.get(path), new.get(path)
-        if one is None or other is None:
-            file = one or other
-            kind = "removed" if other is None else "added"
+        before, after = old.get(path), new.get(path)
+        if before is None or after is None:
+            file = before or after
+            kind = "removed" if after is None else "added"
             assert file is not None  # it is in one of them
             rows = [_row(kind, number, line) for number, line in enumerate(file.lines, 1)]
-            found.append(_change(path, kind, rows, file.note if rows or file.note else "empty"))
-        elif (one.lines, one.size, one.checksum) != (other.lines, other.size, other.checksum):
-            change = _compared(path, one, other, left)
-            left -= len(one.lines) + len(other.lines) if change.rows else 0
-            found.append(change)
-    return found
+            diffs.append(_change(path, kind, rows, file.note if rows or file.note else "empty"))
+        elif (before.lines, before.size, before.checksum) != (after.lines, after.size, after.checksum):
+            change = _compared(path, before, after, remaining)
+            remaining -= len(before.lines) + len(after.lines) if change.rows else 0
+            diffs.append(change)
+    return diffs
 
 
 def relocated_line(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
-    """Find a line again: where the text around it went, else the nearest line of the same text.
+    """Find a line in a changed file: by the unchanged text around it, else the nearest line with the same text.
 
     Parameters
     ----------
     old, new : sequence of str
-        Lines of a file then, and now.
+        Lines of the file before and after the change.
     line : int
-        Which of the old ones, from 1.
+        Number of the line before the change, from 1.
 
     Returns
     -------
     int or None
-        Its number now; None if its text is gone.
+        Its number after the change; None if its text no longer exists.
 
     Examples
     --------
@@ -326,30 +327,30 @@ def relocated_line(old: Sequence[str], new: Sequence[str], line: int) -> int | N
                 return there + line - start
     if not text.strip():
         return None  # empty lines are everywhere
-    places = [number for number, one in enumerate(new, 1) if one == text]
+    places = [number for number, candidate in enumerate(new, 1) if candidate == text]
     return min(places, key=lambda number: abs(number - line), default=None)
 
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Where lines are alike: from which line on in the one and in the other, and how many."""
+    """Yield blocks of equal lines: their start in the old and the new file, and their length."""
     shorter = min(len(old), len(new))
     begin = next((k for k in range(shorter) if old[k] != new[k]), shorter)
     end = next((k for k in range(shorter - begin) if old[-1 - k] != new[-1 - k]), shorter - begin)
     yield 0, 0, begin
     yield len(old) - end, len(new) - end, end
-    one, other = old[begin : len(old) - end], new[begin : len(new) - end]
-    if max(len(one), len(other)) <= _MAX_SEARCHED_LINES:
-        for start, there, length in difflib.SequenceMatcher(None, one, other).get_matching_blocks():
+    old_middle, new_middle = old[begin : len(old) - end], new[begin : len(new) - end]
+    if max(len(old_middle), len(new_middle)) <= _MAX_SEARCHED_LINES:
+        for start, there, length in difflib.SequenceMatcher(None, old_middle, new_middle).get_matching_blocks():
             yield begin + start, begin + there, length
 
 
-def _compared(path: str, old: FileText, new: FileText, left: int) -> FileDiff:
+def _compared(path: str, old: FileText, new: FileText, remaining: int) -> FileDiff:
     if old.lines == new.lines:
-        return FileDiff(path, "changed", note=new.note or "only ends of lines or what is not shown differ")
+        return FileDiff(path, "changed", note=new.note or "only line ends or hidden parts differ")
     if max(len(old.lines), len(new.lines)) > _MAX_COMPARED_LINES:
-        return FileDiff(path, "changed", note=f"more than {_MAX_COMPARED_LINES:,} lines: too long to be compared here")
-    if len(old.lines) + len(new.lines) > left:
-        return FileDiff(path, "changed", note="not compared here: too much has changed")
+        return FileDiff(path, "changed", note=f"more than {_MAX_COMPARED_LINES:,} lines, too long to be compared here")
+    if len(old.lines) + len(new.lines) > remaining:
+        return FileDiff(path, "changed", note="not compared here, since too many files have changed")
     rows: list[DiffRow] = []
     matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
     for group in matcher.get_grouped_opcodes(_CONTEXT_LINES):
@@ -365,7 +366,7 @@ def _compared(path: str, old: FileText, new: FileText, left: int) -> FileDiff:
 
 
 def _change(path: str, state: str, rows: Sequence[DiffRow], note: str) -> FileDiff:
-    """All that is told of a file, of whose lines not too many are shown."""
+    """Build the diff of a file, with at most `_MAX_SHOWN_ROWS` rows."""
     if len(rows) > _MAX_SHOWN_ROWS:
         note = f"{len(rows) - _MAX_SHOWN_ROWS:,} more lines are not shown"
     added, removed = (sum(row.kind == kind for row in rows) for kind in ("added", "removed"))

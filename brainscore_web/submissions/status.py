@@ -1,4 +1,4 @@
-"""Status of a submission in words for its submitter, and what to do next."""
+"""The status of a submission and the next action, described for its submitter."""
 
 from __future__ import annotations
 
@@ -12,42 +12,43 @@ __all__ = ["Status", "status_of"]
 _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "queued": (
         "It is being checked and tested.",
-        "This goes on by itself, also when you leave the page. A mail tells you how it ends.",
+        "This continues when you leave the page. You will get an e-mail with the result.",
     ),
-    "changes": ("It waits for changes from you.", "Mend what is said below, then send a new revision."),
+    "changes": ("Changes are needed from you.", "Fix the problems below, then send a new revision."),
     "review": (
-        "It has passed its tests, and waits for a reviewer.",
-        "A reviewer reads the code, mostly within two weeks. A mail tells you what they say.",
+        "It has passed its tests, and is waiting for a reviewer.",
+        "A reviewer reads the code, usually within two weeks. You will get an e-mail with the decision.",
     ),
-    "publishing": ("It is accepted, and being published.", "This takes a few minutes, and goes on by itself."),
+    "publishing": ("It is accepted and being published.", "This takes a few minutes and needs no action from you."),
     "scoring": (
-        "It is published, and being scored.",
-        "Each pair of a model and a benchmark appears on the leaderboard once it is done.",
+        "It is published and being scored.",
+        "Each pair of a model and a benchmark appears on the leaderboard once it is scored.",
     ),
     "done": ("It is done.", "The scores are on the leaderboard. To change something, send a new submission."),
-    "rejected": ("It was rejected.", "The review says why. What you mend can be sent as a new submission."),
-    "withdrawn": ("You have withdrawn it.", "Nothing of it was published. It can be sent again at any time."),
+    "rejected": (
+        "It was rejected.",
+        "The review gives the reasons. You can send a corrected version as a new submission.",
+    ),
+    "withdrawn": ("You have withdrawn it.", "Nothing of it was published. You can send it again at any time."),
 }
 _POLLED = {"queued": 2, "publishing": 2, "scoring": 5, "review": 20}
 _FAILED = {"check": "The checks failed.", "test": "The tests failed.", "publish": "Publishing failed."}
-_AFTER_FAILURE = (
-    "The reason and the log are below. Send a new revision; if nothing is wrong with your files, try again."
-)
+_AFTER_FAILURE = "The reason and the log are below. Send a new revision, or try again if your files are correct."
 _RETRIED = ("check", "test", "publish")
 
 
 @dataclass(frozen=True)
 class Status:
-    """How it stands.
+    """The status of a submission.
 
     Attributes
     ----------
     words, next : str
-        What happens, and what its submitter can do.
+        The status in words, and what its submitter can do.
     seconds : int
-        How often a page asks again; 0: nothing changes by itself.
+        Interval in which a page asks for updates; 0 if nothing changes without an action.
     retry : Step or None
-        An automatic step that can be done again.
+        An automatic step that can be retried.
     """
 
     words: str
@@ -57,16 +58,16 @@ class Status:
 
 
 def status_of(submission: Submission, revision: Revision, steps: Iterable[Step]) -> Status:
-    """Say how a submission stands.
+    """Return the status of a submission.
 
     Parameters
     ----------
     submission : Submission
-        Which.
+        The submission.
     revision : Revision
-        Its newest one.
+        Its newest revision.
     steps : iterable of Step
-        Of that revision.
+        The steps of that revision.
     """
     by_kind = {step.kind: step for step in steps}
     words, following = _STATE_TEXTS[submission.state]
@@ -81,11 +82,11 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
         words = _where_in_queue(by_kind) or words
     elif submission.state == "done" and (score := by_kind.get("score")) is not None:
         if score.state == "cancelled":
-            words, following = "Scoring was cancelled.", "What was scored before counts. Try again to score the rest."
+            words, following = "Scoring was cancelled.", "Existing scores count. Try again to score the rest."
             retry = score
         elif score.result.get("failed"):
             words = f"It is done; {score.result['failed']} pairs failed."
-            following = "The table says why. Try them again, or send a new submission with what you mended."
+            following = "The table gives the reasons. Try them again, or send a corrected version as a new submission."
             retry = score
     return Status(words, following, _POLLED.get(submission.state, 0), retry)
 
@@ -93,12 +94,12 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
 def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
     count = _errors(revision)
     if count:
-        what = f"{count} error{'s' if count > 1 else ''}"
-        return f"{what} must be mended before anything is run.", "Mend what is found below, and send a new revision."
+        errors = f"{count} error{'s' if count > 1 else ''}"
+        return f"{errors} must be fixed before anything is run.", "Fix the findings below, and send a new revision."
     if _reviewed(steps):
         return (
-            "A reviewer asks for changes.",
-            "Read the comments beside the code; answer there, or send a new revision with the changes.",
+            "A reviewer has requested changes.",
+            "Read the comments next to the code. Reply there, or send a new revision with the changes.",
         )
     for step in steps.values():
         if step.state == "cancelled" and step.kind in _RETRIED and step.started:
@@ -109,17 +110,17 @@ def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
 
 
 def _where_in_queue(steps: dict[str, Step]) -> str:
-    for kind, doing in (("check", "checked"), ("test", "tested")):
+    for kind, action in (("check", "checked"), ("test", "tested")):
         step = steps.get(kind)
         if step is not None and step.state == "running":
-            return f"It is being {doing} right now."
+            return f"It is being {action} right now."
         if step is not None and step.state == "waiting":
-            return f"It is in the queue to be {doing}."
+            return f"It is in the queue to be {action}."
     return ""
 
 
 def _errors(revision: Revision) -> int:
-    return sum(one["severity"] == "error" for one in revision.findings)
+    return sum(finding["severity"] == "error" for finding in revision.findings)
 
 
 def _reviewed(steps: dict[str, Step]) -> bool:

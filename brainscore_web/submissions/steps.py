@@ -33,27 +33,27 @@ __all__ = [
 ]
 
 LOG_LIMIT = 256_000
-"""Characters of a log that are kept: its beginning and its end."""
+"""Number of characters of a log that are kept, from its beginning and its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a step ended.
+    """The outcome of a step.
 
     Attributes
     ----------
     passed : bool
-        Whether it did.
+        Whether the step passed.
     reason, internal : str
-        For its submitter; for the site's keepers.
+        The reason for the submitter, and the one for administrators.
     log : str
-        What happened.
+        The log of the step.
     result : dict
-        Plain values.
+        Plain values, stored with the step.
     findings : sequence of dict or None
-        Those of the revision, where they were looked for again.
+        New findings of the revision; None if they are unchanged.
     gave_up : bool
-        Whether it is the site that failed.
+        Whether the failure is the site's.
     """
 
     passed: bool
@@ -66,7 +66,7 @@ class Outcome:
 
 
 class StepFailed(Exception):
-    """The step has failed, for a reason that its submitter can mend."""
+    """The step has failed for a reason that its submitter can fix."""
 
     def __init__(self, reason: str, **others: Any) -> None:
         super().__init__(reason)
@@ -74,7 +74,7 @@ class StepFailed(Exception):
 
 
 class StepPostponed(Exception):
-    """The site lacks something: the step waits, as long as it takes."""
+    """The step must wait for something that the site lacks, for as long as it takes."""
 
     def __init__(self, reason: str, *, internal: str, pause: timedelta = timedelta(minutes=5)) -> None:
         super().__init__(reason)
@@ -96,9 +96,9 @@ def shortened(text: str, limit: int = LOG_LIMIT) -> str:
 
 
 STALE_AFTER = timedelta(minutes=2)
-"""After this a process that said nothing is taken for dead."""
+"""A process that has not renewed its claim for this time is considered dead."""
 MAX_ATTEMPTS = 5
-"""How often a step is begun before the site gives up."""
+"""Number of attempts before the site gives up on a step."""
 _HEARTBEAT = 10.0  # seconds
 _AUTOMATIC = (Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH)
 _LONG = Case(When(kind=Step.Kind.TEST, then=1), default=0)  # a test may take an hour, the others seconds
@@ -106,61 +106,61 @@ _log = logging.getLogger(__name__)
 
 
 def due_steps() -> QuerySet[Step]:
-    """Automatic steps that wait and whose time has come: the quick ones first, then as they came."""
+    """Return the automatic steps that are due: quick ones first, then in order of arrival."""
     waiting = Step.objects.filter(kind__in=_AUTOMATIC, state=Step.State.WAITING, claim="", due__lte=timezone.now())
     return waiting.order_by(_LONG, "due", "pk")
 
 
 def stale_steps() -> QuerySet[Step]:
-    """Automatic steps whose process is silent for too long."""
-    silent = Q(claimed=None) | Q(claimed__lt=timezone.now() - STALE_AFTER)
-    return Step.objects.filter(silent, kind__in=_AUTOMATIC, state=Step.State.RUNNING)
+    """Return the running automatic steps whose claim was not renewed for `STALE_AFTER`."""
+    expired = Q(claimed=None) | Q(claimed__lt=timezone.now() - STALE_AFTER)
+    return Step.objects.filter(expired, kind__in=_AUTOMATIC, state=Step.State.RUNNING)
 
 
 class Claim:
-    """A step that this process does; whoever lost it writes nothing more.
+    """A claim on a step; a process that has lost it writes nothing more.
 
     Attributes
     ----------
     step : Step
-        As it was when it was claimed.
+        The step at the time of the claim.
     """
 
-    def __init__(self, step: Step, word: str) -> None:
+    def __init__(self, step: Step, token: str) -> None:
         self.step = step
-        self._word = word
+        self._token = token
         self._lost = threading.Event()
 
     def mine(self) -> QuerySet[Step]:
-        """The step's row, if it is still this process's."""
-        return Step.objects.filter(pk=self.step.pk, state=Step.State.RUNNING, claim=self._word)
+        """Return the step's row if the claim is still valid, otherwise no row."""
+        return Step.objects.filter(pk=self.step.pk, state=Step.State.RUNNING, claim=self._token)
 
     def lost(self) -> bool:
-        """Whether somebody else has it, or it was cancelled, as far as was noticed."""
+        """Whether the claim is known to be lost, to another process or by cancellation."""
         return self._lost.is_set()
 
     def note(self, **values: Any) -> None:
-        """Write attributes of the step while it runs, such as its log so far."""
+        """Write attributes of the running step, such as its log, and renew the claim."""
         if not self.mine().update(claimed=timezone.now(), **values):
             self._lost.set()
 
     @contextmanager
     def alive(self) -> Iterator[None]:
-        """Say every few seconds that somebody works on it."""
+        """Renew the claim regularly in the background."""
         ended = threading.Event()
 
-        def beat() -> None:
+        def renew() -> None:
             try:
                 while not ended.wait(_HEARTBEAT):
                     try:
                         self.note()
                     except DatabaseError as error:  # it may come back before the claim is stale
-                        _log.warning("Step %s: no sign of life could be written: %s", self.step.pk, error)
+                        _log.warning("Step %s: the claim could not be renewed: %s", self.step.pk, error)
                         connection.close()
             finally:
                 connection.close()
 
-        thread = threading.Thread(target=beat, name=f"step {self.step.pk}", daemon=True)
+        thread = threading.Thread(target=renew, name=f"step {self.step.pk}", daemon=True)
         thread.start()
         try:
             yield
@@ -170,18 +170,18 @@ class Claim:
 
 
 def claim_next_step(only: int | None = None) -> Claim | None:
-    """Claim the step that is next; None where none is due."""
+    """Claim the next due step; return None if none is due."""
     rows = due_steps() if only is None else due_steps().filter(pk=only)
     for key in rows.values_list("pk", flat=True)[:20]:
-        word, now = uuid.uuid4().hex, timezone.now()
+        token, now = uuid.uuid4().hex, timezone.now()
         taken = (
             Step.objects.filter(pk=key, state=Step.State.WAITING, claim="", due__lte=now)
             .update(
-                state=Step.State.RUNNING, claim=word, claimed=now, started=now, ended=None, attempts=F("attempts") + 1
+                state=Step.State.RUNNING, claim=token, claimed=now, started=now, ended=None, attempts=F("attempts") + 1
             )
         )  # fmt: skip
         if taken:
-            return Claim(Step.objects.select_related("revision__submission").get(pk=key), word)
+            return Claim(Step.objects.select_related("revision__submission").get(pk=key), token)
     return None
 
 
@@ -196,7 +196,7 @@ class StepLog:
 
     @property
     def text(self) -> str:
-        """All of it; the middle is left out where it is long."""
+        """The log; if it is long, without its middle."""
         return shortened(self._text)
 
     def say(self, line: str) -> None:
@@ -205,15 +205,15 @@ class StepLog:
         self.flush()
 
     def add(self, text: str) -> None:
-        """Add text as it comes, from any thread."""
+        """Add text; may be called from any thread."""
         with self._lock:
             self._text = shortened(self._text + text.replace("\0", "").encode(errors="replace").decode())
 
     def flush(self) -> None:
-        """Let others read what there is, now and then."""
+        """Store the log so far, at most every few seconds."""
         if time.monotonic() - self._written > _LOG_INTERVAL:
             self._written = time.monotonic()
             self._claim.note(log=self._text)
 
 
-_LOG_INTERVAL = 2.0  # seconds between two writings of a log
+_LOG_INTERVAL = 2.0  # seconds between two updates of a stored log

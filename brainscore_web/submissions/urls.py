@@ -1,4 +1,4 @@
-"""Addresses of submissions, for those who send them."""
+"""URLs of submissions, for submitters."""
 
 from django.urls import path, register_converter
 
@@ -7,7 +7,7 @@ from brainscore_web.submissions.models import Step
 
 
 class StepConverter:
-    """Kind of a step."""
+    """URL converter of kinds of steps."""
 
     regex = "|".join(Step.Kind.values)
 

@@ -56,7 +56,7 @@ __all__ = [
     "withdraw",
 ]
 
-_AT_ONCE = 50
+_PAGE_SIZE = 50
 _FINDINGS = 300  # on one page
 _SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗", "skipped": "–", "cancelled": "⊘"}
 _LONGEST_LOG = 200_000  # characters that a page shows of a log: its end
@@ -65,7 +65,7 @@ _STATES = Submission.State
 
 @dataclass(frozen=True)
 class _ShownFinding:
-    """A finding, with the line that it is about."""
+    """A finding, with the source line that it concerns."""
 
     finding: dict[str, Any]
     source: SafeString | str
@@ -75,25 +75,25 @@ class _ShownFinding:
 @confirmed_only
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Own submissions."""
+    """List the visitor's submissions."""
     rows = Submission.objects.filter(owner=current_user(request)).order_by("-created", "pk")
-    page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
+    page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
     return render(request, "submissions/home.html", {"rows": page, **quota_context(request)})
 
 
 @confirmed_only
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """One submission, at its newest revision or at another."""
-    asked = request.GET.get("revision", "")
-    number = int(asked) if asked.isdecimal() and len(asked) < 10 else None
+    """Show a submission, at its newest revision or at another."""
+    requested = request.GET.get("revision", "")
+    number = int(requested) if requested.isdecimal() and len(requested) < 10 else None
     return submission_page(request, visible_submission(request, key), number=number)
 
 
 @confirmed_only
 @require_safe
 def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """How far it is, for a page that asks again and again; nothing where nothing has changed."""
+    """Return the progress for pages that poll it; status 204 if nothing has changed."""
     submission = visible_submission(request, key)
     context = _progress(request, submission, revision_of(submission))
     if request.GET.get("seen") == context["seen"] and context["standing"].seconds:
@@ -104,14 +104,14 @@ def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @confirmed_only
 @require_safe
 def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """The files of a revision, with findings and comments beside their lines."""
+    """Show the files of a revision, with findings and comments at their lines."""
     submission = visible_submission(request, key)
     revision = revision_of(submission, number, files=True)
     only = request.GET.get("path")
-    asked: dict[str, Any] = {"only": only, "lines": 100_000} if only else {}
-    context = discussion(revision, current_user(request), back=request.get_full_path(), **asked)
+    options: dict[str, Any] = {"only": only, "lines": 100_000} if only else {}
+    context = discussion(revision, current_user(request), back=request.get_full_path(), **options)
     if only and not context["files"]:
-        raise Http404("there is no such file")
+        raise Http404("this file does not exist")
     more = {
         "submission": submission,
         "only": only,
@@ -124,22 +124,22 @@ def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 @confirmed_only
 @require_safe
 def archive(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """The files of a revision as a ZIP."""
+    """Download the files of a revision as a ZIP file."""
     revision = revision_of(visible_submission(request, key), number, files=True)
-    answer = HttpResponse(bytes(revision.archive), content_type="application/zip")
-    answer["Content-Disposition"] = f'attachment; filename="{file_name(revision)}"'
-    return answer
+    response = HttpResponse(bytes(revision.archive), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{file_name(revision)}"'
+    return response
 
 
 @confirmed_only
 @require_safe
 def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """What differs between a revision and an earlier one: the one before, unless another is asked for."""
+    """Show the differences between a revision and an earlier one, by default the previous one."""
     submission = visible_submission(request, key)
-    asked = request.GET.get("since", "")
-    since = int(asked) if asked.isdecimal() and len(asked) < 10 else number - 1
+    requested = request.GET.get("since", "")
+    since = int(requested) if requested.isdecimal() and len(requested) < 10 else number - 1
     if not 0 < since < number:
-        raise Http404("there is nothing to compare with")
+        raise Http404("there is no earlier revision of this number")
     after = revision_of(submission, number, files=True)
     before = revision_of(submission, since, files=True)
     context = {
@@ -153,19 +153,19 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 
 
 def quota_context(request: HttpRequest) -> dict[str, Any]:
-    """What the visitor has sent, of how much."""
+    """Return the visitor's use and the limits."""
     return {"use": use_of(current_user(request)), "limits": limits()}
 
 
 def file_name(revision: Revision) -> str:
-    """What a revision's archive is called when it is downloaded."""
+    """Return the file name of a revision's archive for downloads."""
     return f"submission-{str(revision.submission_id)[:8]}-{revision.number}.zip"
 
 
 def submission_page(
     request: HttpRequest, submission: Submission, *, number: int | None = None, problem: Any = None, status: int = 200
 ) -> HttpResponse:
-    """The page of a submission; `problem` is why something that was asked for was not done."""
+    """Render the page of a submission; `problem` says why a requested action was refused."""
     revision = revision_of(submission, number, files=True)
     files = texts_of(revision)
     context = {
@@ -187,7 +187,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     if latest.pk == revision.pk:
         latest = revision
     rows = list(revision.steps.order_by("order"))
-    for row in rows:  # the model has no such attributes: they are for the template
+    for row in rows:  # these attributes are for the template only
         row.symbol = _SYMBOLS[row.state]  # type: ignore[attr-defined]
         row.shown_log = row.log[-_LONGEST_LOG:]  # type: ignore[attr-defined]
         row.left_out = len(row.log) > _LONGEST_LOG  # type: ignore[attr-defined]
@@ -219,35 +219,35 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
 
 
 def _page_fingerprint(submission: Submission, steps: list[Step]) -> str:
-    """What is on the page, in short."""
-    told = [(step.state, step.attempts, step.started, step.ended, step.reason, len(step.log)) for step in steps]
-    return hashlib.sha256(repr((submission.state, submission.visibility, told)).encode()).hexdigest()[:16]
+    """Return a short hash of what the page shows, to detect changes."""
+    shown = [(step.state, step.attempts, step.started, step.ended, step.reason, len(step.log)) for step in steps]
+    return hashlib.sha256(repr((submission.state, submission.visibility, shown)).encode()).hexdigest()[:16]
 
 
 def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[_ShownFinding]:
     shown = revision.findings[:_FINDINGS]
     paths = {finding["file"] for finding in shown if finding["line"] and finding["file"] in files}
     marked = highlighted({path: files[path].lines for path in paths})
-    found = []
+    findings = []
     for finding in shown:
         path, line = finding["file"], finding["line"]
         source: SafeString | str = ""
         if line and path in marked:
             source = marked[path][line - 1] if line <= len(marked[path]) else ""
-        found.append(_ShownFinding(finding, source, anchor_of(path, line) if path in files else ""))
-    return found
+        findings.append(_ShownFinding(finding, source, anchor_of(path, line) if path in files else ""))
+    return findings
 
 
 def _counts(revision: Revision) -> dict[str, int]:
     severities = [finding["severity"] for finding in revision.findings]
-    return {f"{one}s": severities.count(one) for one in ("error", "warning", "note")}
+    return {f"{severity}s": severities.count(severity) for severity in ("error", "warning", "note")}
 
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def _limited_size(view: View) -> View:
-    """Look at a form's length and sender before it is read; then at the token against forgery, which is in it."""
+    """Check a form's length and sender before reading it; then its CSRF token, which is part of the form."""
     protected = confirmed_only(csrf_protect(view))
 
     @csrf_exempt
@@ -255,7 +255,7 @@ def _limited_size(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
         if request.method == "POST" and (not length.isdecimal() or int(length) > max_form_size()):
-            # closing the connection is the server's: nothing was read, so nothing is known of the sender
+            # the body was not read, so the sender is unknown; the server closes the connection
             return render(request, "submissions/too_large.html", {"problem": too_large_error()}, status=413)
         return protected(request, *args, **kwargs)
 
@@ -265,15 +265,15 @@ def _limited_size(view: View) -> View:
 @_limited_size
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Send plugins."""
+    """Send a new submission."""
     form = SubmissionForm(*_form_data(request))
     if request.method == "POST" and form.is_valid():
-        asked = form.cleaned_data
+        data = form.cleaned_data
         try:
-            made = receive(current_user(request), form.source, visibility=asked["visibility"], note=asked["note"])
+            revision = receive(current_user(request), form.source, visibility=data["visibility"], note=data["note"])
         except Refused as error:
             return _form_with_error(request, form, error, {})
-        return redirect("submissions:show", made.submission_id)
+        return redirect("submissions:show", revision.submission_id)
     return _render_form(request, form, {}, status=400 if request.method == "POST" else 200)
 
 
@@ -296,7 +296,7 @@ def revise(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @confirmed_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Ask, and withdraw."""
+    """Withdraw a submission after confirmation."""
     submission = own_submission(request, key)
     if request.method != "POST":
         return render(request, "submissions/withdraw.html", {"submission": submission})
@@ -311,7 +311,7 @@ def withdraw(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @confirmed_only
 @require_POST
 def retry(request: HttpRequest, key: uuid.UUID, step: str) -> HttpResponse:
-    """Do an automatic step again."""
+    """Retry an automatic step."""
     submission = own_submission(request, key)
     row = get_object_or_404(Step, revision=revision_of(submission), kind=step)
     try:
@@ -324,7 +324,7 @@ def retry(request: HttpRequest, key: uuid.UUID, step: str) -> HttpResponse:
 @confirmed_only
 @require_POST
 def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Stop what is done automatically."""
+    """Cancel the automatic step in progress."""
     submission = own_submission(request, key)
     try:
         pipeline.cancel(submission, current_user(request))
@@ -336,7 +336,7 @@ def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @confirmed_only
 @require_POST
 def visibility(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Choose who will see the models; once they are published, the profile is the place for that."""
+    """Set the visibility of models before their publication; after it, the profile page does."""
     submission = own_submission(request, key)
     chosen = request.POST.get("visibility", "")
     if chosen not in Visibility.values:
@@ -348,7 +348,9 @@ def visibility(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
             row.save(update_fields=["visibility"])
             messages.success(request, f"Models of {submission} will be {chosen}.")
             return redirect("submissions:show", submission.pk)
-    error = UserError("its models are published, or never will be", "switch those that are in your profile")
+    error = UserError(
+        "its models are already published, or will not be", "change the visibility of published models in your profile"
+    )
     return _refused_action(request, row, error)
 
 
@@ -357,7 +359,7 @@ def _form_data(request: HttpRequest) -> tuple[Any, Any]:
 
 
 def _initial_source(submission: Submission) -> dict[str, str]:
-    """What the revision before said of the place that it came from."""
+    """Return the address of the newest revision, to fill in the form."""
     last = revision_of(submission)
     return {} if last.origin == Submission.Origin.ZIP else {"address": last.address}
 

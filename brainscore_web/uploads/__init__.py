@@ -1,1 +1,1 @@
-"""Bring packaged data to the site: receive, check, keep, hand out."""
+"""Uploads of packaged data: receiving, checks, storage and downloads."""

@@ -1,4 +1,4 @@
-"""Uploads in the administration: seen, not changed."""
+"""The admin pages of uploads; read-only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brainscore_web.uploads.models import Upload, UploadedFile
 
 
 class _ReadOnlyAdmin:
-    """Nobody adds, changes or deletes rows here: files and rows go together."""
+    """Rows cannot be added, changed or deleted here, since rows and files belong together."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -31,7 +31,7 @@ class _Files(_ReadOnlyAdmin, admin.TabularInline):
 
 @admin.register(Upload)
 class UploadAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
-    """Uploads with their files; an upload's own page withdraws it."""
+    """Uploads with their files; they are withdrawn on their own pages."""
 
     list_display = ("identifier", "owner", "visibility", "state", "created", "changed", "attempts")
     list_filter = ("state", "visibility")

@@ -9,14 +9,14 @@ from django.db.models.signals import pre_delete
 
 
 class UploadsConfig(AppConfig):
-    """The app's name and label, and what happens when a person leaves."""
+    """The app's name and label, its section of the data export, and what happens when an account is deleted."""
 
     name = "brainscore_web.uploads"
     label = "uploads"
     verbose_name = "Uploads"
 
     def ready(self) -> None:
-        """Let people export their uploads, and take along what is theirs alone when they leave."""
+        """Add uploads to the data export, and withdraw private ones when an account is deleted."""
         from django.contrib.auth import get_user_model
 
         from brainscore_web.accounts.personal_data import SECTIONS

@@ -1,7 +1,7 @@
 """Checks of uploads, which decide whether an upload is published or refused.
 
-Files are inspected in a process without secrets or database and with bounded memory and time. `check` may be called at
-any time and any number of times: one process at a time checks an upload, and interrupted checks are repeated.
+Files are inspected in a process without secrets or database access, and with limits on memory and time. `check` may be
+called any number of times: one process at a time checks an upload, and interrupted checks are repeated.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ _SET_VARIABLES = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL":
 
 
 def inspect_in_process(question: Question, *, alive: Callable[[], bool]) -> Report | None:
-    """Inspect files in a process of its own.
+    """Inspect files in a separate process.
 
     Parameters
     ----------
     question : Question
-        Which files, and what is allowed.
+        The files, and the limits.
     alive : callable
-        Called now and then while it lasts; where it returns False, the process is ended.
+        Called regularly while the process runs. If it returns False, the process is stopped.
 
     Returns
     -------
     Report or None
-        What was found; None where it was ended so. A process that dies is a finding, too.
+        The report; None if the process was stopped. A crash of the process is reported as a finding.
     """
     kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
-    with tempfile.TemporaryDirectory(prefix="brainscore-inspection-") as home, tempfile.TemporaryFile() as answer:
+    with tempfile.TemporaryDirectory(prefix="brainscore-inspection-") as home, tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "brainscore_web.uploads.inspection"],
             stdin=subprocess.PIPE,
-            stdout=answer,
+            stdout=output,
             stderr=subprocess.DEVNULL,
             env={**kept, **_SET_VARIABLES, "HOME": home},
             cwd=home,
@@ -77,13 +77,13 @@ def inspect_in_process(question: Question, *, alive: Callable[[], bool]) -> Repo
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        answer.seek(0)
+        output.seek(0)
         try:
-            return Report.read(json.loads(answer.read(_LONGEST_ANSWER)))
+            return Report.read(json.loads(output.read(_LONGEST_ANSWER)))
         except (ValueError, KeyError, TypeError):
             names = ", ".join(question.names.values())
-            what = f"looking at them ended with {_exit_description(process.returncode)}"
-            remedy = "package them again with `brainscore package`; divide what is very large into subsets"
+            what = f"the inspection ended with {_exit_description(process.returncode)}"
+            remedy = "package them again with `brainscore package`; divide a very large data set into subsets"
             return Report([Found(names, "files cannot be checked", what, remedy)], {}, {})
 
 
@@ -116,12 +116,12 @@ _State = Upload.State
 
 
 def begin_checks(upload: Upload) -> None:
-    """Take no more files, and check those that are there: now where they are small, else by a worker.
+    """Accept no more files and check those received: now if they are small, otherwise in a worker.
 
     Raises
     ------
     UserError
-        If files are missing, or still on their way.
+        If files are missing or still being uploaded.
     """
     with transaction.atomic():
         row = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
@@ -129,12 +129,14 @@ def begin_checks(upload: Upload) -> None:
             return
         files = {file.kind: file for file in row.files.all()}
         if any(file.streaming for file in files.values()):
-            raise UserError("a file is still being uploaded", remedy="wait until it is there")
+            raise UserError("a file is still being uploaded", remedy="wait until it has arrived")
         kinds = {kind for kind, file in files.items() if file.size is not None}
         if "zip" in kinds and "csv" not in kinds:
-            raise UserError("there is a ZIP without its CSV", remedy="upload the CSV that packaging made, too")
+            raise UserError(
+                "there is a ZIP file without its CSV file", remedy="upload the CSV file from packaging as well"
+            )
         if not kinds:
-            raise UserError("there is nothing to check", remedy="upload a CSV, or an NC")
+            raise UserError("there is nothing to check", remedy="upload a CSV or an NC file")
         row.state, row.changed = _State.CHECKING, timezone.now()
         row.save(update_fields=["state", "changed"])
         row.files.filter(size=None).delete()
@@ -145,20 +147,20 @@ def begin_checks(upload: Upload) -> None:
 
 
 def resume(upload: Upload) -> None:
-    """Check an upload whose checker was killed, or could not reach the storage."""
+    """Resume the checks of an upload if they were interrupted."""
     if pending().filter(pk=upload.pk).exists():
         _check_in_worker(upload.pk)
 
 
 def pending() -> Any:
-    """Uploads that wait for their checks, or whose checker is silent for too long."""
+    """Uploads that wait for checks, or whose claim was not renewed for `STALE_AFTER`."""
     now = timezone.now()
     free = Q(claim="") & (Q(claimed=None) | Q(claimed__lt=now - _PAUSE))
     return Upload.objects.filter(free | Q(claimed__lt=now - STALE_AFTER), state=_State.CHECKING)
 
 
 def check(key: uuid.UUID) -> bool:
-    """Check one upload, unless somebody does already; return whether it was done here.
+    """Check an upload unless another process does; return whether this call did.
 
     Parameters
     ----------
@@ -170,14 +172,14 @@ def check(key: uuid.UUID) -> bool:
         return False
     upload = Upload.objects.get(pk=key)
     try:
-        if upload.attempts > _MAX_ATTEMPTS:  # those before ended in the midst
-            _retry_later(upload, claim, "the checks ended in their midst each time")
+        if upload.attempts > _MAX_ATTEMPTS:  # earlier attempts ended unexpectedly
+            _retry_later(upload, claim, "the checks ended unexpectedly on each attempt")
         else:
             _check(upload, claim)
     except StorageFailure as error:
         _log.error("Upload %s cannot be checked: %s", key, error)
         _retry_later(upload, claim, f"the storage failed: {error.message}")
-    except Exception as error:  # noqa: BLE001 # it is logged, and tried again
+    except Exception as error:  # noqa: BLE001 # it is logged, and the checks are retried
         _log.exception("Upload %s cannot be checked", key)
         _retry_later(upload, claim, "the storage failed" if isinstance(error, OSError) else "the site failed")
     return True
@@ -199,18 +201,18 @@ def _check(upload: Upload, claim: str) -> None:
             return
         published = not report.refused and _publish(upload, files, there, report, claim)
     if not published:
-        document = [asdict(one) for one in report.findings]
+        document = [asdict(finding) for finding in report.findings]
         if _end(upload, claim, _State.REFUSED, findings=document, facts=report.facts):
             upload.files.update(size=None)
             for file in files.values():
                 with suppress(StorageFailure):  # the sweep removes it
                     storage().drop(file.token)
-                    if file.version_id:  # it was on its way out when an earlier check ended
+                    if file.version_id:  # an earlier check had published it before it was interrupted
                         storage().delete(file.key, file.version_id)
 
 
 def _known_table(upload: Upload) -> UploadedFile | None:
-    """The stimulus set of an assembly that comes alone, where its owner may load it from here."""
+    """The uploaded stimulus set of an assembly that was sent without one, if its owner may load it."""
     rows = UploadedFile.objects.filter(
         Q(upload__visibility=Visibility.PUBLIC) | Q(upload__owner=upload.owner_id),
         kind=UploadedFile.Kind.CSV,
@@ -224,7 +226,7 @@ def _known_table(upload: Upload) -> UploadedFile | None:
 def _inspected(
     upload: Upload, files: dict[str, UploadedFile], there: dict[str, LocalFile], claim: str
 ) -> Report | None:
-    """Ask a process that has nothing but the files; None where the claim was lost meanwhile."""
+    """Inspect the files in a separate process; return None if the claim was lost meanwhile."""
     allowed = asdict(limits())
     question = Question(
         files={kind: str(there[kind].path) for kind in files},
@@ -245,7 +247,7 @@ def _publish(
     private = upload.visibility == Visibility.PRIVATE
     for kind, file in files.items():
         if not file.version_id and (version := storage().new_version()):
-            # known before the file moves: a crash in between leaves nothing that nobody finds
+            # stored before the file is moved, so that no file is lost if the process crashes
             place = storage().key_of(Place(upload.owner_folder, file.name, version, private))
             file.bucket, file.key, file.version_id = storage().bucket, place, version
             if not _claimed_rows(upload, claim).exists():
@@ -253,16 +255,22 @@ def _publish(
             file.save(update_fields=["bucket", "key", "version_id"])
         place_of = Place(upload.owner_folder, file.name, file.version_id, private)
         done = storage().publish(file.token, place_of, seal=there[kind].seal)
-        found = report.hashes[kind]
+        hashes = report.hashes[kind]
         file.bucket, file.key, file.version_id = done.bucket, done.key, done.version_id
-        file.everybody, file.size = done.everybody, found["size"]
-        file.sha1, file.sha256 = found["sha1"], found["sha256"]
+        file.everybody, file.size = done.everybody, hashes["size"]
+        file.sha1, file.sha256 = hashes["sha1"], hashes["sha256"]
     with transaction.atomic():
         if not _claimed_rows(upload, claim).select_for_update().exists():
             return True
         for file in files.values():
             file.save()
-        _end(upload, claim, _State.ACCEPTED, findings=[asdict(one) for one in report.findings], facts=report.facts)
+        _end(
+            upload,
+            claim,
+            _State.ACCEPTED,
+            findings=[asdict(finding) for finding in report.findings],
+            facts=report.facts,
+        )
     for file in files.values():
         with suppress(StorageFailure):  # the sweep removes it
             storage().drop(file.token)
@@ -280,15 +288,15 @@ def _end(upload: Upload, claim: str, state: str, *, findings: list[Any], facts: 
 
 
 def _retry_later(upload: Upload, claim: str, why: str) -> None:
-    """Let somebody try later; after some attempts, refuse."""
+    """Let the checks be repeated later; after `_MAX_ATTEMPTS` attempts, refuse the upload."""
     if upload.attempts < _MAX_ATTEMPTS:
         _claimed_rows(upload, claim).update(claim="", claimed=timezone.now())
         return
-    found = asdict(Found("", "could not be checked", why, "upload it again later, or tell the administrators"))
+    found = asdict(Found("", "could not be checked", why, "upload it again later, or contact the administrators"))
     if _end(upload, claim, _State.REFUSED, findings=[found], facts={}):
         upload.files.update(size=None)
 
 
 def _check_in_worker(key: uuid.UUID) -> None:
-    """Let a worker check it; one that ends in the midst is followed by another, once the claim is stale."""
-    transaction.on_commit(wake_for_uploads, robust=True)  # the sweep wakes, too
+    """Let a worker check the upload; if it is interrupted, another one resumes once the claim has expired."""
+    transaction.on_commit(wake_for_uploads, robust=True)  # the sweep wakes workers as well

@@ -1,4 +1,4 @@
-"""Copy Code: the plugin's ``__init__.py`` that registers an upload."""
+"""The code of a plugin's ``__init__.py`` that registers an upload, for the "Copy Code" button."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _CORE = "brainscore_core.supported_data_standards.brainio"
 
 @dataclass(frozen=True)
 class Stored:
-    """Where a file is, and its hashes.
+    """The location of a stored file, and its hashes.
 
     Attributes
     ----------
     folder : str
-        Bucket and folder, as the loaders of S3 take them.
+        Bucket and folder, in the form that the S3 loaders expect.
     version_id, sha1, sha256 : str
         Version and hashes.
     url : str
-        Address on this site, with the version in it.
+        Address on this site, with the version.
     """
 
     folder: str
@@ -42,7 +42,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Registration:
-    """What is registered.
+    """The data of a registration.
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class Registration:
     csv, zip, nc : Stored or None
         The files.
     from_s3 : bool
-        Whether the files can be had from S3 by everybody; else they are loaded through this site.
+        Whether the files are public on S3; otherwise they are loaded through this site.
     private : bool
         Whether a token is needed.
     site : str
         Address of this site.
     endpoint : str or None
-        Address of the S3 server, where it is not Amazon's.
+        Address of the S3 server, if it is not Amazon's.
     """
 
     identifier: str
@@ -83,55 +83,57 @@ def folder_of(identifier: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", identifier.lower()).strip("_") or "data"
 
 
-def copy_code(told: Registration) -> str:
-    """Write the module.
+def copy_code(data: Registration) -> str:
+    """Return the code of the plugin's module.
 
     Parameters
     ----------
-    told : Registration
-        What is registered.
+    data : Registration
+        The data to register.
 
     Returns
     -------
     str
-        Python, which registers the stimulus set and the assembly, as far as they were uploaded.
+        Python code that registers the uploaded stimulus set, assembly, or both.
     """
-    name = folder_of(told.identifier if told.csv else told.assembly_identifier)
+    name = folder_of(data.identifier if data.csv else data.assembly_identifier)
     lines = [f"# brainscore_vision/data/{name}/__init__.py"]
-    if told.private:
-        lines.append(f"# private: set BRAINSCORE_SITE={told.site} and BRAINSCORE_TOKEN to a token of your profile page")
-    elif told.from_s3 and told.endpoint:
-        lines.append(f"# set AWS_ENDPOINT_URL={told.endpoint}")
-    parts = [*lines, *_imports(told)]
-    if told.csv:
-        parts += ["", *(_stimuli_from_s3(told, told.csv) if told.from_s3 else _stimuli_from_site(told, told.csv))]
-    if told.nc:
-        parts += ["", *(_assembly_from_s3(told, told.nc) if told.from_s3 else _assembly_from_site(told, told.nc))]
+    if data.private:
+        lines.append(
+            f"# private: set BRAINSCORE_SITE={data.site} and BRAINSCORE_TOKEN to a token from your profile page"
+        )
+    elif data.from_s3 and data.endpoint:
+        lines.append(f"# set AWS_ENDPOINT_URL={data.endpoint}")
+    parts = [*lines, *_imports(data)]
+    if data.csv:
+        parts += ["", *(_stimuli_from_s3(data, data.csv) if data.from_s3 else _stimuli_from_site(data, data.csv))]
+    if data.nc:
+        parts += ["", *(_assembly_from_s3(data, data.nc) if data.from_s3 else _assembly_from_site(data, data.nc))]
     return "\n".join(parts) + "\n"
 
 
-def _imports(told: Registration) -> list[str]:
+def _imports(data: Registration) -> list[str]:
     loaders = [
-        *(["load_assembly"] if told.nc else []),
-        *(["load_stimulus_set"] if told.csv else []),
+        *(["load_assembly"] if data.nc else []),
+        *(["load_stimulus_set"] if data.csv else []),
     ]
-    suffix, module = ("from_s3", "s3") if told.from_s3 else ("from_url", "fetch")
+    suffix, module = ("from_s3", "s3") if data.from_s3 else ("from_url", "fetch")
     registries = [
-        *(["data_registry", "load_stimulus_set"] if told.nc else []),
-        *(["stimulus_set_registry"] if told.csv else []),
+        *(["data_registry", "load_stimulus_set"] if data.nc else []),
+        *(["stimulus_set_registry"] if data.csv else []),
     ]
     return [
-        *([f"from {_CORE}.assemblies import {told.cls}"] if told.nc else []),
-        f"from {_CORE}.{module} import {', '.join(f'{one}_{suffix}' for one in loaders)}",
+        *([f"from {_CORE}.assemblies import {data.cls}"] if data.nc else []),
+        f"from {_CORE}.{module} import {', '.join(f'{loader}_{suffix}' for loader in loaders)}",
         f"from brainscore_vision import {', '.join(registries)}",
     ]
 
 
-def _stimuli_from_s3(told: Registration, csv: Stored) -> list[str]:
-    archive = told.zip
+def _stimuli_from_s3(data: Registration, csv: Stored) -> list[str]:
+    archive = data.zip
     return [
-        f"stimulus_set_registry[{_text(told.identifier)}] = lambda: load_stimulus_set_from_s3(",
-        f"    identifier={_text(told.identifier)},",
+        f"stimulus_set_registry[{_text(data.identifier)}] = lambda: load_stimulus_set_from_s3(",
+        f"    identifier={_text(data.identifier)},",
         f"    bucket={_text(csv.folder)},",
         f"    csv_sha1={_text(csv.sha1)},",
         f"    zip_sha1={_text(archive.sha1) if archive else None},",
@@ -142,11 +144,11 @@ def _stimuli_from_s3(told: Registration, csv: Stored) -> list[str]:
     ]
 
 
-def _stimuli_from_site(told: Registration, csv: Stored) -> list[str]:
-    archive = told.zip
+def _stimuli_from_site(data: Registration, csv: Stored) -> list[str]:
+    archive = data.zip
     return [
-        f"stimulus_set_registry[{_text(told.identifier)}] = lambda: load_stimulus_set_from_url(",
-        f"    identifier={_text(told.identifier)},",
+        f"stimulus_set_registry[{_text(data.identifier)}] = lambda: load_stimulus_set_from_url(",
+        f"    identifier={_text(data.identifier)},",
         f"    csv_url={_text(csv.url)},",
         f"    csv_sha256={_text(csv.sha256)},",
         *([f"    zip_url={_text(archive.url)},", f"    zip_sha256={_text(archive.sha256)},"] if archive else []),
@@ -154,27 +156,27 @@ def _stimuli_from_site(told: Registration, csv: Stored) -> list[str]:
     ]
 
 
-def _assembly_from_s3(told: Registration, nc: Stored) -> list[str]:
+def _assembly_from_s3(data: Registration, nc: Stored) -> list[str]:
     return [
-        f"data_registry[{_text(told.assembly_identifier)}] = lambda: load_assembly_from_s3(",
-        f"    identifier={_text(told.assembly_identifier)},",
+        f"data_registry[{_text(data.assembly_identifier)}] = lambda: load_assembly_from_s3(",
+        f"    identifier={_text(data.assembly_identifier)},",
         f"    version_id={_text(nc.version_id)},",
         f"    sha1={_text(nc.sha1)},",
         f"    bucket={_text(nc.folder)},",
-        f"    cls={told.cls},",
-        f"    stimulus_set_loader=lambda: load_stimulus_set({_text(told.identifier)}),",
+        f"    cls={data.cls},",
+        f"    stimulus_set_loader=lambda: load_stimulus_set({_text(data.identifier)}),",
         ")",
     ]
 
 
-def _assembly_from_site(told: Registration, nc: Stored) -> list[str]:
+def _assembly_from_site(data: Registration, nc: Stored) -> list[str]:
     return [
-        f"data_registry[{_text(told.assembly_identifier)}] = lambda: load_assembly_from_url(",
-        f"    identifier={_text(told.assembly_identifier)},",
+        f"data_registry[{_text(data.assembly_identifier)}] = lambda: load_assembly_from_url(",
+        f"    identifier={_text(data.assembly_identifier)},",
         f"    url={_text(nc.url)},",
         f"    sha256={_text(nc.sha256)},",
-        f"    cls={told.cls},",
-        f"    stimulus_set_loader=lambda: load_stimulus_set({_text(told.identifier)}),",
+        f"    cls={data.cls},",
+        f"    stimulus_set_loader=lambda: load_stimulus_set({_text(data.identifier)}),",
         ")",
     ]
 
@@ -184,13 +186,13 @@ def _text(value: str) -> str:
 
 
 def address_of(request: HttpRequest, file: UploadedFile) -> str:
-    """Where this site hands out a file, with its version."""
+    """The address of a file's download on this site, with its version."""
     path = reverse("uploads:file", kwargs={"bucket": file.bucket, "key": file.key})
     return f"{request.build_absolute_uri(quote(path, safe='/%'))}?{urlencode({'versionId': file.version_id})}"
 
 
 def registration_of(request: HttpRequest, upload: Upload, files: list[UploadedFile]) -> Registration:
-    """What the code of an accepted upload says."""
+    """Return the data of an accepted upload's registration."""
     stored = {
         file.kind: Stored(file.folder, file.version_id, file.sha1, file.sha256, address_of(request, file))
         for file in files

@@ -1,4 +1,4 @@
-"""What is said of a data set before its files come."""
+"""The form that starts an upload."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from brainscore_web.uploads.models import CLASSES, Upload
 __all__ = ["StartForm"]
 
 _WHO = {
-    "public": "everybody can load the data",
-    "private": "only you and the administrators; scores on its benchmarks are public all the same",
+    "public": "everyone can load the data",
+    "private": "only you and the administrators can load the data; scores on its benchmarks are still public",
 }
 
 
@@ -21,23 +21,23 @@ class StartForm(forms.ModelForm):
     """Name, class and visibility of a data set."""
 
     identifier = forms.CharField(
-        max_length=200, help_text="As packaged: AuthorYear, or AuthorYear.subset.", label="Stimulus set"
+        max_length=200, help_text="The name used for packaging: AuthorYear, or AuthorYear.subset.", label="Stimulus set"
     )
     assembly_identifier = forms.CharField(
-        max_length=200, required=False, label="Assembly", help_text="Empty: called like the stimulus set."
+        max_length=200, required=False, label="Assembly", help_text="Empty if it has the name of the stimulus set."
     )
     assembly_class = forms.ChoiceField(
         label="Class of the assembly", choices=[(name, name) for name in CLASSES], required=False
     )
     visibility = forms.ChoiceField(
         label="Who may load it",
-        choices=[(one, f"{one}: {words}") for one, words in _WHO.items()],
+        choices=[(value, f"{value}: {text}") for value, text in _WHO.items()],
         widget=forms.RadioSelect,
         initial=Visibility.PUBLIC,
     )
 
     class Meta:
-        """Of an upload."""
+        """The fields of an upload."""
 
         model = Upload
         fields = ("identifier", "assembly_identifier", "assembly_class", "visibility")
@@ -47,15 +47,15 @@ class StartForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
 
     def clean_identifier(self) -> str:
-        """Refuse what names no file."""
+        """Refuse identifiers that cannot be file names."""
         return _usable(self.cleaned_data["identifier"])
 
     def clean_assembly_identifier(self) -> str:
-        """Fill it in where it is the same."""
+        """By default, use the name of the stimulus set."""
         return _usable(self.cleaned_data["assembly_identifier"] or self.cleaned_data.get("identifier") or "X")
 
     def clean_assembly_class(self) -> str:
-        """Take the usual one where there is no assembly."""
+        """By default, use the first class."""
         return self.cleaned_data["assembly_class"] or CLASSES[0]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CLASSES", "STALE_AFTER", "Upload", "UploadedFile", "sees_all_uploads"]
 
 STALE_AFTER = timedelta(minutes=2)
-"""After this a request that said nothing is taken for dead; what it reserved is free again."""
+"""A request without progress for this time is considered dead, and its reservation is released."""
 
 CLASSES = (
     "NeuroidAssembly",
@@ -29,11 +29,11 @@ CLASSES = (
     "SpikeTimesAssembly",
     "DataAssembly",
 )
-"""Classes of assemblies that can be chosen."""
+"""Classes of assemblies that users can choose."""
 
 
 def sees_all_uploads(visitor: Visitor) -> bool:
-    """Whether the visitor is an administrator, or may see all that is withheld."""
+    """Whether the visitor is an administrator or may see all private data."""
     return bool(visitor.is_active and visitor.has_perm("leaderboard.view_private"))
 
 
@@ -41,17 +41,17 @@ class UploadQuerySet(models.QuerySet["Upload"]):
     """Queries of uploads."""
 
     def visible_to(self, visitor: Visitor) -> UploadQuerySet:
-        """The visitor's own; administrators see all."""
+        """Return the visitor's own uploads; for administrators all."""
         if sees_all_uploads(visitor):
             return self
         return self.filter(owner=visitor) if visitor.is_authenticated else self.none()
 
 
 class Upload(models.Model):
-    """A packaged data set on its way into storage, or there."""
+    """A packaged data set, in storage or being uploaded."""
 
     class State(models.TextChoices):
-        """How far it is. Only the first changes by its owner's will; a withdrawn one keeps no files."""
+        """The state of an upload. A withdrawn upload keeps no files."""
 
         RECEIVING = "receiving"
         CHECKING = "checking"
@@ -101,12 +101,12 @@ class Upload(models.Model):
 class UploadedFile(models.Model):
     """One file of a data set: table, archive or assembly.
 
-    While it is received, `claim` says by which request, and `reserved` counts towards its owner's quota for as long as
-    `touched` is recent. Once there, `token` names it in the storage, and `size` counts.
+    While it is received, `claim` identifies the request, and `reserved` counts towards its owner's quota for as long as
+    `touched` is recent. Once it has arrived, `token` names it in the storage, and `size` counts.
     """
 
     class Kind(models.TextChoices):
-        """What it holds; the ending of its name."""
+        """The content of a file, and the suffix of its name."""
 
         CSV = "csv", "Table"
         ZIP = "zip", "Stimuli"
@@ -131,7 +131,7 @@ class UploadedFile(models.Model):
     )
 
     class Meta:
-        """One a kind; a version of a key is one file."""
+        """One file per kind, and one file per version of a key."""
 
         ordering = ("kind",)
         constraints = (
@@ -153,7 +153,7 @@ class UploadedFile(models.Model):
 
     @property
     def streaming(self) -> bool:
-        """Whether a request of this site writes it just now."""
+        """Whether a request is currently receiving it."""
         now = timezone.now()
         return bool(self.claim and self.touched and now - STALE_AFTER < self.touched < now + STALE_AFTER)
 

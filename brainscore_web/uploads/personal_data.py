@@ -18,10 +18,14 @@ _OF_FILES = ("kind", "size", "sent_as", "sha1", "sha256", "bucket", "key", "vers
 
 
 def exported_uploads(user: User) -> list[dict[str, Any]]:
-    """Rows of a person's uploads with their files."""
+    """Export a user's uploads with their files."""
     return [
         {
-            **{one.attname: one.value_from_object(row) for one in row._meta.concrete_fields if one.name not in _HIDDEN}
+            **{
+                field.attname: field.value_from_object(row)
+                for field in row._meta.concrete_fields
+                if field.name not in _HIDDEN
+            }
             | {"id": str(row.pk)},
             "files": [{name: getattr(file, name) for name in _OF_FILES} for file in row.files.all()],
         }
@@ -30,7 +34,7 @@ def exported_uploads(user: User) -> list[dict[str, Any]]:
 
 
 def withdraw_private_uploads(owner: User) -> None:
-    """Withdraw what nobody could see once its owner has left; what is used stays."""
+    """Withdraw unpublished and private uploads of an owner whose account is deleted; uploads in use stay."""
     rest = Upload.objects.filter(owner=owner).exclude(state=Upload.State.WITHDRAWN)
     for upload in rest:
         if upload.state != Upload.State.ACCEPTED or upload.visibility == Visibility.PRIVATE:

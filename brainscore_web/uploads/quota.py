@@ -16,28 +16,28 @@ __all__ = ["Limits", "bytes_used", "limits"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken; sizes in bytes.
+    """Limits on uploads; sizes in bytes.
 
     Attributes
     ----------
     file, table : int
-        Size of a file, and of a table.
+        The largest size of a file, and of a table.
     person : int
-        What all uploads of a person may take up together.
+        The largest total size of a user's uploads.
     drafts : int
-        How many unfinished uploads a person may have.
+        How many unfinished uploads a user may have.
     memory : int
-        What checking one upload may use.
+        Memory that the checks of an upload may use.
     seconds : int
-        How long checking one upload may take.
+        Time that the checks of an upload may take.
     inline : int
-        Up to which size an upload is checked while its sender waits.
+        The largest size of an upload that is checked while the user waits.
     members : int
-        How many files an archive may hold.
+        How many files an archive may have.
     unpacked, ratio : int
-        How large an archive or assembly may become when it is unpacked, and how many times its size.
+        The largest unpacked size of an archive or assembly, absolute and relative to its size.
     pixels : int
-        Of one image.
+        The largest number of pixels of an image.
     """
 
     file: int = 5_000_000_000
@@ -53,13 +53,13 @@ class Limits:
     pixels: int = 100_000_000
 
     def of(self, kind: str) -> int:
-        """How large a file of this kind may be."""
+        """The largest size of a file of this kind."""
         return min(self.file, self.table) if kind == "csv" else self.file
 
 
 def limits() -> Limits:
-    """What the settings say; what they leave out is as above."""
-    known = {one.name for one in fields(Limits)}
+    """Return the limits in the settings, with the defaults above."""
+    known = {field.name for field in fields(Limits)}
     return Limits(**{name: value for name, value in settings.UPLOADS.items() if name in known})
 
 
@@ -67,12 +67,12 @@ _KEPT = (Upload.State.RECEIVING, Upload.State.CHECKING, Upload.State.ACCEPTED)
 
 
 def bytes_used(owner: User, *, without: UploadedFile | None = None) -> int:
-    """Bytes of a person's files, and of those that are being received.
+    """Return the total size in bytes of a user's files, including those being received.
 
     Parameters
     ----------
     owner : User
-        Whose. Lock the row before, where something is decided by the answer.
+        The owner. Lock the owner's row first if a decision depends on the result.
     without : UploadedFile, optional
         A file that is not counted.
     """

@@ -1,4 +1,4 @@
-"""Receive files: claimed by one request each, counted before and after, kept whole or not at all."""
+"""Receive files: one request at a time claims a file; quotas are checked, and partial files removed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 __all__ = ["Refused", "finish_direct_upload", "grant_direct_upload", "receive", "release_file", "reserve_file"]
 
 _FIELD = "file"
-_ENVELOPE = 16_384  # bytes that a form needs around its file, at most
+_ENVELOPE = 16_384  # the most bytes that a form needs besides its file
 _CHUNK = 1 << 18
 _HEARTBEAT = 10.0  # seconds
 _SHA1 = re.compile(r"[0-9a-f]{40}")
 
 
 class Refused(UserError):
-    """A file is not taken; `status` is that of the answer."""
+    """A file is refused; `status` is the HTTP status of the response."""
 
     def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
         super().__init__(message, remedy)
@@ -41,35 +41,37 @@ class Refused(UserError):
 
 
 def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> UploadedFile:
-    """Reserve room for a file, and the right to send it; what was sent before stays until this one is there.
+    """Reserve space for a file and claim it for this request; an earlier file stays until this one has arrived.
 
     Parameters
     ----------
     upload : Upload
-        Of whom.
+        The upload.
     kind : str
         ``'csv'``, ``'zip'`` or ``'nc'``.
     announced : int
-        How many bytes will come, at most.
+        The largest number of bytes that will be sent.
     sent_as : str
-        Its name at the sender's.
+        The file name on the uploader's machine.
 
     Raises
     ------
     Refused
-        It is too large, there is no room, or another request sends it already.
+        If it is too large, there is no space, or another request is sending it.
     """
     _require_size(announced, kind)
     with transaction.atomic():
         owner = User.objects.select_for_update().get(pk=upload.owner_id)
         current = Upload.objects.select_for_update().filter(pk=upload.pk, state=Upload.State.RECEIVING).first()
         if current is None:
-            raise Refused("this upload takes no files any more", "begin a new one", status=409)
+            raise Refused("this upload no longer accepts files", "start a new one", status=409)
         slot = UploadedFile.objects.get_or_create(upload=current, kind=kind)[0]
         if slot.streaming:
-            raise Refused(f"this {kind.upper()} is being uploaded already", "wait until it is there", status=409)
+            raise Refused(
+                f"this {kind.upper()} file is already being uploaded", "wait until it has arrived", status=409
+            )
         _require_room(owner, slot, announced)
-        dead = slot.claim  # of a request that ended without a word
+        dead = slot.claim  # of an interrupted request
         slot.claim, slot.reserved, slot.touched = uuid.uuid4().hex, announced, timezone.now()
         slot.sent_as = clean_name(sent_as) or slot.sent_as
         slot.save()
@@ -78,18 +80,18 @@ def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = ""
 
 
 def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") -> None:
-    """Count a file that arrived whole; from here on it belongs to its upload.
+    """Record a file that has arrived completely; from now on it belongs to its upload.
 
     Raises
     ------
     Refused
-        There is no room after all, or the request was taken for dead meanwhile.
+        If there is no space after all, or the claim has expired meanwhile.
     """
     _require_size(size, slot.kind)
     with transaction.atomic():
         owner = User.objects.select_for_update().get(pk=slot.upload.owner_id)
         _require_room(owner, slot, size)
-        before = UploadedFile.objects.filter(pk=slot.pk).values_list("token", flat=True).first()
+        previous = UploadedFile.objects.filter(pk=slot.pk).values_list("token", flat=True).first()
         done = UploadedFile.objects.filter(
             pk=slot.pk, claim=slot.claim, upload__state=Upload.State.RECEIVING
         ).update(
@@ -98,7 +100,7 @@ def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") 
         )  # fmt: skip
         if not done:
             raise Refused("the upload was interrupted for too long", "send the file again", status=409)
-    _drop(before)
+    _drop(previous)
 
 
 def _drop(token: str | None) -> None:
@@ -108,67 +110,67 @@ def _drop(token: str | None) -> None:
 
 
 def release_file(slot: UploadedFile) -> None:
-    """Free what a request reserved, and remove what it wrote."""
+    """Release a request's reservation, and remove what it wrote."""
     UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(claim="", reserved=0)
     _drop(slot.claim)
 
 
 def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
-    """Take the file of a form, as it comes, into the storage; return the form's fields.
+    """Stream the file of a form into the storage; return the form's fields.
 
     Raises
     ------
     Refused
-        Nothing was kept.
+        If the file is refused; nothing is stored then.
     """
     length = _length(request)
     if length > limits().of(kind) + _ENVELOPE:
         raise _too_large(kind)
     slot = reserve_file(upload, kind, min(length, limits().of(kind)))
     try:
-        fields, taken = _parse(request, slot, length)
-        # a token may stand in the form instead of the header: it is looked at before anything is kept
+        fields, writer = _parse(request, slot, length)
+        # the CSRF token may be in the form instead of the header; check it before storing anything
         require_csrf_token(request, fields)
-        _require_kind(taken.sent_as, kind)
+        _require_kind(writer.sent_as, kind)
         sha1 = _sha1_in(fields)
         storage().take(slot.claim)
-        finish(slot, taken.count, sent_as=taken.sent_as, sha1=sha1)
+        finish(slot, writer.count, sent_as=writer.sent_as, sha1=sha1)
     except BaseException as error:
         release_file(slot)
-        told = _as_refusal(error)
-        if told is error:
+        refusal = _as_refusal(error)
+        if refusal is error:
             raise
-        raise told from error
+        raise refusal from error
     return fields
 
 
 def grant_direct_upload(upload: Upload, kind: str, size: int, *, sent_as: str) -> tuple[UploadedFile, Grant] | None:
-    """Let a browser send a file to the storage itself; None where the site takes it."""
+    """Let a browser send a file directly to the storage; return None if the site must receive it."""
     if storage().origin is None:
         return None
     _require_kind(sent_as, kind)
     slot = reserve_file(upload, kind, size, sent_as=sent_as)
     try:
-        made = storage().grant(slot.claim, name=slot.name, size=size)
+        granted = storage().grant(slot.claim, name=slot.name, size=size)
     except StorageFailure:
         release_file(slot)
         raise
-    if made is None:
+    if granted is None:
         release_file(slot)
         return None
-    # nothing is heard of it until it is there; another grant may take its place any time
-    until = timezone.now() + made.lasts + STALE_AFTER
+    # the site gets no updates until the file has arrived; another grant may replace this one at any time
+    until = timezone.now() + granted.lasts + STALE_AFTER
     UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(touched=until)
-    return slot, made
+    return slot, granted
 
 
 def finish_direct_upload(upload: Upload, kind: str, fields: QueryDict) -> None:
-    """Count what a browser sent to the storage itself; the form may say which SHA-1 is expected.
+    """Record a file that a browser sent directly to the storage; the form may give the expected SHA-1.
 
     Raises
     ------
     Refused
-        Nothing is there, or more than was allowed.
+        If no file has arrived, or it is larger than allowed.
     """
     sha1 = _sha1_in(fields)
     slot = upload.files.exclude(claim="").filter(kind=kind).first()
@@ -183,14 +185,14 @@ def finish_direct_upload(upload: Upload, kind: str, fields: QueryDict) -> None:
 
 
 def clean_name(name: str) -> str:
-    """A sender's file name, as it may be shown: no folders, nothing invisible."""
+    """Return a file name without folders and invisible characters."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    seen = "".join(one for one in unicodedata.normalize("NFC", last) if unicodedata.category(one)[0] != "C")
-    return seen[:255]
+    visible = "".join(c for c in unicodedata.normalize("NFC", last) if unicodedata.category(c)[0] != "C")
+    return visible[:255]
 
 
 def require_csrf_token(request: HttpRequest, fields: QueryDict) -> None:
-    """Refuse a form that another site made the browser send."""
+    """Refuse a form without a valid CSRF token."""
     from django.middleware.csrf import CsrfViewMiddleware
 
     token = fields.get("csrfmiddlewaretoken")
@@ -199,14 +201,16 @@ def require_csrf_token(request: HttpRequest, fields: QueryDict) -> None:
 
     def view(_request: HttpRequest) -> None: ...
 
-    guard = CsrfViewMiddleware(lambda _request: None)  # type: ignore[arg-type,return-value] # it is asked, and calls nothing
+    guard = CsrfViewMiddleware(lambda _request: None)  # type: ignore[arg-type,return-value] # only its check is used
     guard.process_request(request)
     if guard.process_view(request, view, (), {}) is not None:
-        raise Refused("the form came from elsewhere, or is too old", "reload the page and send it again", status=403)
+        raise Refused(
+            "the form was sent from another site or is too old", "reload the page and send it again", status=403
+        )
 
 
 class _Writer(FileUploadHandler):
-    """Writes the one file of a form where the storage says."""
+    """Writes the file of a form to the scratch file of the storage."""
 
     chunk_size = _CHUNK
 
@@ -215,7 +219,7 @@ class _Writer(FileUploadHandler):
         self.slot, self.count, self.sent_as = slot, 0, ""
         self._limit = limits().of(slot.kind)
         self._stream: Any = None
-        self._beat = time.monotonic()
+        self._last_renewal = time.monotonic()
 
     def new_file(self, field_name: str, *args: Any, **kwargs: Any) -> None:
         super().new_file(field_name, *args, **kwargs)
@@ -229,17 +233,17 @@ class _Writer(FileUploadHandler):
         if self.count > self._limit:
             raise StopUpload(connection_reset=True)
         self._stream.write(raw_data)
-        if time.monotonic() - self._beat > _HEARTBEAT:
-            self._beat = time.monotonic()
+        if time.monotonic() - self._last_renewal > _HEARTBEAT:
+            self._last_renewal = time.monotonic()
             UploadedFile.objects.filter(pk=self.slot.pk, claim=self.slot.claim).update(touched=timezone.now())
 
     def file_complete(self, file_size: int) -> None:
-        """Hand nothing on: the file is where it belongs."""
+        """Return nothing: the file is already in its place."""
 
-    def settle(self) -> None:
-        """Let it survive a crash of the machine."""
+    def sync_to_disk(self) -> None:
+        """Write the file to disk, so that it survives a crash of the machine."""
         if self._stream is None or not self.count:
-            raise Refused("no file came, or an empty one", "choose the file that packaging made")
+            raise Refused("the file is missing or empty", "choose the file from packaging")
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
@@ -249,7 +253,7 @@ class _Writer(FileUploadHandler):
 
 
 class _CountedBody:
-    """A request's body that says how much of it was read."""
+    """A request's body that counts the bytes read."""
 
     def __init__(self, request: HttpRequest) -> None:
         self._request, self.count = request, 0
@@ -267,22 +271,22 @@ def _parse(request: HttpRequest, slot: UploadedFile, length: int) -> tuple[Query
         if writer.count > limits().of(slot.kind):
             raise _too_large(slot.kind)
         if body.count != length:
-            raise Refused(f"the connection broke off after {body.count} of {length} bytes", "send the file again")
-        writer.settle()
+            raise Refused(f"the connection was interrupted after {body.count} of {length} bytes", "send the file again")
+        writer.sync_to_disk()
     finally:
         writer.close()
     return fields, writer
 
 
 def _as_refusal(error: BaseException) -> BaseException:
-    """What went wrong, in words for the sender where it is theirs to know."""
+    """Convert errors that the uploader should know about; return others unchanged."""
     if isinstance(error, MultiPartParserError):
-        return Refused("the form cannot be read", "send it with a browser, as the page has it")
+        return Refused("the form cannot be read", "send the form of the page with a browser")
     if isinstance(error, OSError):
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         if full:
-            return Refused("the storage is full", "try again later, or tell the administrators", status=507)
-        return Refused("the connection broke off, or the storage failed", "send the file again", status=400)
+            return Refused("the storage is full", "try again later, or contact the administrators", status=507)
+        return Refused("the connection was interrupted, or the storage failed", "send the file again", status=400)
     if isinstance(error, StorageFailure):
         return Refused(error.message, error.remedy or "try again later", status=503)
     return error
@@ -291,7 +295,9 @@ def _as_refusal(error: BaseException) -> BaseException:
 def _sha1_in(fields: QueryDict) -> str:
     sha1 = fields.get("sha1", "").strip().lower()
     if sha1 and not _SHA1.fullmatch(sha1):
-        raise Refused("the sha1 is not one", "paste the 40 digits that packaging printed, or leave it empty")
+        raise Refused(
+            "the SHA-1 is not valid", "paste the 40 digits that `brainscore package` printed, or leave it empty"
+        )
     return sha1
 
 
@@ -300,7 +306,7 @@ def _length(request: HttpRequest) -> int:
     if not text.isdecimal() or not int(text):
         raise Refused("the size of the file is not known", "send it with a browser", status=411)
     if not (request.content_type or "").startswith("multipart/form-data"):
-        raise Refused("this is no form with a file", "send it as multipart/form-data, field file", status=415)
+        raise Refused("this is not a form with a file", "send it as multipart/form-data, field file", status=415)
     return int(text)
 
 
@@ -312,8 +318,10 @@ def _require_size(size: int, kind: str) -> None:
 
 
 def _too_large(kind: str) -> Refused:
-    most = limits().of(kind) / 1e6
-    return Refused(f"a {kind.upper()} may have {most:,.0f} MB here", "ask the administrators for more", status=413)
+    limit = limits().of(kind) / 1e6
+    return Refused(
+        f"a {kind.upper()} file may not exceed {limit:,.0f} MB", "ask the administrators for more", status=413
+    )
 
 
 def _require_room(owner: User, slot: UploadedFile, size: int) -> None:
@@ -321,11 +329,11 @@ def _require_room(owner: User, slot: UploadedFile, size: int) -> None:
     if size > free:
         raise Refused(
             f"you have {max(free, 0) / 1e6:,.1f} MB left, and this needs {size / 1e6:,.1f} MB",
-            "withdraw uploads that you do not need, or ask the administrators for more room",
+            "withdraw uploads that you do not need, or ask the administrators for more space",
             status=413,
         )
 
 
 def _require_kind(sent_as: str, kind: str) -> None:
     if not sent_as.lower().endswith(f".{kind}"):
-        raise Refused(f"{sent_as or 'the file'} does not end in .{kind}", f"choose the .{kind} that packaging made")
+        raise Refused(f"{sent_as or 'the file'} does not end in .{kind}", f"choose the .{kind} file from packaging")

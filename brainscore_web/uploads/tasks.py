@@ -14,10 +14,10 @@ def do_next_upload() -> bool:
 
     waiting = list(pending().order_by("changed", "pk").values_list("pk", flat=True)[:20])
     if len(waiting) > 1:
-        wake_for_uploads()  # for somebody else, or for me afterwards
+        wake_for_uploads()  # for another worker, or for this one afterwards
     return any(check(key) for key in waiting[:1])
 
 
 def wake_for_uploads() -> None:
-    """Let a worker check uploads that wait."""
+    """Wake a worker for waiting uploads."""
     enqueue_once(do_next_upload)

@@ -1,4 +1,4 @@
-"""Addresses of uploads."""
+"""URLs of uploads."""
 
 from django.urls import path, register_converter
 
@@ -6,7 +6,7 @@ from brainscore_web.uploads import views
 
 
 class KindConverter:
-    """Kind of a file."""
+    """URL converter of kinds of files."""
 
     regex = "csv|zip|nc"
 

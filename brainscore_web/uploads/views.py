@@ -26,8 +26,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import confirmed_email_required
-from brainscore_web.accounts.permissions import current_user as _me
+from brainscore_web.accounts.permissions import confirmed_email_required, current_user
 from brainscore_web.api.authentication import Access
 from brainscore_web.api.problems import Problem
 from brainscore_web.leaderboard.models import Visibility, Visitor
@@ -42,10 +41,10 @@ from brainscore_web.uploads.withdrawal import withdraw
 
 __all__ = ["arrived", "check", "code", "file", "grant", "home", "new", "receive", "show", "state", "take_back"]
 
-_AT_ONCE = 50
+_PAGE_SIZE = 50
 _STATE_LABELS = {
-    "receiving": "waits for its files",
-    "checking": "is being checked",
+    "receiving": "waiting for files",
+    "checking": "being checked",
     "accepted": "accepted",
     "refused": "refused",
     "withdrawn": "withdrawn",
@@ -56,38 +55,40 @@ _confirmed_only = confirmed_email_required("uploads/unconfirmed.html")
 @_confirmed_only
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Own uploads."""
-    rows = Upload.objects.filter(owner=_me(request)).prefetch_related("files")
-    page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
+    """List the visitor's uploads."""
+    rows = Upload.objects.filter(owner=current_user(request)).prefetch_related("files")
+    page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
     for row in page:
         row.words = _STATE_LABELS[row.state]
-    return render(request, "uploads/home.html", {"rows": page, **_quota_context(_me(request))})
+    return render(request, "uploads/home.html", {"rows": page, **_quota_context(current_user(request))})
 
 
 @_confirmed_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Begin an upload."""
-    me = _me(request)
+    """Start an upload."""
+    user = current_user(request)
     form = StartForm(request.POST or None, initial=_initial_values(request))
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
-            User.objects.select_for_update().get(pk=me.pk)
-            if Upload.objects.filter(owner=me, state=Upload.State.RECEIVING).count() >= limits().drafts:
-                form.add_error(None, f"You have {limits().drafts} unfinished uploads: finish or withdraw some.")
+            User.objects.select_for_update().get(pk=user.pk)
+            if Upload.objects.filter(owner=user, state=Upload.State.RECEIVING).count() >= limits().drafts:
+                form.add_error(
+                    None, f"You have {limits().drafts} unfinished uploads. Finish or withdraw some of them first."
+                )
             else:
-                form.instance.owner = me
+                form.instance.owner = user
                 form.save()
         if form.is_valid():
             return redirect("uploads:show", form.instance.pk)
     status = 200 if request.method != "POST" else 400
-    return render(request, "uploads/new.html", {"form": form, **_quota_context(me)}, status=status)
+    return render(request, "uploads/new.html", {"form": form, **_quota_context(user)}, status=status)
 
 
 @_confirmed_only
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """One upload: what is missing, how it stands, what was found, its code."""
+    """Show an upload: its state, missing files, findings and code."""
     upload = _visible(request, key)
     if upload.state == Upload.State.CHECKING:
         resume(upload)
@@ -97,7 +98,7 @@ def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @_confirmed_only
 @require_safe
 def state(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """How it stands, for a page that asks again and again."""
+    """Return the state of an upload, for pages that poll it."""
     upload = _visible(request, key)
     if upload.state == Upload.State.CHECKING:
         resume(upload)
@@ -107,21 +108,21 @@ def state(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @_confirmed_only
 @require_safe
 def code(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """The plugin's module."""
+    """Download the plugin's module."""
     upload = _visible(request, key)
     if upload.state != Upload.State.ACCEPTED:
         raise Http404("there is no code yet")
     text = copy_code(registration_of(request, upload, list(upload.files.all())))
-    answer = HttpResponse(text, content_type="text/x-python; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="__init__.py"'
-    return answer
+    response = HttpResponse(text, content_type="text/x-python; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="__init__.py"'
+    return response
 
 
-@csrf_exempt  # the form is looked at when it is read: its file goes to disk, where it would else be read before
+@csrf_exempt  # the CSRF token is checked while the form is streamed; the middleware would read the whole file first
 @_confirmed_only
 @require_POST
 def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
-    """Take a file."""
+    """Receive a file."""
     upload = _own(request, key)
     try:
         receiving.receive(request, upload, kind)
@@ -133,26 +134,26 @@ def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
 @_confirmed_only
 @require_POST
 def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
-    """Say where a browser may send a file."""
+    """Return where a browser may send a file."""
     upload = _own(request, key)
     size = request.POST.get("size", "")
     if not size.isdecimal() or len(size) > 15:
         return JsonResponse({"message": "size must be a number of bytes"}, status=400)
     try:
-        made = receiving.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
+        granted = receiving.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
     except receiving.Refused as error:
         return _refused_response(request, upload, error, status=error.status)
     except StorageFailure as error:
         return _refused_response(request, upload, error, status=503)
-    if made is None:
+    if granted is None:
         return JsonResponse({"url": reverse("uploads:receive", args=[upload.pk, kind]), "fields": {}, "direct": False})
-    return JsonResponse({"url": made[1].url, "fields": made[1].fields, "direct": True})
+    return JsonResponse({"url": granted[1].url, "fields": granted[1].fields, "direct": True})
 
 
 @_confirmed_only
 @require_POST
 def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
-    """Count what a browser sent to the storage itself."""
+    """Record a file that a browser sent directly to the storage."""
     upload = _own(request, key)
     try:
         receiving.finish_direct_upload(upload, kind, request.POST)
@@ -166,7 +167,7 @@ def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
 @_confirmed_only
 @require_POST
 def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Begin the checks."""
+    """Start the checks."""
     upload = _own(request, key)
     try:
         begin_checks(upload)
@@ -178,7 +179,7 @@ def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @_confirmed_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Ask, and withdraw."""
+    """Withdraw an upload after confirmation."""
     upload = _visible(request, key)
     if request.method != "POST":
         return render(request, "uploads/withdraw.html", {"upload": upload})
@@ -191,11 +192,11 @@ def take_back(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 
 def _visible(request: HttpRequest, key: uuid.UUID) -> Upload:
-    return get_object_or_404(Upload.objects.visible_to(_me(request)).prefetch_related("files"), pk=key)
+    return get_object_or_404(Upload.objects.visible_to(current_user(request)).prefetch_related("files"), pk=key)
 
 
 def _own(request: HttpRequest, key: uuid.UUID) -> Upload:
-    return get_object_or_404(Upload, pk=key, owner=_me(request))
+    return get_object_or_404(Upload, pk=key, owner=current_user(request))
 
 
 def _quota_context(user: User) -> dict[str, Any]:
@@ -203,12 +204,12 @@ def _quota_context(user: User) -> dict[str, Any]:
 
 
 def _initial_values(request: HttpRequest) -> dict[str, str]:
-    """What an upload said that is tried again."""
+    """Return the values of an earlier upload that is repeated."""
     try:
-        before = Upload.objects.get(pk=uuid.UUID(request.GET.get("as", "")), owner=_me(request))
+        earlier = Upload.objects.get(pk=uuid.UUID(request.GET.get("as", "")), owner=current_user(request))
     except (ValueError, Upload.DoesNotExist):
         return {}
-    return {name: getattr(before, name) for name in StartForm.Meta.fields}
+    return {name: getattr(earlier, name) for name in StartForm.Meta.fields}
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -224,11 +225,11 @@ def _accepted_response(request: HttpRequest, upload: Upload) -> HttpResponse:
 
 def _refused_response(request: HttpRequest, upload: Upload, error: UserError, *, status: int) -> HttpResponse:
     if _wants_json(request):
-        answer: HttpResponse = JsonResponse({"message": error.message, "remedy": error.remedy or ""}, status=status)
+        response: HttpResponse = JsonResponse({"message": error.message, "remedy": error.remedy or ""}, status=status)
     else:
         upload.refresh_from_db()
-        answer = _page(request, upload, problem=error, status=status)
-    return answer
+        response = _page(request, upload, problem=error, status=status)
+    return response
 
 
 def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = None, status: int = 200) -> HttpResponse:
@@ -247,11 +248,11 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         "upload": upload,
         "words": _STATE_LABELS[upload.state],
         "slots": slots,
-        "ready": any(one.size is not None for one in files.values()),
+        "ready": any(file.size is not None for file in files.values()),
         "problem": problem,
-        "own": upload.owner_id == _me(request).pk,
+        "own": upload.owner_id == current_user(request).pk,
         "direct": storage().origin is not None,
-        **_quota_context(upload.owner or _me(request)),
+        **_quota_context(upload.owner or current_user(request)),
     }
     if upload.state == Upload.State.ACCEPTED:
         rows = [files[kind] for kind in UploadedFile.Kind.values if kind in files]
@@ -274,44 +275,44 @@ _NO_SUCH_FILE = "There is no such file, or it is private: log in, or send Author
 @csrf_exempt
 @require_safe
 def file(request: HttpRequest, bucket: str, key: str) -> HttpResponseBase:
-    """A file that was accepted; without ``versionId`` its newest version that the visitor may have.
+    """Download an accepted file; without ``versionId``, the newest version that the visitor may load.
 
-    What is private, and what is not there, is denied in the same words.
+    The response is the same for private and for missing files.
     """
     visitor = _visitor(request)
     if visitor is None:
         return _refused_download(401, "The token is not valid.\n")
-    found = _find_file(bucket, key, request.GET.get("versionId", ""), visitor)
-    if found is None:
+    stored = _find_file(bucket, key, request.GET.get("versionId", ""), visitor)
+    if stored is None:
         return _refused_download(403, _NO_SUCH_FILE)
     try:
-        answer = _file_response(found)
+        response = _file_response(stored)
     except (OSError, StorageFailure):
-        return _refused_download(503, "The storage does not answer. Try again later.\n")
-    public = found.upload.visibility == Visibility.PUBLIC
-    # an upload may be withdrawn, and a signed address works for minutes: caches ask each time
-    kept = public and answer.status_code == 200
-    answer["Cache-Control"] = "public, no-cache" if kept else "private, no-store"
+        return _refused_download(503, "The storage does not respond. Try again later.\n")
+    public = stored.upload.visibility == Visibility.PUBLIC
+    # caches must revalidate: uploads can be withdrawn, and signed addresses are valid for minutes only
+    cacheable = public and response.status_code == 200
+    response["Cache-Control"] = "public, no-cache" if cacheable else "private, no-store"
     if not public:
-        patch_vary_headers(answer, ["Cookie", "Authorization"])
-    return answer
+        patch_vary_headers(response, ["Cookie", "Authorization"])
+    return response
 
 
-def _file_response(found: UploadedFile) -> HttpResponseBase:
-    path = storage().path(found.key, found.version_id)
+def _file_response(stored: UploadedFile) -> HttpResponseBase:
+    path = storage().path(stored.key, stored.version_id)
     if path is None:
-        return HttpResponseRedirect(storage().signed(found.key, found.version_id))
-    answer = FileResponse(
-        path.open("rb"), as_attachment=True, filename=found.name, content_type="application/octet-stream"
+        return HttpResponseRedirect(storage().signed(stored.key, stored.version_id))
+    response = FileResponse(
+        path.open("rb"), as_attachment=True, filename=stored.name, content_type="application/octet-stream"
     )
-    answer["ETag"] = f'"{found.sha256}"'
-    answer["x-amz-version-id"] = found.version_id
-    answer["Content-Encoding"] = "identity"  # it is packed already
-    return answer
+    response["ETag"] = f'"{stored.sha256}"'
+    response["x-amz-version-id"] = stored.version_id
+    response["Content-Encoding"] = "identity"  # already compressed
+    return response
 
 
 def _find_file(bucket: str, key: str, version_id: str, visitor: Visitor) -> UploadedFile | None:
-    if "\0" in bucket + key + version_id:  # PostgreSQL takes no such text
+    if "\0" in bucket + key + version_id:  # PostgreSQL refuses NUL characters
         return None
     rows = UploadedFile.objects.select_related("upload").filter(
         bucket=bucket, key=key, upload__state=Upload.State.ACCEPTED
@@ -326,7 +327,7 @@ def _find_file(bucket: str, key: str, version_id: str, visitor: Visitor) -> Uplo
 
 
 def _visitor(request: HttpRequest) -> Visitor | None:
-    """Who asks; None where a token is not valid."""
+    """The visitor of a request; None if its token is not valid."""
     try:
         return Access()(request).visitor
     except Problem:
@@ -334,9 +335,11 @@ def _visitor(request: HttpRequest) -> Visitor | None:
 
 
 def _refused_download(status: int, text: str) -> HttpResponse:
-    answer = HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
-    answer["Cache-Control"] = "no-store"
-    patch_vary_headers(answer, ["Cookie", "Authorization"])  # in each refusal: none says whether a file is there
+    response = HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+    response["Cache-Control"] = "no-store"
+    patch_vary_headers(
+        response, ["Cookie", "Authorization"]
+    )  # in every refusal, so that none reveals whether a file exists
     if status == 401:
-        answer["WWW-Authenticate"] = 'Bearer realm="Brain-Score"'
-    return answer
+        response["WWW-Authenticate"] = 'Bearer realm="Brain-Score"'
+    return response

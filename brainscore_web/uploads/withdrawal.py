@@ -22,39 +22,39 @@ _MAX_USES_SHOWN = 5
 
 
 def uses_of(upload: Upload) -> list[str]:
-    """Say what uses an upload.
+    """List what uses an upload.
 
-    Rows of other tables that point at it and forbid its deletion, and scores whose receipts name one of its files by
-    hash.
+    These are rows of other tables that refer to it and forbid its deletion, and scores whose receipts contain the hash
+    of one of its files.
 
     Parameters
     ----------
     upload : Upload
-        Which.
+        The upload.
 
     Returns
     -------
     list of str
-        A few of them; empty if nothing does. Models that the upload's owner does not see are not named.
+        Some of the uses; empty if there are none. Models that the upload's owner may not see are not named.
     """
-    found = []
+    uses = []
     for relation in Upload._meta.related_objects:
         if relation.on_delete in (PROTECT, RESTRICT):
             rows = relation.related_model._default_manager.filter(**{relation.field.name: upload})
-            found += [f"{relation.related_model._meta.verbose_name} {row}" for row in rows[:_MAX_USES_SHOWN]]
-    hashes = [one for file in upload.files.all() for one in (file.sha1, file.sha256) if one]
+            uses += [f"{relation.related_model._meta.verbose_name} {row}" for row in rows[:_MAX_USES_SHOWN]]
+    hashes = [digest for file in upload.files.all() for digest in (file.sha1, file.sha256) if digest]
     if hashes:
         named = Q()
-        for one in hashes:
-            named |= Q(document__icontains=one)
+        for digest in hashes:
+            named |= Q(document__icontains=digest)
         scores = Score.objects.filter(named)
         shown = scores.visible_to(upload.owner or AnonymousUser()).select_related("model", "benchmark")
-        found += [
+        uses += [
             f"score of {score.model.identifier} on {score.benchmark.identifier}" for score in shown[:_MAX_USES_SHOWN]
         ]
-        if not found and scores.exists():
-            found.append("scores that others keep private")
-    return found
+        if not uses and scores.exists():
+            uses.append("private scores of other users")
+    return uses
 
 
 _DRAFTS = timedelta(days=14)
@@ -62,19 +62,19 @@ _LEFTOVERS = 24 * 3600.0  # seconds
 
 
 def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
-    """Remove the files of an upload that nothing uses; the row stays, so that nobody takes its versions for others.
+    """Remove the files of an unused upload. Its row stays, so that its versions are not used again.
 
     Parameters
     ----------
     upload : Upload
-        Which.
+        The upload.
     while_checked : bool
-        Whether its checks may be broken off.
+        Whether running checks may be interrupted.
 
     Raises
     ------
     UserError
-        If something uses it, or it is being checked.
+        If it is in use or being checked.
     """
     with transaction.atomic():
         row = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
@@ -92,9 +92,9 @@ def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
 
 
 def sweep() -> int:
-    """Clear what requests left that were killed, old drafts, and files of nobody; return how many.
+    """Remove leftovers of killed requests, old drafts, and files without an upload; return their number.
 
-    What was not finished is never counted, swept or not.
+    Unfinished files are never counted, whether removed or not.
     """
     now = timezone.now()
     cleared = 0

@@ -88,7 +88,7 @@ def test_results_at_hand_are_shown_and_a_worker_ends_with_the_server(tmp_path):
         page = requests.get(f"{address}vision/leaderboard/", timeout=60)
         assert page.status_code == 200
         assert "alexnet" in page.text
-        assert "All of these are simulated" not in requests.get(address, timeout=60).text
+        assert "All scores are simulated" not in requests.get(address, timeout=60).text
         packed = requests.get(address.rstrip("/") + style_of(page.text), timeout=60)
         assert packed.headers["Content-Encoding"] == "gzip"
         assert "immutable" in packed.headers["Cache-Control"]
@@ -114,7 +114,7 @@ def test_without_results_the_leaderboard_is_simulated(tmp_path):
             assert "no worker runs" in text
         assert requests.get(other, timeout=60).status_code == 200
         home = requests.get(address, timeout=60).text
-        assert "All of these are simulated" in home
+        assert "All scores are simulated" in home
         assert not (tmp_path / "site").exists()
         assert (tmp_path / "site-demonstration" / "site.sqlite3").exists()
 
@@ -131,7 +131,7 @@ def test_without_results_the_leaderboard_is_simulated(tmp_path):
     with serving(tmp_path, "--no-worker") as (address, said):
         assert "0 scores at" in said
         assert "no worker runs" not in said
-        assert "All of these are simulated" not in requests.get(address, timeout=60).text
+        assert "All scores are simulated" not in requests.get(address, timeout=60).text
 
 
 def fails(cli, *arguments):

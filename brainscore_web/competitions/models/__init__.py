@@ -60,12 +60,12 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
     """Queries of competitions."""
 
     def visible_to(self, visitor: Visitor) -> CompetitionQuerySet:
-        """Those that are published; organisers see drafts."""
+        """Return published competitions; for organisers also drafts."""
         return self if manages_competitions(visitor) else self.filter(published=True)
 
 
 class Competition(models.Model):
-    """A competition: its texts, and how far it is."""
+    """A competition with its texts."""
 
     slug = models.CharField("name in its address", max_length=50, unique=True, validators=[_SLUG])
     year = models.IntegerField()
@@ -93,7 +93,7 @@ class Competition(models.Model):
         snapshots: RelatedManager[Snapshot]
 
     class Meta:
-        """The newest first."""
+        """Newest first."""
 
         ordering = ("-year", "-created")
         permissions = (("manage", "Can organise competitions"),)
@@ -102,43 +102,43 @@ class Competition(models.Model):
         return self.title
 
     def clean(self) -> None:
-        """Refuse names that are addresses of something else."""
+        """Refuse names that the site uses for other addresses."""
         if self.slug in _TAKEN:
-            raise ValidationError({"slug": "This name is the site's own."})
+            raise ValidationError({"slug": "This name is reserved by the site."})
 
     def get_absolute_url(self) -> str:
-        """Its page; one that is called like a year has it where everybody looks for it."""
+        """Return its page; competitions named after a year have a short address."""
         if self.slug.isdecimal() and len(self.slug) == 4:
             return reverse("competition-of-year", args=[int(self.slug)])
         return reverse("competitions:show", args=[self.slug])
 
     def _day(self, kind: str) -> date | None:
-        days = [one.day for one in self.milestones.all() if one.kind == kind and one.day is not None]
+        days = [row.day for row in self.milestones.all() if row.kind == kind and row.day is not None]
         return days[0] if days else None
 
     @property
     def opens(self) -> date | None:
-        """The first day of entries, if there is one."""
+        """The first day of entries, if set."""
         return self._day("opens")
 
     @property
     def deadline(self) -> date | None:
-        """The last day of entries, as announced last."""
+        """The last day of entries, as last announced."""
         return self._day("deadline")
 
     @property
     def deadline_end(self) -> datetime | None:
-        """When it is over everywhere."""
+        """The time at which the deadline has passed everywhere."""
         return deadline_end(self.deadline)
 
     @property
     def frozen(self) -> Snapshot | None:
-        """The standings that count, once they are frozen."""
-        return max(self.snapshots.all(), key=lambda one: (one.created, one.pk), default=None)
+        """The latest frozen standings, if any."""
+        return max(self.snapshots.all(), key=lambda snapshot: (snapshot.created, snapshot.pk), default=None)
 
     @property
     def phase(self) -> Phase:
-        """How far it is now."""
+        """The current phase."""
         return phase_of(
             timezone.now(),
             published=self.published,
@@ -150,12 +150,12 @@ class Competition(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether tracks and entries change no more."""
+        """Whether tracks and entries can no longer change."""
         return self.frozen is not None or self.awarded is not None
 
 
 class Ordered(models.Model):
-    """Something in a list."""
+    """A row in an ordered list."""
 
     order = models.IntegerField("place in the list", default=0)
 
@@ -167,10 +167,10 @@ class Ordered(models.Model):
 
 
 class Milestone(Ordered):
-    """A date, with all that was ever announced for it."""
+    """A date, with all its announced values."""
 
     class Kind(models.TextChoices):
-        """What depends on it."""
+        """The role of the date."""
 
         OPENS = "opens", "entries from"
         DEADLINE = "deadline", "entries until"
@@ -189,28 +189,28 @@ class Milestone(Ordered):
         return f"{self.title}: {self.values[-1]}" if self.values else self.title
 
     def clean(self) -> None:
-        """What entries depend on is a day."""
+        """Require a date for opening and deadline, and keep announced dates."""
         if self.kind != self.Kind.OTHER and self.announced and self.day is None:
             raise ValidationError(
-                {"announced": "Entries depend on it: the last line must be a day such as 2024-06-30."}
+                {"announced": "The last line must be a date such as 2024-06-30, since entries depend on it."}
             )
         if self.pk is None or not self.competition.published:
             return
-        before = lines_of(Milestone.objects.values_list("announced", flat=True).get(pk=self.pk))
-        if lines_of(self.announced)[: len(before)] != before:
+        announced = lines_of(Milestone.objects.values_list("announced", flat=True).get(pk=self.pk))
+        if lines_of(self.announced)[: len(announced)] != announced:
             raise ValidationError(
-                {"announced": f"This was announced: {', '.join(before)}. Keep it, and write the new date below it."}
+                {"announced": f"Already announced: {', '.join(announced)}. Keep this, and add the new date below it."}
             )
 
     @property
     def day(self) -> date | None:
-        """The day that counts; None where it was announced in words only."""
+        """The current date; None if it was announced only in words."""
         lines = lines_of(self.announced)
         return day_of(lines[-1]) if lines else None
 
     @property
     def values(self) -> list[str]:
-        """All announced values, as shown."""
+        """All announced values, formatted for display."""
         return [shown_day(line) for line in lines_of(self.announced)]
 
 
@@ -218,7 +218,7 @@ class Person(Ordered):
     """An organiser, or a sponsor."""
 
     class Role(models.TextChoices):
-        """What they do."""
+        """The role of the person or organisation."""
 
         ORGANISER = "organiser"
         SPONSOR = "sponsor"
@@ -234,7 +234,7 @@ class Person(Ordered):
 
 
 class ProgrammeItem(Ordered):
-    """A talk, a panel, a presentation of winners."""
+    """An item of the programme, such as a talk or a panel."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="programme")
     time = models.CharField("when", max_length=100)
@@ -246,10 +246,10 @@ class ProgrammeItem(Ordered):
 
 
 class Question(Ordered):
-    """A question that is often asked, or a critique; and its answer."""
+    """A frequently asked question or a critique, with its answer."""
 
     class Kind(models.TextChoices):
-        """Where it stands."""
+        """The section that shows it."""
 
         FAQ = "faq", "question"
         CRITIQUE = "critique", "critique"
@@ -264,22 +264,22 @@ class Question(Ordered):
 
 
 class Track(Ordered):
-    """What competes, and by which rules."""
+    """A track: what competes, and its rules."""
 
     class Competes(models.TextChoices):
-        """What is entered."""
+        """What can be entered."""
 
         MODELS = "models"
         BENCHMARKS = "benchmarks"
 
     class Wins(models.TextChoices):
-        """Which mean is the best."""
+        """Which mean wins."""
 
         LOWEST = Direction.LOWEST.value, "the lowest mean"
         HIGHEST = Direction.HIGHEST.value, "the highest mean"
 
     class Inapplicable(models.TextChoices):
-        """What a pair counts that cannot be run."""
+        """How a pair counts that cannot be run."""
 
         LEAVE_OUT = NotApplicable.LEAVE_OUT.value, "left out of the mean, if at least half can be run"
         ZERO = NotApplicable.ZERO.value, "0 (only where the highest mean wins)"
@@ -330,11 +330,11 @@ class Track(Ordered):
         """Refuse rules that contradict themselves."""
         problems = self.rule().problems
         if problems:
-            raise ValidationError([f"{one[0].upper()}{one[1:]}." for one in problems])
+            raise ValidationError([f"{problem[0].upper()}{problem[1:]}." for problem in problems])
 
     @property
     def listed_names(self) -> tuple[tuple[str, ...], ...]:
-        """What entries are scored on: each with all its names, the first one shown."""
+        """What entries are scored on: each with all its names; the first is shown."""
         return tuple(tuple(name.strip() for name in line.split("|") if name.strip()) for line in lines_of(self.listed))
 
     @property
@@ -343,7 +343,7 @@ class Track(Ordered):
         return prizes_in(self.prizes)
 
     def rule(self, deadline: datetime | None = None) -> Rule:
-        """What counts."""
+        """Return the rule for the standings."""
         return Rule(
             direction=Direction(self.wins),
             listed=tuple(names[0] for names in self.listed_names),
@@ -356,7 +356,7 @@ class Track(Ordered):
         )
 
     def terms(self, *, open_now: bool, entered: Iterable[str] = ()) -> Terms:
-        """What may enter."""
+        """Return the conditions for entries."""
         return Terms(
             competes=self.competes,
             regions=frozenset(parts_of(self.regions)),
@@ -371,7 +371,7 @@ class Track(Ordered):
 
 
 class Entry(models.Model):
-    """What takes part in a track, for whom."""
+    """An entry in a track."""
 
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="entries")
     team = models.CharField(max_length=200, blank=True, help_text="Shown to everybody.")
@@ -397,7 +397,7 @@ class Entry(models.Model):
     withdrawn_because = models.CharField(max_length=300, blank=True, editable=False)
 
     class Meta:
-        """First come, first; nothing twice in a track."""
+        """In order of entry; an identifier can enter a track only once."""
 
         ordering = ("entered", "pk")
         constraints = (
@@ -413,7 +413,7 @@ class Entry(models.Model):
 
 
 class Snapshot(models.Model):
-    """Standings as they were at a moment, with the scores that they came from. Never changed."""
+    """Frozen standings with the scores that they were computed from. Never changed."""
 
     competition = models.ForeignKey(Competition, on_delete=models.PROTECT, related_name="snapshots")
     document: models.JSONField[Any, Any] = models.JSONField(editable=False)
@@ -422,7 +422,7 @@ class Snapshot(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
-        """The newest first."""
+        """Newest first."""
 
         ordering = ("-created", "-pk")
 
@@ -430,15 +430,15 @@ class Snapshot(models.Model):
         return f"{self.competition}, {self.created:%Y-%m-%d %H:%M}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Write it once."""
+        """Save the snapshot; it cannot be changed afterwards."""
         if not self._state.adding:
-            raise UserError("frozen standings are never changed", remedy="freeze them anew")
+            raise UserError("frozen standings are never changed", remedy="freeze them again")
         self.digest = _digest_of(self.document)
         super().save(*args, **kwargs)
 
     @property
     def is_intact(self) -> bool:
-        """Whether it is what was frozen."""
+        """Whether the document matches its hash."""
         return self.digest == _digest_of(self.document)
 
 
@@ -457,6 +457,6 @@ class Award(Ordered):
 
 
 def _digest_of(document: Any) -> str:
-    """SHA-256 of a document, however it is laid out."""
+    """Return the SHA-256 of a document, regardless of its formatting."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

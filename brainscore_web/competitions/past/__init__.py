@@ -76,16 +76,13 @@ COMPETITION_2022: dict[str, Any] = {
     "fields": {
         "year": 2022,
         "title": "Brain-Score Competition 2022",
-        "summary": "Modellers were asked for models of vision that predict the benchmarks there were: "
+        "summary": "Modellers were asked for models of vision that predict the existing benchmarks: "
         "overall, of V1, of behavior.",
         "about": "The first Brain-Score competition was one of models, which were evaluated on the existing "
-        "benchmarks. It brought "
-        "new models, better at these than those before.",
-        "unknown": "The documents at hand tell the benchmarks, and which models came out first. They tell neither "
-        "dates, "
-        "prizes, organisers, nor who the teams were and what else was entered, nor which of the other two models "
-        "was second. "
-        "Standings are computed from the scores of this site, as a plain mean in which each benchmark counts alike.",
+        "benchmarks. It brought new models that were better on them than earlier ones.",
+        "unknown": "The available documents list the benchmarks and the first three models. They do not say "
+        "dates, prizes, organisers, the teams, other entries, or which of the other two models was second. "
+        "Standings are computed from the scores of this site, as a plain mean with equal weights of all benchmarks.",
         "awarded": datetime(2022, 12, 31, tzinfo=UTC),
     },
     "tracks": [
@@ -94,7 +91,7 @@ COMPETITION_2022: dict[str, Any] = {
                 "title": "Overall",
                 "text": "Highest mean over all 33 benchmarks.",
                 "listed": "\n".join(LISTED_2022),
-                "notes": "It is known that these models were the first three of the competition, not of which track.",
+                "notes": "These models were the first three of the competition; of which track is not known.",
                 **_RULES_2022,
             },
             "awards": [{"fields": {"place": place, "title": name}, "entries": (name,)} for place, name in _MODELS_2022],
@@ -104,7 +101,7 @@ COMPETITION_2022: dict[str, Any] = {
                 "title": "V1",
                 "text": "Highest mean over the benchmarks of V1.",
                 "listed": "\n".join(V1_2022),
-                "notes": "Who entered, and who won, is not known.",
+                "notes": "Entries and winners are not known.",
                 **_RULES_2022,
             },
             "awards": [],
@@ -114,7 +111,7 @@ COMPETITION_2022: dict[str, Any] = {
                 "title": "Behavior",
                 "text": "Highest score on behavior.",
                 "listed": "\n".join(BEHAVIOR_2022),
-                "notes": "Who entered, and who won, is not known.",
+                "notes": "Entries and winners are not known.",
                 **_RULES_2022,
             },
             "awards": [],
@@ -136,29 +133,29 @@ MODELS_2024 = (
     "mobilenet_v2_1.4_224 | mobilenet_v2_1_4_224",
     "pixels",
 )
-"""What benchmarks were scored on; other names that a model has behind it."""
+"""Models that benchmarks were scored on; other names of a model follow it."""
 
 _ABOUT_2024 = """\
-In 2022 models competed on the benchmarks there were. In 2024 the sides changed: whoever doubts that today's models
-explain primate vision was asked to say so with a benchmark. Those won whose benchmarks the models did worst on, with
-$10,000 to share.
+In 2022, models competed on the existing benchmarks. In 2024, the roles were reversed: critics who doubt that today's
+models explain primate vision were asked to show it with a benchmark. The benchmarks with the lowest model scores won,
+and shared $10,000.
 
-## What could be entered
+## Entries
 
-Benchmarks of core object recognition, behavioral or neural, with data of one's own or data and metrics that are there,
-put together anew. A benchmark treats a model as it would another subject, and asks it only for what it can do:
+Behavioral or neural benchmarks of core object recognition, with new data or with a new combination of existing data and
+metrics. A benchmark treats a model like another subject, and asks it only for what it can do:
 
 - one of three tasks: labels of ImageNet, probabilities of labels, the odd one out;
 - recordings (spike rates) from V1, V2, V4 or IT;
 - static images, no videos;
-- no course over time, though the one time bin may be chosen.
+- no temporal dynamics; a benchmark may choose its single time bin.
 
-Further behavioral tasks could be suggested until April 2024.
+Other behavioral tasks could be suggested until April 2024.
 
-## How
+## Submission
 
-With an account here, by sending a ZIP ([tutorial](/tutorials/submissions/)). New data were hosted by their authors, or
-uploaded.
+With an account on this site, by sending a ZIP file ([tutorial](/tutorials/submissions/)). New data were hosted by their
+authors, or uploaded.
 
 ## Workshop
 
@@ -168,29 +165,27 @@ Authors of chosen entries presented their benchmarks at a workshop of the CCN co
 _CRITIQUES_2024 = (
     (
         "Testing on the same data over and over again can help modelers game the system.",
-        "*On this site:* measurements can stay private – models are scored on them, their authors do not see them – "
-        "and new "
-        "benchmarks keep coming in; scores on each are shown for themselves.",
+        "*On this site:* measurements can stay private: models are scored on them, but their authors do not see them. "
+        "New benchmarks keep being added, and the scores on each are shown separately.",
     ),
     (
         "Why should we trust the Brain-Score rankings on these hand-picked benchmarks?",
-        "*On this site:* the [leaderboard](/vision/leaderboard/) ranks by any choice of benchmarks, and shows how far "
-        "apart models are with their uncertainty.",
+        "*On this site:* the [leaderboard](/vision/leaderboard/) ranks models by any choice of benchmarks, and shows "
+        "the differences between models with their uncertainty.",
     ),
     (
         "We need to test models on specific hypotheses, not observational data.",
-        "*On this site:* a benchmark is an experiment: its stimuli and its metric can test one hypothesis, as "
-        "benchmarks "
-        "of neuronal properties and of illusions do.",
+        "*On this site:* a benchmark is an experiment: its stimuli and its metric can test a specific hypothesis, like "
+        "the benchmarks of neuronal properties and of illusions do.",
     ),
     (
         "Why should models only hit specific benchmarks? I don't care about these benchmarks!",
-        "*On this site:* everybody can [submit a benchmark](/tutorials/authoring/); all models are scored on it.",
+        "*On this site:* everyone can [submit a benchmark](/tutorials/authoring/), and all models are scored on it.",
     ),
 )
 _ANSWER_2024 = """\
-The competition of 2024 was itself an answer: critics were invited to turn what they object to into benchmarks, in the
-spirit of an adversarial collaboration, so that it shows where models and brains differ.
+The 2024 competition was itself an answer: critics were invited to turn their objections into benchmarks, in the spirit
+of an adversarial collaboration that shows where models and brains differ.
 """
 
 _RULES_2024 = {
@@ -215,11 +210,9 @@ COMPETITION_2024: dict[str, Any] = {
         "critiques_answered": _ANSWER_2024,
         "place": "Conference on Cognitive Computational Neuroscience (CCN), MIT, Cambridge, MA",
         "contact": "Slack workspace and Twitter account of Brain-Score.",
-        "unknown": "Not in the documents at hand: what else was entered, when, the scores and means of then, "
-        "sponsors, and "
-        "the questions that were often asked. Standings are computed from the scores of this site. Of a team with "
-        "several "
-        "benchmarks the best counts here; “as close as possible to 0” is read so that a score below 0 counts as 0.",
+        "unknown": "Not in the available documents: other entries, times, the scores and means at the time, sponsors, "
+        "and frequently asked questions. Standings are computed from the scores of this site. Of a team with several "
+        "benchmarks, the best counts here; “as close as possible to 0” is read so that a score below 0 counts as 0.",
         "pool": 10000,
         "awarded": datetime(2024, 8, 6, tzinfo=UTC),
     },
@@ -271,8 +264,8 @@ COMPETITION_2024: dict[str, Any] = {
             "fields": {
                 "title": "Behavioral track",
                 "text": "Benchmarks of the behavior of humans or other primates, in any task that models engage on "
-                "(labels, probabilities, odd one out). The lowest mean score over all models wins: as near to 0 as "
-                "can be.",
+                "(labels, probabilities, odd one out). The lowest mean score over all models wins: as close to 0 as "
+                "possible.",
                 "tasks": "label, probabilities, odd_one_out",
                 **_RULES_2024,
             },
@@ -306,9 +299,9 @@ COMPETITION_2024: dict[str, Any] = {
             "fields": {
                 "title": "Neural track",
                 "text": "Benchmarks of neural activity along the ventral visual stream of humans or other primates: "
-                "V1, V2, V4, IT. The lowest mean score over all models wins: as near to 0 as can be.",
+                "V1, V2, V4, IT. The lowest mean score over all models wins: as close to 0 as possible.",
                 "regions": "V1, V2, V4, IT",
-                "notes": "Which benchmark “The Animate Space of Inanimate Perception” is, is not known here.",
+                "notes": "The benchmark of “The Animate Space of Inanimate Perception” is not known here.",
                 **_RULES_2024,
             },
             "awards": [
@@ -338,7 +331,7 @@ COMPETITION_2024: dict[str, Any] = {
 
 
 PAST: dict[str, dict[str, Any]] = {"2022": COMPETITION_2022, "2024": COMPETITION_2024}
-"""By their names in addresses."""
+"""Past competitions by their names in addresses."""
 
 _LISTS: tuple[tuple[str, Any], ...] = (
     ("milestones", Milestone),
@@ -349,36 +342,37 @@ _LISTS: tuple[tuple[str, Any], ...] = (
 
 
 def create_past_competitions(*, using: str = "default") -> list[str]:
-    """Put those that are not there into the database; their names."""
-    there = set(Competition.objects.using(using).filter(slug__in=PAST).values_list("slug", flat=True))
-    made = [slug for slug in PAST if slug not in there]
-    for slug in made:
+    """Create past competitions that are not in the database; return their names."""
+    existing = set(Competition.objects.using(using).filter(slug__in=PAST).values_list("slug", flat=True))
+    missing = [slug for slug in PAST if slug not in existing]
+    for slug in missing:
         with transaction.atomic(using=using):
             _create_competition(slug, PAST[slug], using)
-    return made
+    return missing
 
 
-def _create_competition(slug: str, told: dict[str, Any], using: str) -> None:
-    competition = Competition.objects.using(using).create(slug=slug, published=True, **told["fields"])
+def _create_competition(slug: str, content: dict[str, Any], using: str) -> None:
+    competition = Competition.objects.using(using).create(slug=slug, published=True, **content["fields"])
     for name, table in _LISTS:
         table.objects.using(using).bulk_create(
-            table(competition=competition, order=place, **values) for place, values in enumerate(told.get(name, ()), 1)
+            table(competition=competition, order=place, **values)
+            for place, values in enumerate(content.get(name, ()), 1)
         )
-    for place, one in enumerate(told["tracks"], 1):
-        track = Track.objects.using(using).create(competition=competition, order=place, **one["fields"])
-        for order, award in enumerate(one["awards"], 1):
+    for place, fields in enumerate(content["tracks"], 1):
+        track = Track.objects.using(using).create(competition=competition, order=place, **fields["fields"])
+        for order, award in enumerate(fields["awards"], 1):
             _create_award(track, order, award, using)
 
 
-def _create_award(track: Track, order: int, told: dict[str, Any], using: str) -> None:
-    won = Award.objects.using(using).create(track=track, order=order, **told["fields"])
-    for identifier in told["entries"] or ("",):
+def _create_award(track: Track, order: int, content: dict[str, Any], using: str) -> None:
+    award = Award.objects.using(using).create(track=track, order=order, **content["fields"])
+    for identifier in content["entries"] or ("",):
         entry = Entry.objects.using(using).create(
             track=track,
-            team=told["fields"].get("people", ""),
-            title=told["fields"]["title"],
+            team=content["fields"].get("people", ""),
+            title=content["fields"]["title"],
             identifier=identifier,
             known=True,
-            entered=None,  # on which day is not known
+            entered=None,  # the day is not known
         )
-        won.entries.add(entry)
+        award.entries.add(entry)

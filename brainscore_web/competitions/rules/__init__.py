@@ -1,6 +1,6 @@
 """The rules of competitions as pure functions: phases, eligibility, standings, places and prizes.
 
-They know neither the site nor its database.
+They do not depend on the site or its database.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 
 class Phase(StrEnum):
-    """How far a competition is."""
+    """The phase of a competition."""
 
     DRAFT = "draft"
     ANNOUNCED = "announced"
@@ -53,26 +53,26 @@ class Phase(StrEnum):
 
 
 def deadline_end(day: date | None) -> datetime | None:
-    """The moment at which a day is over everywhere on Earth (12:00 UTC of the next one)."""
+    """Return the time at which a day has ended everywhere on Earth (12:00 UTC of the next day)."""
     return None if day is None else datetime.combine(day + timedelta(days=1), time(12), UTC)
 
 
 def phase_of(
     now: datetime, *, published: bool, opens: date | None, deadline: date | None, frozen: bool, awarded: bool
 ) -> Phase:
-    """How far a competition is at a moment.
+    """Return the phase of a competition at a time.
 
     Parameters
     ----------
     now : datetime
-        With a time zone.
+        The time, with a time zone.
     published : bool
-        Whether others see it.
+        Whether it is published.
     opens, deadline : date or None
-        First and last day of entries, as announced last. It opens at the start of that day (UTC); without a first day
-        at once, without a last day it does not close by itself.
+        First and last day of entries, as last announced. It opens at the start of the first day (UTC), or at once
+        without one; without a last day it does not close by itself.
     frozen, awarded : bool
-        Whether its standings are frozen; whether the winners are announced.
+        Whether its standings are frozen, and whether the winners are announced.
     """
     if not published:
         return Phase.DRAFT
@@ -93,52 +93,52 @@ _CENT = Decimal("0.01")
 
 
 def places(values: Sequence[float], *, lowest_wins: bool) -> tuple[int, ...]:
-    """Places from 1; who is equal (to ten decimals) shares one, and the places after it stay empty: 1, 1, 3."""
+    """Return places from 1. Equal values (to ten decimals) share a place, and the next ones stay empty: 1, 1, 3."""
     keys = [round(value if lowest_wins else -value, _DIGITS) for value in values]
     return tuple(1 + sum(other < key for other in keys) for key in keys)
 
 
 def prizes_of(taken: Sequence[int], prizes: Sequence[Decimal], *, split: bool = True) -> tuple[Decimal | None, ...]:
-    """What each place wins.
+    """Return the prize of each place.
 
     Parameters
     ----------
     taken : sequence of int
-        Places as `places` gives them.
+        Places from `places`.
     prizes : sequence of Decimal
-        Of the first place, the second, ….
+        The prizes of the first place, the second, ….
     split : bool
-        Whether those who share a place share evenly, to the cent, rounded down, what it and the places that it takes up
-        win together. Else the organisers decide.
+        Whether a shared place shares its prizes, and those of the places it takes up, evenly, rounded down to the cent.
+        Otherwise the organisers decide.
 
     Returns
     -------
     tuple
-        None: the organisers decide; 0: nothing.
+        The prize of each entry; 0 for none, None if the organisers decide.
     """
     shared = Counter(taken)
-    found: list[Decimal | None] = []
+    won: list[Decimal | None] = []
     for place in taken:
         pool = sum(prizes[place - 1 : place - 1 + shared[place]], Decimal(0))
         if shared[place] == 1 or not pool:
-            found.append(pool)
+            won.append(pool)
         else:
-            found.append((pool / shared[place]).quantize(_CENT, ROUND_DOWN) if split else None)
-    return tuple(found)
+            won.append((pool / shared[place]).quantize(_CENT, ROUND_DOWN) if split else None)
+    return tuple(won)
 
 
 REGIONS = ("V1", "V2", "V4", "IT")
-"""Regions that models record from."""
+"""Regions that models can record from."""
 
 TASKS = {"label": "labels", "probabilities": "class probabilities", "odd_one_out": "odd one out"}
-"""Behavioural tasks that models engage on, and in words."""
+"""Behavioural tasks that models can do, with their labels."""
 
 _MONKEYS = ("macaque", "macaca", "rhesus", "monkey", "marmoset", "chimpanzee", "baboon", "non-human primate")
 _PLACES = {"models": "model", "benchmarks": "benchmark"}
 
 
 class Finding(NamedTuple):
-    """What was found: an ``'error'`` keeps the entry out, a ``'warning'`` is for the organisers to look at."""
+    """A finding on an entry: an ``'error'`` prevents it, a ``'warning'`` is for the organisers."""
 
     severity: Literal["error", "warning"]
     check: str
@@ -148,26 +148,26 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class EntryFacts:
-    """What is known of what competes. None: it is not known.
+    """What is known about a model or benchmark; None means not known.
 
     Attributes
     ----------
     competes : str
-        ``'models'`` or ``'benchmarks'``: what it is.
+        Its kind: ``'models'`` or ``'benchmarks'``.
     identifier : str
-        Of it.
+        Its identifier.
     here : bool
-        Whether the site has it; else it comes with a submission.
+        Whether the site has it; otherwise it is part of a submission.
     public : bool
-        Whether everybody sees it.
+        Whether it is public.
     mean : bool
         Whether it is a mean over benchmarks.
     regions, species, tasks : frozenset of str or None
-        What a benchmark tests; the tasks of one without behaviour are an empty set.
+        What a benchmark tests. Without behaviour, its tasks are an empty set.
     static_images : bool or None
-        Whether its stimuli are such.
+        Whether its stimuli are static images.
     time_bins : int or None
-        How many of them it records.
+        Number of time bins that it records.
     """
 
     competes: str
@@ -184,7 +184,7 @@ class EntryFacts:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a track asks for. Empty sets: anything.
+    """Conditions of a track for entries; empty sets allow anything.
 
     Attributes
     ----------
@@ -193,11 +193,11 @@ class Terms:
     regions, species, tasks : frozenset of str
         What benchmarks may test.
     static_images, single_time_bin : bool
-        Whether it must be so.
+        Whether static images, or a single time bin, are required.
     open : bool
-        Whether entries are taken.
+        Whether entries are accepted.
     entered, listed : frozenset of str
-        Identifiers that have entered already; those that entries are scored on.
+        Identifiers that have already entered, and those that entries are scored on.
     """
 
     competes: str
@@ -212,14 +212,14 @@ class Terms:
 
 
 def check_entry(facts: EntryFacts, terms: Terms) -> tuple[Finding, ...]:
-    """Everything that speaks against an entry, not only the first; nothing, if nothing does."""
-    found: list[Finding] = []
+    """Return all findings on an entry; empty if there are none."""
+    findings: list[Finding] = []
     if not terms.open:
-        found.append(_error("time", "no entries are taken now", "ask the organisers"))
+        findings.append(_error("time", "entries are not accepted at the moment", "ask the organisers"))
     if facts.identifier in terms.entered:
-        found.append(_error("entered", f"{facts.identifier} has entered this track already", "enter another one"))
+        findings.append(_error("entered", f"{facts.identifier} has already entered this track", "enter another one"))
     if facts.competes != terms.competes:
-        found.append(
+        findings.append(
             _error(
                 "kind",
                 f"{facts.identifier} is a {_PLACES[facts.competes]}; {terms.competes} compete in this track",
@@ -227,56 +227,70 @@ def check_entry(facts: EntryFacts, terms: Terms) -> tuple[Finding, ...]:
             )
         )
     if facts.identifier in terms.listed:
-        found.append(_error("listed", f"{facts.identifier} is what entries are scored on", "enter another one"))
+        findings.append(
+            _error("listed", f"entries of this track are scored on {facts.identifier}", "enter another one")
+        )
     if facts.mean:
-        found.append(_error("mean", f"{facts.identifier} is a mean of benchmarks", "enter the benchmarks below it"))
+        findings.append(_error("mean", f"{facts.identifier} is a mean of benchmarks", "enter the benchmarks below it"))
     if not facts.here:
-        found.append(
-            _warning("published", f"{facts.identifier} is not published yet", "it takes part once its submission is")
+        findings.append(
+            _warning(
+                "published",
+                f"{facts.identifier} is not published yet",
+                "it takes part once its submission is published",
+            )
         )
     elif not facts.public:
-        found.append(
-            _warning("private", f"{facts.identifier} is private", "make it public: until then it is in no standings")
+        findings.append(
+            _warning("private", f"{facts.identifier} is private", "make it public to include it in the standings")
         )
     if facts.competes == "benchmarks" == terms.competes:
-        found += _of_benchmark(facts, terms)
-    return tuple(found)
+        findings += _check_benchmark(facts, terms)
+    return tuple(findings)
 
 
-def _of_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
-    found: list[Finding] = []
-    for check, words, has, allowed in (
+def _check_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
+    findings: list[Finding] = []
+    for check, label, tested, allowed in (
         ("regions", "region", facts.regions, terms.regions),
         ("species", "species", facts.species, terms.species),
         ("tasks", "task", facts.tasks, terms.tasks),
     ):
         if not allowed:
             continue
-        wanted = ", ".join(TASKS.get(one, one) for one in sorted(allowed, key=_in_order))
-        if has is None:
-            found.append(_warning(check, f"its {words} is not known", f"say so in the benchmark's metadata: {wanted}"))
-        elif not has:
-            found.append(_error(check, f"it has no {words}", f"this track is for: {wanted}"))
-        elif has - allowed:
-            others = ", ".join(TASKS.get(one, one) for one in sorted(has - allowed))
-            found.append(_error(check, f"{words} {others} is not of this track", f"this track is for: {wanted}"))
+        wanted = ", ".join(TASKS.get(name, name) for name in sorted(allowed, key=_region_order))
+        if tested is None:
+            findings.append(
+                _warning(check, f"its {label} is not known", f"add it to the benchmark's metadata: {wanted}")
+            )
+        elif not tested:
+            findings.append(_error(check, f"it has no {label}", f"this track is for: {wanted}"))
+        elif tested - allowed:
+            others = ", ".join(TASKS.get(name, name) for name in sorted(tested - allowed))
+            findings.append(
+                _error(check, f"{label} {others} is not part of this track", f"this track is for: {wanted}")
+            )
     if terms.static_images and facts.static_images is None:
-        found.append(_warning("stimuli", "it is not known whether its stimuli are static images", "say what they are"))
+        findings.append(
+            _warning("stimuli", "it is not known whether its stimuli are static images", "state what they are")
+        )
     elif terms.static_images and not facts.static_images:
-        found.append(_error("stimuli", "its stimuli are not static images", "use static images"))
+        findings.append(_error("stimuli", "its stimuli are not static images", "use static images"))
     if terms.single_time_bin and facts.time_bins is None:
-        found.append(_warning("time_bins", "it is not known how many time bins it records", "say how many"))
+        findings.append(_warning("time_bins", "it is not known how many time bins it records", "state how many"))
     elif terms.single_time_bin and facts.time_bins is not None and facts.time_bins > 1:
-        found.append(
+        findings.append(
             _error(
-                "time_bins", f"it records {facts.time_bins} time bins", "record a single one: temporal dynamics are out"
+                "time_bins",
+                f"it records {facts.time_bins} time bins",
+                "record a single time bin: temporal dynamics are not allowed",
             )
         )
-    return found
+    return findings
 
 
 def species_group(text: str) -> str:
-    """``'human'``, ``'non-human primate'``, or the species itself; empty where there is none."""
+    """Return ``'human'``, ``'non-human primate'``, or the species itself; empty for empty text."""
     known = text.strip().casefold()
     if re.search(r"\b(humans?|homo sapiens)\b", known) and "non-human" not in known:
         return "human"
@@ -284,7 +298,7 @@ def species_group(text: str) -> str:
 
 
 def task_kind(text: str) -> str | None:
-    """The task that a text names: a key of `TASKS`, an empty text where there is none, None where it is not known."""
+    """Return the task that a text describes: a key of `TASKS`, empty for no task, None if not known."""
     known = re.sub(r"[\s_-]+", " ", text.strip().casefold())
     if re.search(r"\bodd one out\b", known):
         return "odd_one_out"
@@ -295,7 +309,7 @@ def task_kind(text: str) -> str | None:
     return "" if re.search(r"\bpassive\b|\bfixation\b", known) else None
 
 
-def _in_order(name: str) -> tuple[int, str]:
+def _region_order(name: str) -> tuple[int, str]:
     return (REGIONS.index(name) if name in REGIONS else len(REGIONS), name)
 
 
@@ -318,7 +332,7 @@ class Direction(StrEnum):
 
 
 class NotApplicable(StrEnum):
-    """What a pair means that cannot be run, such as a model without behaviour on a behavioural benchmark."""
+    """How a pair counts that cannot be run, such as a model without behaviour on a behavioural benchmark."""
 
     LEAVE_OUT = "leave out"
     ZERO = "zero"
@@ -326,7 +340,7 @@ class NotApplicable(StrEnum):
 
 
 class Standing(StrEnum):
-    """Whether an entry has a place, or why it has none."""
+    """Whether an entry has a place, or why not."""
 
     RANKED = "ranked"
     NOT_BEST = "not the team's best"
@@ -337,7 +351,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a pair: a state as in receipts (or ``'missing'``, ``'outdated'``), a score, why there is none."""
+    """The result of a pair: a state as in receipts (or ``'missing'``, ``'outdated'``), and a score or a reason."""
 
     state: str
     value: float | None = None
@@ -347,7 +361,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Entered:
-    """An entry: who, what, when. `withdrawn` says why it was taken back, None that it was not."""
+    """An entry: team, identifier, time. `withdrawn` is the reason for its withdrawal, None if it was not withdrawn."""
 
     key: str
     team: str
@@ -358,26 +372,26 @@ class Entered:
 
 @dataclass(frozen=True)
 class Rule:
-    """What counts in a track.
+    """The rule for the standings of a track.
 
     Attributes
     ----------
     direction : Direction
         Which mean wins.
     listed : tuple of str
-        What each entry is scored on: models where benchmarks compete, benchmarks where models do.
+        What each entry is scored on: models if benchmarks compete, benchmarks if models do.
     deadline : datetime or None
-        What came at that moment or later is late.
+        Entries at this time or later are late.
     not_applicable : NotApplicable
-        What a pair counts that cannot be run. Left out: the mean is that of the others, if they are at least half.
+        How a pair counts that cannot be run. If left out, the mean is over the others, which must be at least half.
     floor : float or None
-        A score below it counts as this.
+        Lower scores count as this value.
     one_a_team : bool
         Whether only the best entry of a team has a place.
     prizes : tuple of Decimal
-        Of the first place, the second, ….
+        The prizes of the first place, the second, ….
     split : bool
-        Whether those who share a place share its prizes evenly; else the organisers decide.
+        Whether a shared place shares its prizes evenly; otherwise the organisers decide.
     """
 
     direction: Direction
@@ -391,39 +405,41 @@ class Rule:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the rule itself."""
-        found = []
+        """Contradictions in the rule."""
+        problems = []
         if self.direction == Direction.LOWEST and self.not_applicable == NotApplicable.ZERO:
-            found.append("where the lowest mean wins, what cannot be run must not count as 0: it would win")
+            problems.append(
+                "if the lowest mean wins, a pair that cannot be run must not count as 0, since it would win"
+            )
         if len(set(self.listed)) != len(self.listed):
-            found.append("something is listed twice")
-        return tuple(found)
+            problems.append("a name is listed twice")
+        return tuple(problems)
 
 
 @dataclass(frozen=True)
 class StandingRow:
-    """An entry in the standings, and everything that explains where it stands.
+    """An entry in the standings, with everything that explains its place.
 
     Attributes
     ----------
     entry : Entered
-        Which.
+        The entry.
     standing : Standing
         Whether it has a place.
     why : tuple of str
-        Why not, all reasons; remarks, where it has one.
+        All reasons why it has no place; remarks if it has one.
     cells : tuple of Cell
-        In the order of what is listed.
+        The results, in the order of `Rule.listed`.
     mean, error : float or None
-        Mean over what counts, and its standard error, where all scores have one; None where there is none.
+        Mean of the scores that count, and its standard error if all of them have one; otherwise None.
     n_counted : int
-        How many scores the mean is over.
+        Number of scores in the mean.
     place : int or None
-        From 1; entries that are equal share one.
+        The place, from 1; equal entries share one.
     prize : Decimal or None
-        What it wins by the rule; None: nothing, or the organisers decide (`decide`).
+        The prize by the rule; None for no prize, or if the organisers decide (`decide`).
     decide : bool
-        Whether the organisers decide on the prizes of a shared place.
+        Whether the organisers decide on the prize of a shared place.
     """
 
     entry: Entered
@@ -439,29 +455,29 @@ class StandingRow:
 
 
 def team_key(team: str) -> str:
-    """By what teams are told apart: neither case nor spaces."""
+    """Return the key of a team name, which ignores case and spaces."""
     return " ".join(team.split()).casefold()
 
 
 def standings(
     entries: Sequence[Entered], rule: Rule, cells_of: Callable[[str], Sequence[Cell]]
 ) -> tuple[StandingRow, ...]:
-    """Who stands where.
+    """Compute the standings of a track.
 
     Parameters
     ----------
     entries : sequence of Entered
-        All of a track, late and withdrawn ones too.
+        All entries of a track, including late and withdrawn ones.
     rule : Rule
-        What counts.
+        The rule of the track.
     cells_of : callable
-        An entry's identifier → what came of it on each that `rule` lists, in that order.
+        An entry's identifier → its results, in the order of `rule.listed`.
 
     Returns
     -------
     tuple of StandingRow
-        Those with a place first, by place; then those that are not their team's best, those that lack scores, late
-        ones, withdrawn ones.
+        Entries with a place first, by place; then those that are not their team's best, incomplete ones, late ones, and
+        withdrawn ones.
     """
     lowest = rule.direction == Direction.LOWEST
     rows = [_row(entry, rule, tuple(cells_of(entry.identifier))) for entry in entries]
@@ -476,9 +492,9 @@ def standings(
         for row, place, prize in zip(ranked, taken, won, strict=True)
     ]
     order = list(Standing)
-    apart = [row for row in rows if row.standing != Standing.RANKED]
+    unplaced = [row for row in rows if row.standing != Standing.RANKED]
     return tuple(
-        sorted(placed + apart, key=lambda row: (order.index(row.standing), row.place or 0, _by_mean(row, lowest)))
+        sorted(placed + unplaced, key=lambda row: (order.index(row.standing), row.place or 0, _by_mean(row, lowest)))
     )
 
 
@@ -489,12 +505,12 @@ def _by_mean(row: StandingRow, lowest: bool) -> tuple[float, str, str]:
 
 def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
     if len(cells) != len(rule.listed):
-        raise ValueError(f"{entry.identifier}: {len(cells)} cells for {len(rule.listed)} that are listed")
-    lacking = _lacking(rule, cells)
+        raise ValueError(f"{entry.identifier}: {len(cells)} cells for {len(rule.listed)} listed names")
+    missing = _missing_results(rule, cells)
     remarks: list[str] = []
     mean = error = None
     counted: list[Cell] = []
-    if not lacking:
+    if not missing:
         counted = [
             Cell(_SCORED, 0.0, 0.0) if cell.state == _NOT_APPLICABLE else cell
             for cell in cells
@@ -503,11 +519,11 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
         values = [_at_least(cell.value or 0.0, rule.floor) for cell in counted]
         mean = math.fsum(values) / len(values)
         errors = [cell.error for cell in counted]
-        if all(one is not None and math.isfinite(one) for one in errors):
-            error = math.sqrt(math.fsum((one or 0.0) ** 2 for one in errors)) / len(errors)
+        if all(value is not None and math.isfinite(value) for value in errors):
+            error = math.sqrt(math.fsum((value or 0.0) ** 2 for value in errors)) / len(errors)
         remarks = _remarks(rule, cells)
-    why = [*lacking]
-    standing = Standing.INCOMPLETE if lacking else Standing.RANKED
+    why = [*missing]
+    standing = Standing.INCOMPLETE if missing else Standing.RANKED
     if rule.deadline is not None and entry.entered is not None and entry.entered >= rule.deadline:
         why.insert(0, f"entered after the deadline, {entry.entered:%Y-%m-%d %H:%M} UTC")
         standing = Standing.LATE
@@ -517,10 +533,10 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
     return StandingRow(entry, standing, (*why, *remarks), cells, mean, error, len(counted))
 
 
-def _lacking(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:
-    """Why there is no mean: each pair that has neither a score nor may be passed over."""
+def _missing_results(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:
+    """Return why there is no mean: the pairs without a score that cannot be left out."""
     if not rule.listed:
-        return ["the track lists nothing to be scored on"]
+        return ["the track does not list what entries are scored on"]
     gaps: dict[tuple[str, str], list[str]] = {}
     for name, cell in zip(rule.listed, cells, strict=True):
         state = cell.state
@@ -528,28 +544,28 @@ def _lacking(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:
             state = "undefined"
         if state != _SCORED and (state != _NOT_APPLICABLE or rule.not_applicable == NotApplicable.EXCLUDE):
             gaps.setdefault((state, cell.reason), []).append(name)
-    found = []
+    reasons = []
     for (state, reason), names in gaps.items():
         which = f"all {len(names)}" if len(names) == len(rule.listed) > 1 else ", ".join(names)
-        found.append(f"{state}: {which}" + (f" ({reason})" if reason else ""))
+        reasons.append(f"{state}: {which}" + (f" ({reason})" if reason else ""))
     scored = sum(cell.state == _SCORED for cell in cells)
-    if not found and rule.not_applicable == NotApplicable.LEAVE_OUT and 2 * scored < len(cells):
-        found.append(f"applicable to {scored} of {len(cells)} only: at least half must be")
-    return found
+    if not reasons and rule.not_applicable == NotApplicable.LEAVE_OUT and 2 * scored < len(cells):
+        reasons.append(f"applicable to only {scored} of {len(cells)}, but at least half are required")
+    return reasons
 
 
 def _remarks(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:
     outside = [name for name, cell in zip(rule.listed, cells, strict=True) if cell.state == _NOT_APPLICABLE]
     counts = "counts as 0" if rule.not_applicable == NotApplicable.ZERO else "left out of the mean"
-    found = [f"{', '.join(outside)}: not applicable, {counts}"] if outside else []
+    remarks = [f"{', '.join(outside)}: not applicable, {counts}"] if outside else []
     if rule.floor is not None:
         low = [
             name
             for name, cell in zip(rule.listed, cells, strict=True)
             if cell.state == _SCORED and cell.value is not None and cell.value < rule.floor
         ]
-        found += [f"{', '.join(low)}: below {rule.floor:g}, counts as {rule.floor:g}"] if low else []
-    return found
+        remarks += [f"{', '.join(low)}: below {rule.floor:g}, counts as {rule.floor:g}"] if low else []
+    return remarks
 
 
 def _best_of_teams(rows: list[StandingRow], lowest: bool) -> list[StandingRow]:
@@ -558,7 +574,7 @@ def _best_of_teams(rows: list[StandingRow], lowest: bool) -> list[StandingRow]:
         if row.standing != Standing.RANKED:
             continue
         team = team_key(row.entry.team)
-        if not team:  # nobody knows whose it is: it competes for itself
+        if not team:  # the team is not known: the entry counts on its own
             continue
         if team not in best or _by_mean(row, lowest) < _by_mean(best[team], lowest):
             best[team] = row

@@ -36,62 +36,62 @@ _MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY id"
 
 
 class ReferencedFiles(NamedTuple):
-    """What the database says is outside of it."""
+    """Files outside of the database that it refers to."""
 
     published: list[dict[str, Any]]
-    """Uploaded files in their place: bucket, key, version_id, size, sha256."""
+    """Published uploaded files: bucket, key, version_id, size, sha256."""
     arrived: list[str]
-    """Tokens of uploaded files that were not published yet."""
+    """Tokens of uploaded files that are not published yet."""
     pictures: list[str]
-    """Names below the folder of media."""
+    """Names of images below the media folder."""
 
 
 class Query(Protocol):
-    """Answers a query with its rows."""
+    """Runs a query and returns its rows."""
 
     def __call__(self, query: str) -> list[tuple[Any, ...]]: ...
 
 
 class Snapshot(NamedTuple):
-    """The database as of one moment."""
+    """A consistent copy of the database at one time."""
 
-    ask: Query
+    query: Query
     tables: dict[str, int]
     columns: dict[str, list[str]]
     sequences: dict[str, int | None]
 
     @property
     def migrations(self) -> list[list[str]]:
-        """Those that were applied: app and name."""
-        return [list(row) for row in self.ask(_MIGRATIONS)]
+        """The applied migrations: app and name."""
+        return [list(row) for row in self.query(_MIGRATIONS)]
 
     @property
     def files(self) -> ReferencedFiles:
-        """What it says is outside of it."""
+        """The files outside of the database that it refers to."""
         published, arrived = [], []
-        for bucket, key, version_id, token, size, sha256, state in self.ask(_FILES_OF_UPLOADS):
+        for bucket, key, version_id, token, size, sha256, state in self.query(_FILES_OF_UPLOADS):
             if state == "accepted" and version_id:
                 published.append(
                     {"bucket": bucket, "key": key, "version_id": version_id, "size": size, "sha256": sha256}
                 )
             elif state in ("receiving", "checking") and token and size is not None:
                 arrived.append(token)
-        return ReferencedFiles(published, arrived, [row[0] for row in self.ask(_PICTURES) if row[0]])
+        return ReferencedFiles(published, arrived, [row[0] for row in self.query(_PICTURES) if row[0]])
 
 
 def engine() -> str:
-    """``'sqlite'`` or ``'postgresql'``."""
+    """The kind of database: ``'sqlite'`` or ``'postgresql'``."""
     return str(connection.vendor)
 
 
 @contextmanager
 def snapshot(folder: Path) -> Iterator[Snapshot]:
-    """Write the database into a folder, while others go on writing to it.
+    """Write the database into a folder, while other processes may write to it.
 
     Parameters
     ----------
     folder : pathlib.Path
-        There is nothing in it yet.
+        The folder; it must not exist yet.
     """
     folder.mkdir(parents=True)
     with _sqlite_snapshot(folder) if engine() == "sqlite" else _postgresql_snapshot(folder) as made:
@@ -104,21 +104,21 @@ def _sqlite_snapshot(folder: Path) -> Iterator[Snapshot]:
     connection.ensure_connection()
     with closing(sqlite3.connect(path)) as copy:
         connection.connection.backup(copy)
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, which is whole
+        copy.execute("PRAGMA journal_mode=DELETE")  # a single file without a journal
         (state,) = copy.execute("PRAGMA integrity_check").fetchone()
         if state != "ok":
-            raise UserError(f"the database is damaged: {state}", remedy="restore the last backup that is whole")
+            raise UserError(f"the database is damaged: {state}", remedy="restore the last complete backup")
 
-        def ask(query: str) -> list[tuple[Any, ...]]:
+        def run(query: str) -> list[tuple[Any, ...]]:
             return list(copy.execute(query).fetchall())
 
         names = [
             row[0]
-            for row in ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+            for row in run("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
             if row[0][:7] != "sqlite_"
         ]
-        tables = {name: ask(f'SELECT count(*) FROM "{name}"')[0][0] for name in names}  # noqa: S608 # its own names
-        yield Snapshot(ask, tables, {}, {})
+        tables = {name: run(f'SELECT count(*) FROM "{name}"')[0][0] for name in names}  # noqa: S608 # names of its own tables
+        yield Snapshot(run, tables, {}, {})
 
 
 @contextmanager
@@ -127,13 +127,13 @@ def _postgresql_snapshot(folder: Path) -> Iterator[Snapshot]:
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
-        def ask(query: str) -> list[tuple[Any, ...]]:
+        def run(query: str) -> list[tuple[Any, ...]]:
             cursor.execute(query)
             return list(cursor.fetchall())
 
         tables, columns = {}, {}
         for name in sorted(connection.introspection.table_names(cursor)):
-            columns[name] = [one.name for one in connection.introspection.get_table_description(cursor, name)]
+            columns[name] = [column.name for column in connection.introspection.get_table_description(cursor, name)]
             listed = ", ".join(quote(column) for column in columns[name])
             with (
                 (folder / f"{name}.copy").open("wb") as file,
@@ -141,9 +141,11 @@ def _postgresql_snapshot(folder: Path) -> Iterator[Snapshot]:
             ):
                 for piece in rows:
                     file.write(piece)
-            tables[name] = ask(f"SELECT count(*) FROM {quote(name)}")[0][0]  # noqa: S608 # its own names
-        found = ask("SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1")
-        yield Snapshot(ask, tables, columns, dict(found))
+            tables[name] = run(f"SELECT count(*) FROM {quote(name)}")[0][0]  # noqa: S608 # names of its own tables
+        sequences = run(
+            "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1"
+        )
+        yield Snapshot(run, tables, columns, dict(sequences))
 
 
 MANIFEST_NAME = "manifest.json"
@@ -152,7 +154,7 @@ _MANIFEST_FORMAT = 1
 
 @dataclass(frozen=True)
 class BackupFile:
-    """One file of a backup, by its path in it."""
+    """A file of a backup, with its path in the backup."""
 
     path: str
     size: int
@@ -161,34 +163,34 @@ class BackupFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is in a backup.
+    """The content of a backup.
 
     Attributes
     ----------
     made : str
-        When, in UTC.
+        Time of the backup, in UTC.
     version : str
-        Of the site.
+        Version of the site.
     engine : str
         ``'sqlite'`` or ``'postgresql'``.
     migrations : list of [app, name]
-        Those that were applied.
+        The applied migrations.
     tables : dict
-        Rows of each table.
+        Number of rows of each table.
     columns : dict
         Columns of each table, in the order of its file; PostgreSQL only.
     sequences : dict
-        The last number that each sequence gave; PostgreSQL only.
+        Last value of each sequence; PostgreSQL only.
     uploads : str
-        Where uploaded files lay: ``'folder'`` (they are in the backup) or ``'bucket'`` (they are not).
+        Storage of uploaded files: ``'folder'`` (in the backup) or ``'bucket'`` (not in the backup).
     objects : list of dict
-        Those of a bucket that the database names: bucket, key, version_id, size, sha256.
+        Objects of the bucket that the database refers to: bucket, key, version_id, size, sha256.
     elsewhere : dict
-        What a site has besides, and where.
+        What the backup does not contain, and where it is.
     missing : list of str
-        Files that the database names and that were not there, where such a backup was asked for.
-    files : list of Kept
-        All of them, but this one.
+        Files that the database refers to and that were missing, if an incomplete backup was requested.
+    files : list of BackupFile
+        All files of the backup except the manifest.
     """
 
     made: str
@@ -206,60 +208,62 @@ class Manifest:
     format: int = _MANIFEST_FORMAT
 
     def write(self, folder: Path) -> None:
-        """Write it into a backup."""
+        """Write the manifest into a backup."""
         (folder / MANIFEST_NAME).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read that of a backup.
+    """Read the manifest of a backup.
 
     Raises
     ------
     UserError
-        If the folder holds no whole backup, or one of a later format.
+        If the folder is not a complete backup, or has another format.
     """
     try:
-        read = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
-        if read.get("format") != _MANIFEST_FORMAT:
+        document = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
+        if document.get("format") != _MANIFEST_FORMAT:
             raise UserError(
-                f"{folder} is a backup of another format", remedy="restore it with the version that made it"
+                f"{folder} is a backup in another format", remedy="restore it with the version that made it"
             )
-        files = [BackupFile(**one) for one in read.pop("files")]
-        made = Manifest(**read, files=files)
+        files = [BackupFile(**file) for file in document.pop("files")]
+        manifest = Manifest(**document, files=files)
     except OSError:
-        raise UserError(f"{folder} holds no whole backup", remedy=f"name a folder with a {MANIFEST_NAME}") from None
+        raise UserError(
+            f"{folder} is not a complete backup", remedy=f"choose a folder with a {MANIFEST_NAME}"
+        ) from None
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise UserError(f"the {MANIFEST_NAME} of {folder} cannot be read", remedy="take another backup") from None
-    for one in files:
-        parts = PurePosixPath(one.path).parts
-        if not parts or ".." in parts or one.path.startswith("/"):
-            raise UserError(f"the {MANIFEST_NAME} of {folder} names a file outside of it", remedy="take another backup")
-    return made
+        raise UserError(f"the {MANIFEST_NAME} of {folder} cannot be read", remedy="use another backup") from None
+    for file in files:
+        parts = PurePosixPath(file.path).parts
+        if not parts or ".." in parts or file.path.startswith("/"):
+            raise UserError(f"the {MANIFEST_NAME} of {folder} names a file outside of it", remedy="use another backup")
+    return manifest
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
-    """Compare all files with what the manifest says.
+    """Compare all files with the manifest.
 
     Raises
     ------
     UserError
-        If one is missing, was changed, or is too many.
+        If a file is missing, changed, or not in the manifest.
     """
     for problem in _problems(folder, manifest):
-        raise UserError(f"the backup {folder} is damaged: {problem}", remedy="take another backup")
+        raise UserError(f"the backup {folder} is damaged: {problem}", remedy="use another backup")
 
 
 def _problems(folder: Path, manifest: Manifest) -> Iterator[str]:
-    named = {one.path for one in manifest.files} | {MANIFEST_NAME}
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
-    for missing in sorted(named - there):
+    named = {file.path for file in manifest.files} | {MANIFEST_NAME}
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    for missing in sorted(named - present):
         yield f"{missing} is missing"
-    for more in sorted(there - named):
-        yield f"{more} does not belong to it"
-    for one in manifest.files:
-        path = folder / one.path
-        if path.is_symlink() or path.stat().st_size != one.size or hash_of(path) != one.sha256:
-            yield f"{one.path} was changed"
+    for extra in sorted(present - named):
+        yield f"{extra} is not in the manifest"
+    for file in manifest.files:
+        path = folder / file.path
+        if path.is_symlink() or path.stat().st_size != file.size or hash_of(path) != file.sha256:
+            yield f"{file.path} was changed"
 
 
 def hash_of(path: Path) -> str:
@@ -269,7 +273,7 @@ def hash_of(path: Path) -> str:
 
 
 def sync_to_disk(path: Path) -> None:
-    """Let a file, or the names in a folder, survive a crash of the machine."""
+    """Write a file, or the names in a folder, to disk, so that they survive a crash of the machine."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -283,48 +287,49 @@ _BACKUP_ATTEMPTS = 4
 def back_up(folder: Path, *, incomplete: bool = False, say: Callable[[str], None] = lambda _: None) -> Manifest:
     """Write the whole site into a folder.
 
-    Files are copied before the database and, as far as it names more, after it: what the copy of the database names is
-    there, and what was withdrawn meanwhile is in neither. Until all of it is there, the folder has another name.
+    Files are copied before the database and, if it refers to more, after it, so that the backup has every file in its
+    copy of the database, and none withdrawn meanwhile. The folder gets its name only when it is complete.
 
     Parameters
     ----------
     folder : pathlib.Path
-        There is nothing of this name yet.
+        The folder to create.
     incomplete : bool
-        Whether files may be missing that the database names.
+        Whether files that the database refers to may be missing.
     say : callable
-        Told what happens.
+        Called with each message.
 
     Returns
     -------
     Manifest
-        What is in it.
+        The content of the backup.
 
     Raises
     ------
     UserError
-        If there is something already, or it cannot be written.
+        If the folder exists and is not empty, or cannot be written.
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} is there already", remedy="name a folder that is not there yet")
+        raise UserError(f"{folder} already exists", remedy="choose a folder that does not exist yet")
     part = folder.with_name(f".{folder.name}{PART_SUFFIX}-{secrets.token_hex(4)}")
     try:
         part.mkdir(parents=True, mode=0o700)
-        manifest = _written(part, incomplete, say)
+        manifest = _write_backup(part, incomplete, say)
         _sync_tree_to_disk(part)
         os.replace(part, folder)
         sync_to_disk(folder.parent)
     except OSError as error:
         raise UserError(
-            f"the backup cannot be written: {error.strerror or error}", remedy="make room, or name another folder"
+            f"the backup cannot be written: {error.strerror or error}",
+            remedy="free some space, or choose another folder",
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return manifest
 
 
-def _written(part: Path, incomplete: bool, say: Callable[[str], None]) -> Manifest:
+def _write_backup(part: Path, incomplete: bool, say: Callable[[str], None]) -> Manifest:
     uploads = _local_uploads()
     for attempt in range(_BACKUP_ATTEMPTS):
         _copy_new(uploads, part / "uploads")
@@ -335,18 +340,16 @@ def _written(part: Path, incomplete: bool, say: Callable[[str], None]) -> Manife
             tables, columns, sequences = taken.tables, taken.columns, taken.sequences
         _copy_new(uploads, part / "uploads")
         _copy_new(Path(settings.MEDIA_ROOT), part / "media")
-        wanted = _wanted(files, uploads)
+        wanted = _required_paths(files, uploads)
         missing = sorted(path for path in wanted if not (part / path).exists())
         if not missing:
             break
         if attempt < _BACKUP_ATTEMPTS - 1:
-            say(
-                f"Once more: {len(missing)} files are gone; if they were withdrawn meanwhile, the database says so now."
-            )
+            say(f"Trying once more: {len(missing)} files are missing; they may have been withdrawn meanwhile.")
         elif not incomplete:
             raise UserError(
-                f"{len(missing)} files that the database names are not there, the first is {missing[0]}",
-                remedy="look after the storage, or make a backup without them: --incomplete",
+                f"{len(missing)} files that the database refers to are missing, the first is {missing[0]}",
+                remedy="check the storage, or use --incomplete to make a backup without them",
             )
     _remove_others(part, wanted)
     secret = Path(settings.SITE_HOME) / "secret"
@@ -376,53 +379,53 @@ def _written(part: Path, incomplete: bool, say: Callable[[str], None]) -> Manife
 
 
 def _local_uploads() -> Path | None:
-    """The folder of uploads; None where they are in a bucket."""
+    """The folder of uploads; None if they are in a bucket."""
     address = str(settings.UPLOADS["address"])
     return None if "://" in address else Path(address).expanduser().absolute()
 
 
-def _wanted(files: ReferencedFiles, uploads: Path | None) -> set[str]:
-    """Paths in the backup of what the database names."""
+def _required_paths(files: ReferencedFiles, uploads: Path | None) -> set[str]:
+    """Paths in the backup of the files that the database refers to."""
     pictures = {f"media/{name}" for name in files.pictures}
     if uploads is None:
         return pictures
-    published = {f"uploads/{one['bucket']}/{one['key']}/{one['version_id']}" for one in files.published}
+    published = {f"uploads/{file['bucket']}/{file['key']}/{file['version_id']}" for file in files.published}
     return pictures | published | {f"uploads/incoming/{token}" for token in files.arrived}
 
 
 def _paths_outside_backup(uploads: Path | None) -> dict[str, str]:
-    found = {
+    outside = {
         "receipts": str(settings.SUBMISSIONS["results"]),
-        "plugins": "made anew from the database",
-        "settings": "the environment of the site",
+        "plugins": "created again from the database",
+        "settings": "the site's environment variables",
     }
     if uploads is None:
-        found["uploads"] = "the bucket, which keeps versions; its objects are listed here"
+        outside["uploads"] = "the bucket, which keeps versions; its objects are listed here"
     if os.environ.get("BRAINSCORE_SITE_SECRET"):
-        found["secret"] = "the environment: BRAINSCORE_SITE_SECRET"  # noqa: S105 # says where it is
-    return found
+        outside["secret"] = "the environment variable BRAINSCORE_SITE_SECRET"  # noqa: S105 # its location, not the secret
+    return outside
 
 
 def _copy_new(source: Path | None, target: Path) -> None:
-    """Copy what is not there yet: no file changes once it has its name."""
+    """Copy files that are not in the target yet; files never change once they have their final name."""
     if source is None or not source.is_dir():
         return
     for path in source.rglob("*"):
-        there = target / path.relative_to(source)
-        if path.is_symlink() or not path.is_file() or path.name.endswith(PART_SUFFIX) or there.exists():
+        copy = target / path.relative_to(source)
+        if path.is_symlink() or not path.is_file() or path.name.endswith(PART_SUFFIX) or copy.exists():
             continue
-        there.parent.mkdir(parents=True, exist_ok=True)
-        half = there.with_name(f"{there.name}{PART_SUFFIX}")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        part = copy.with_name(f"{copy.name}{PART_SUFFIX}")
         try:
-            shutil.copyfile(path, half)
-        except FileNotFoundError:  # withdrawn in this moment
-            half.unlink(missing_ok=True)
+            shutil.copyfile(path, part)
+        except FileNotFoundError:  # withdrawn meanwhile
+            part.unlink(missing_ok=True)
             continue
-        os.replace(half, there)
+        os.replace(part, copy)
 
 
 def _remove_others(part: Path, wanted: set[str]) -> None:
-    """Leave out what the database does not name: withdrawn meanwhile, or left behind long ago."""
+    """Remove files that the database does not refer to: withdrawn meanwhile, or earlier leftovers."""
     for folder in (part / "uploads", part / "media"):
         for path in sorted(folder.rglob("*"), reverse=True):
             if path.is_dir():
@@ -433,7 +436,7 @@ def _remove_others(part: Path, wanted: set[str]) -> None:
 
 
 def _sync_tree_to_disk(folder: Path) -> None:
-    """Let it survive a crash of the machine."""
+    """Write a folder to disk, so that it survives a crash of the machine."""
     for path in (*folder.rglob("*"), folder):
         sync_to_disk(path)
 
@@ -445,37 +448,37 @@ _TABLES_WITH_CONTENT = (
     "submissions_submission",
     "uploads_upload",
 )
-"""Tables in which something is as soon as somebody used the site."""
+"""Tables that have rows as soon as the site has been used."""
 
 
 def restore(
     folder: Path, *, replace: bool = False, check_only: bool = False, say: Callable[[str], None] = lambda _: None
 ) -> Manifest:
-    """Make the site what it was when the backup was made. Nothing else may use the site meanwhile.
+    """Restore the site to its state at the time of a backup. Nothing else may use the site meanwhile.
 
-    Everything is looked at before anything is changed. Files are brought beside their place first, then the database is
-    replaced as a whole, then the files move into their place.
+    Everything is checked before anything is changed. Files are first copied next to their place, then the database is
+    replaced as a whole, then the files are moved into place.
 
     Parameters
     ----------
     folder : pathlib.Path
         The backup.
     replace : bool
-        Whether a site that is in use may be replaced. Its files are left beside the new ones.
+        Whether a site that is in use may be replaced. Its files are kept next to the new ones.
     check_only : bool
-        Whether only to look at the backup.
+        Whether to only check the backup.
     say : callable
-        Told what happens.
+        Called with each message.
 
     Returns
     -------
     Manifest
-        Of the backup.
+        The content of the backup.
 
     Raises
     ------
     UserError
-        If the backup is damaged or of another kind, or the site is in use.
+        If the backup is damaged or does not fit this site, or the site is in use.
     """
     folder = folder.expanduser().absolute()
     manifest = read_manifest(folder)
@@ -497,32 +500,32 @@ def restore(
             if place.exists() and any(place.iterdir()):
                 before = place.with_name(f"{place.name}.before-{stamp}")
                 os.replace(place, before)
-                say(f"What was in {place} is in {before}: remove it when all is well.")
+                say(f"The earlier content of {place} is in {before}. Remove it when everything works.")
             elif place.exists():
                 place.rmdir()
             os.replace(arriving[name], place)
         _restore_secret(folder, stamp, say)
     except OSError as error:
         raise UserError(
-            f"the backup cannot be brought back: {error.strerror or error}", remedy="make room, and do it once more"
+            f"the backup cannot be restored: {error.strerror or error}", remedy="free some space, and try again"
         ) from error
     call_command("migrate", verbosity=0)
     if manifest.uploads == "bucket":
-        say(f"{len(manifest.objects)} objects of uploads are in their bucket, which was not looked at.")
+        say(f"{len(manifest.objects)} uploaded objects are in their bucket, which was not checked.")
     return manifest
 
 
 def _require_fit(manifest: Manifest) -> None:
-    """Refuse what this site cannot become."""
+    """Refuse a backup that does not fit this site."""
     if manifest.engine != engine():
         raise UserError(
             f"the backup is of a site on {manifest.engine}, and this one is on {engine()}",
-            remedy="set DATABASE_URL to a database of that kind",
+            remedy="set DATABASE_URL to a database of the same kind",
         )
     known = {tuple(key) for key in MigrationLoader(None).disk_migrations}
     if unknown := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
         raise UserError(
-            f"the backup is of a later version ({manifest.version}): {unknown[0]} is not known here",
+            f"the backup is of a later version ({manifest.version}): {unknown[0]} is not known to this version",
             remedy="install that version, or a later one",
         )
     local = "://" not in str(settings.UPLOADS["address"])
@@ -530,21 +533,21 @@ def _require_fit(manifest: Manifest) -> None:
         there, here = (manifest.uploads, "folder" if local else "bucket")
         raise UserError(
             f"the uploads of the backup are in a {there}, and those of this site in a {here}",
-            remedy="set BRAINSCORE_SITE_UPLOADS as it was",
+            remedy="set BRAINSCORE_SITE_UPLOADS as it was for the backup",
         )
 
 
 def _places(manifest: Manifest) -> dict[str, Path]:
-    found = {"media": Path(settings.MEDIA_ROOT)}
+    places = {"media": Path(settings.MEDIA_ROOT)}
     if manifest.uploads == "folder":
-        found["uploads"] = Path(str(settings.UPLOADS["address"])).expanduser().absolute()
-    return found
+        places["uploads"] = Path(str(settings.UPLOADS["address"])).expanduser().absolute()
+    return places
 
 
 def _require_empty(places: dict[str, Path]) -> None:
     with connection.cursor() as cursor:
-        there = set(connection.introspection.table_names(cursor))
-        for table in there.intersection(_TABLES_WITH_CONTENT):
+        existing = set(connection.introspection.table_names(cursor))
+        for table in existing.intersection(_TABLES_WITH_CONTENT):
             cursor.execute(f"SELECT 1 FROM {connection.ops.quote_name(table)} LIMIT 1")  # noqa: S608 # our own names
             if cursor.fetchone():
                 raise UserError("this site is in use", remedy="replace it with --replace")
@@ -554,18 +557,18 @@ def _require_empty(places: dict[str, Path]) -> None:
 
 
 def _copy_beside(source: Path, place: Path, stamp: str) -> Path:
-    """Copy files next to where they belong, to be moved there at once."""
-    beside = place.with_name(f"{place.name}.restored-{stamp}")
-    beside.parent.mkdir(parents=True, exist_ok=True)
+    """Copy files next to their place, so that they can then be moved at once."""
+    staged = place.with_name(f"{place.name}.restored-{stamp}")
+    staged.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, beside)
+        shutil.copytree(source, staged)
     else:
-        beside.mkdir()
-    return beside
+        staged.mkdir()
+    return staged
 
 
 def _restore_sqlite(source: Path, stamp: str, say: Callable[[str], None]) -> None:
-    """Write the copy over the database, in one transaction of SQLite's; the one before is kept as a file."""
+    """Replace the database by the copy in one transaction; the earlier database is kept as a file."""
     connection.ensure_connection()
     name = str(connection.settings_dict["NAME"])
     if Path(name).is_file() and not _is_empty():
@@ -573,7 +576,7 @@ def _restore_sqlite(source: Path, stamp: str, say: Callable[[str], None]) -> Non
         with closing(sqlite3.connect(before)) as kept:
             connection.connection.backup(kept)
             kept.execute("PRAGMA journal_mode=DELETE")
-        say(f"The database that was there is in {before}: remove it when all is well.")
+        say(f"The earlier database is in {before}. Remove it when everything works.")
     with closing(sqlite3.connect(source.as_uri() + "?mode=ro&immutable=1", uri=True)) as copy:
         copy.backup(connection.connection)
 
@@ -584,15 +587,15 @@ def _is_empty() -> bool:
 
 
 def _restore_postgresql(folder: Path, manifest: Manifest) -> None:
-    """Bring tables to what they were then, and fill them: in one transaction."""
+    """Restore tables and their rows in one transaction."""
     quote = connection.ops.quote_name
     wanted = {(app, name) for app, name in manifest.migrations}
     with transaction.atomic(durable=True):
         if set(MigrationLoader(connection).applied_migrations) != wanted:
-            _tables_as_of(wanted)
+            _create_tables(wanted)
         with connection.cursor() as cursor:
-            there = sorted(connection.introspection.table_names(cursor))
-            cursor.execute(f"TRUNCATE {', '.join(map(quote, there))}")
+            existing = sorted(connection.introspection.table_names(cursor))
+            cursor.execute(f"TRUNCATE {', '.join(map(quote, existing))}")
             for name, columns in manifest.columns.items():
                 listed = ", ".join(map(quote, columns))
                 with (
@@ -605,11 +608,11 @@ def _restore_postgresql(folder: Path, manifest: Manifest) -> None:
                 cursor.execute("SELECT setval(%s::regclass, %s, %s)", [quote(sequence), last or 1, last is not None])
 
 
-def _tables_as_of(wanted: set[tuple[str, str]]) -> None:
-    """Drop all tables and make them anew, by the migrations that were applied then."""
+def _create_tables(wanted: set[tuple[str, str]]) -> None:
+    """Drop all tables, and create them with the migrations of the backup."""
     with connection.cursor() as cursor:
-        if there := connection.introspection.table_names(cursor):
-            dropped = ", ".join(map(connection.ops.quote_name, sorted(there)))
+        if existing := connection.introspection.table_names(cursor):
+            dropped = ", ".join(map(connection.ops.quote_name, sorted(existing)))
             cursor.execute(f"DROP TABLE {dropped} CASCADE")
     executor = MigrationExecutor(connection)
     graph = executor.loader.graph
@@ -620,7 +623,7 @@ def _tables_as_of(wanted: set[tuple[str, str]]) -> None:
     ]
     executor.migrate(sorted(last))
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what migrations wrote is settled before rows come
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # checks what migrations wrote before rows are copied
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
@@ -629,13 +632,13 @@ def _restore_secret(folder: Path, stamp: str, say: Callable[[str], None]) -> Non
     if not kept.is_file():
         return
     if os.environ.get("BRAINSCORE_SITE_SECRET"):
-        say("The backup has a secret, and BRAINSCORE_SITE_SECRET another: second factors work with the first alone.")
+        say("BRAINSCORE_SITE_SECRET is used, not the secret of the backup; second factors work only with the latter.")
         return
     if place.is_file() and place.read_bytes() != kept.read_bytes():
         os.replace(place, place.with_name(f"secret.before-{stamp}"))
     if not place.exists():
-        beside = place.with_name(f".secret-{stamp}")
+        staged = place.with_name(f".secret-{stamp}")
         place.parent.mkdir(parents=True, exist_ok=True)
-        beside.touch(mode=0o600)
-        beside.write_bytes(kept.read_bytes())
-        os.replace(beside, place)
+        staged.touch(mode=0o600)
+        staged.write_bytes(kept.read_bytes())
+        os.replace(staged, place)

@@ -16,6 +16,6 @@ register = template.Library()
 
 @register.inclusion_tag("scoring/_jobs.html", takes_context=True)
 def jobs_of(context: dict[str, Any], submission: Submission) -> dict[str, Any]:
-    """Show a submission's pairs: how far each is, filtered by state; they are live while something is open."""
+    """Show a submission's pairs, filtered by state; the table is updated while pairs are open."""
     request = context["request"]
     return {**tables.jobs_of(request, submission), "request": request, "csrf_token": context.get("csrf_token", "")}

@@ -1,6 +1,6 @@
-"""The way of a submission: check, test, review, publish, score. The only place that writes states.
+"""The pipeline of submissions: check, test, review, publish, score. Only this package writes their states.
 
-Truth is in the rows of steps; tasks only wake somebody up to look at them. docs/pipeline.md describes it.
+The rows of steps are the record; tasks only wake a worker to look at them. See docs/pipeline.md.
 """
 
 from brainscore_web.submissions.declared_files import delete_old_files, files_home, files_of

@@ -1,4 +1,4 @@
-"""The check step: examine code, fetch declared files, install requirements; nothing submitted runs."""
+"""The check step: examine code, fetch declared files, install requirements; no submitted code runs."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _REMEDY = "name packages of the Python Package Index, or put a wheel into the pl
 
 
 def environment_for(folder: Path, *, say: Callable[[str], None]) -> Environment:
-    """Find or make the environment of a plugin. It is in use until it is released.
+    """Find or create the environment of a plugin. The caller must release it.
 
     Parameters
     ----------
     folder : pathlib.Path
         The plugin's folder.
     say : callable
-        Told in a line each what takes time.
+        Called with one line for each operation that takes time.
 
     Raises
     ------
     RequirementsError
-        Requirements that cannot be met; or that name addresses, which the site does not ask for anybody.
+        If requirements cannot be met, or name addresses, from which the site does not install.
     """
     files = plugin_requirements(folder)
     _refuse_addresses(files, folder.name)
@@ -46,23 +46,23 @@ def _refuse_addresses(files: tuple[Path, ...], plugin: str) -> None:
     refusals = Refusals(plugin)
     for line in read_lines(files, refusals):
         if line.option and line.option not in _ALLOWED:
-            refusals.add(line, f"{line.option} leads elsewhere", _REMEDY)
+            refusals.add(line, f"{line.option} installs from another source", _REMEDY)
         elif "://" in line.text:
-            refusals.add(line, "an address leads elsewhere", _REMEDY)
+            refusals.add(line, "an address installs from another source", _REMEDY)
     refusals.raise_any()
 
 
 _PERMANENT_CHECKS = frozenset({"data in code", "layout", "link", "program", "size"})
-"""Checks of what was sent, of which not all was kept: their errors hold for as long as the revision."""
+"""Checks on arrival that cannot be repeated, since not all files are kept. Their errors stay with the revision."""
 
 
 def check(claim: Claim) -> Outcome | None:
-    """Do the step.
+    """Run the check step.
 
     Parameters
     ----------
     claim : Claim
-        Of the step.
+        The claim on the step.
     """
     revision = claim.step.revision
     submission, package, log = revision.submission, package_of(revision), StepLog(claim)
@@ -70,9 +70,9 @@ def check(claim: Claim) -> Outcome | None:
         *examine(package, taken=holders(package, owner=submission.owner, submission=submission)),
         *clashes(package, owner=submission.owner, submission=submission),
     ]
-    # what was said when it was read, such as what was left out, cannot be found again
-    said = [Finding.from_dict(one) for one in revision.findings]
-    kept = [one for one in said if one.severity != "error" or one.check in _PERMANENT_CHECKS]
+    # findings on arrival, such as files left out, cannot be found again in the archive
+    on_arrival = [Finding.from_dict(one) for one in revision.findings]
+    kept = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
     result: dict[str, Any] = {"files": [], "environments": []}
     if not _errors([*kept, *found]):
         files = fetch_declared_files(package, submission, say=log.say, stopped=claim.lost)
@@ -82,7 +82,7 @@ def check(claim: Claim) -> Outcome | None:
         found += refused
     findings = [one.as_dict() for one in sort_findings([*kept, *found])]
     errors = len(_errors([*kept, *found]))
-    reason = f"{errors} {'errors were' if errors > 1 else 'error was'} found" if errors else ""
+    reason = f"{errors} {'errors' if errors > 1 else 'error'} found" if errors else ""
     return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=findings)
 
 
@@ -105,7 +105,7 @@ def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[di
         except RequirementsError as error:
             log.say(str(error))
             message = error.message.replace(f"{root}/", "")
-            remedy = error.remedy or "ask for what goes together"
+            remedy = error.remedy or "change the versions so that they are compatible"
             refused.append(Finding("error", "requirements", f"{path}/requirements.txt", None, message, remedy))
             continue
         for note in environment.notes:

@@ -1,4 +1,4 @@
-"""The publish step: a revision goes live in one transaction, with its rows and its scoring jobs."""
+"""The publish step: publishes a revision in one transaction, with its rows and its scoring jobs."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ _BENCHMARK_DETAILS = {
 
 
 class BenchmarkFacts(NamedTuple):
-    """What a benchmark's source says of it."""
+    """Version and parent of a benchmark, as its source states them."""
 
     version: str = ""
     parent: str = ""
 
 
 def model_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Attributes of a model's row.
+    """Return the attributes of a model's row.
 
     Parameters
     ----------
     about : mapping
-        What its plugin said, as ``brainscore_vision.catalogue`` has it; nothing in it is believed to be of its type.
+        The plugin's metadata in the form of ``brainscore_vision.catalogue``; their types are not trusted.
     folder : pathlib.Path
-        Of the plugin.
+        The plugin's folder.
     """
     metadata = _part(about, "metadata")
     values = {name: _typed(metadata.get(name), cls) for name, cls in _MODEL_FIELDS.items()}
@@ -79,7 +79,7 @@ def model_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def benchmark_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Attributes of a benchmark's row; parameters as for `model_attributes`."""
+    """Return the attributes of a benchmark's row; parameters as for `model_attributes`."""
     metadata = _part(about, "metadata")
     values: dict[str, Any] = {}
     for (part, name), cls in _BENCHMARK_FIELDS.items():
@@ -102,34 +102,34 @@ def benchmark_facts(folder: Path) -> dict[str, BenchmarkFacts]:
     Parameters
     ----------
     folder : pathlib.Path
-        Of the plugin.
+        The plugin's folder.
 
     Returns
     -------
     dict
-        By identifier; under the empty one what holds for all whose identifier is made by code.
+        The facts by identifier. The empty identifier has what applies to all benchmarks whose identifier is computed.
     """
-    found: dict[str, BenchmarkFacts] = {}
+    facts_by_name: dict[str, BenchmarkFacts] = {}
     all_versions, all_parents = set(), set()
     for tree in _trees(folder):
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
-            words = {word.arg: word.value for word in node.keywords if word.arg}
-            if "identifier" not in words or not {"version", "parent"} & words.keys():
+            arguments = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+            if "identifier" not in arguments or not {"version", "parent"} & arguments.keys():
                 continue
-            facts = BenchmarkFacts(_constant(words.get("version")), _constant(words.get("parent")))
+            facts = BenchmarkFacts(_constant(arguments.get("version")), _constant(arguments.get("parent")))
             all_versions.add(facts.version)
             all_parents.add(facts.parent)
-            if name := _constant(words["identifier"]):
-                found[name] = facts
-    only = (one.pop() if len(one) == 1 else "" for one in (all_versions, all_parents))
-    found[""] = BenchmarkFacts(*only)
-    return found
+            if name := _constant(arguments["identifier"]):
+                facts_by_name[name] = facts
+    common = (values.pop() if len(values) == 1 else "" for values in (all_versions, all_parents))
+    facts_by_name[""] = BenchmarkFacts(*common)
+    return facts_by_name
 
 
 def source_strings(folder: Path) -> set[str]:
-    """All texts that stand in the source of a plugin."""
+    """Return all string constants in the source of a plugin."""
     return {
         node.value
         for tree in _trees(folder)
@@ -145,7 +145,7 @@ def _trees(folder: Path) -> Iterator[ast.Module]:
         try:
             yield ast.parse(file.read_bytes())
         except (SyntaxError, ValueError, RecursionError):
-            continue  # the tests said what is wrong with it
+            continue  # the test step has reported the problem
 
 
 def _constant(node: ast.expr | None) -> str:
@@ -155,11 +155,11 @@ def _constant(node: ast.expr | None) -> str:
 
 
 def _bibtex(about: Mapping[str, Any], folder: Path) -> str | None:
-    said = about.get("bibtex")
-    if isinstance(said, str) and said:
-        return said
-    found = bibtex_entries(folder)
-    return found[0] if len(found) == 1 else None
+    given = about.get("bibtex")
+    if isinstance(given, str) and given:
+        return given
+    entries = bibtex_entries(folder)
+    return entries[0] if len(entries) == 1 else None
 
 
 def _part(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -192,28 +192,28 @@ _MODEL_REGISTRY, _BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 
 
 class DescribedPlugin:
-    """What is read of a plugin before the transaction.
+    """A plugin's metadata, read before the transaction.
 
     Attributes
     ----------
     kind, name : str
-        The plugin's.
+        Kind and name of the plugin.
     code : str
-        Hash of its files.
+        The hash of its files.
     keys : list of (str, str)
         Registries and identifiers.
     values : dict
         Registry and identifier → attributes of the row.
     facts : dict
-        Identifier → what its source says.
+        Identifier → version and parent.
     texts : set of str
-        All texts in its source.
+        All string constants in its source.
     """
 
     def __init__(self, plugin: Mapping[str, Any], folder: Path, about: Mapping[str, Any]) -> None:
         self.kind, self.name = plugin["kind"], plugin["name"]
         self.code = plugin_hash(folder)
-        self.keys = [(one["registry"], one["key"]) for one in plugin["registrations"]]
+        self.keys = [(entry["registry"], entry["key"]) for entry in plugin["registrations"]]
         readers = {_MODEL_REGISTRY: model_attributes, _BENCHMARK_REGISTRY: benchmark_attributes}
         self.values = {
             (registry, key): readers[registry](_dictionary(about.get(key)), folder)
@@ -224,41 +224,41 @@ class DescribedPlugin:
         self.texts = source_strings(folder)
 
 
-def describe_plugins(revision: Revision, root: Path, said: Mapping[str, Any]) -> list[DescribedPlugin]:
+def describe_plugins(revision: Revision, root: Path, metadata: Mapping[str, Any]) -> list[DescribedPlugin]:
     """Read the plugins of a revision.
 
     Parameters
     ----------
     revision : Revision
-        Of which.
+        The revision.
     root : pathlib.Path
-        Where it is unpacked.
-    said : mapping
-        Plugin → identifier → what it said of itself in the cage.
+        The folder in which it is unpacked.
+    metadata : mapping
+        Plugin → identifier → metadata, as the checks in the sandbox reported them.
     """
-    found = []
+    described = []
     for plugin in revision.plugins:
         path = f"{plugin['kind']}/{plugin['name']}"
-        found.append(DescribedPlugin(plugin, root / path, _dictionary(said.get(path))))
-    return found
+        described.append(DescribedPlugin(plugin, root / path, _dictionary(metadata.get(path))))
+    return described
 
 
 def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_files: bool) -> None:
-    """Make a revision's plugins live, with rows for its models and benchmarks.
+    """Publish a revision's plugins, with rows for its models and benchmarks.
 
     Parameters
     ----------
     revision : Revision
-        That goes live.
-    plugins : list of Described
+        The revision.
+    plugins : list of DescribedPlugin
         Its plugins.
     private_files : bool
-        Whether it names files that are private uploads.
+        Whether its code names private uploads.
 
     Raises
     ------
     UserError
-        If somebody else has a name; names were looked up before, in the same transaction.
+        If a plugin's name belongs to another owner. The caller has checked names in the same transaction.
     """
     owner, now = revision.submission.owner, timezone.now()
     withheld = private_files or _names_private(set().union(*(plugin.texts for plugin in plugins)))
@@ -271,7 +271,7 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
         )  # fmt: skip
         if not new:
             if owner is None or row.owner_id != owner.pk:
-                raise UserError(f"{row} is somebody else's", remedy="rename the folder")
+                raise UserError(f"{row} belongs to another owner", remedy="rename the folder")
             for name, value in values.items():
                 setattr(row, name, value)
             row.save()
@@ -313,7 +313,7 @@ def _write_benchmark(
     fill_in(row, values)
     row.plugin = plugin.name
     if facts.version:
-        row.version = facts.version[:50]  # scores of another version count no more
+        row.version = facts.version[:50]  # scores of other versions no longer count
     if withheld or access == Visibility.PRIVATE:
         row.access = Visibility.PRIVATE
     row.save()
@@ -322,12 +322,14 @@ def _write_benchmark(
 
 
 def _names_private(texts: set[str]) -> bool:
-    """Whether a text is the name of a private upload."""
+    """Whether one of the texts is the name of a private upload."""
     private = Upload.objects.filter(visibility=Visibility.PRIVATE, state=Upload.State.ACCEPTED)
-    some = sorted(text for text in texts if 0 < len(text) <= 200)
+    candidates = sorted(text for text in texts if 0 < len(text) <= 200)
     return any(
-        private.filter(Q(identifier__in=some[at : at + 400]) | Q(assembly_identifier__in=some[at : at + 400])).exists()
-        for at in range(0, len(some), 400)
+        private.filter(
+            Q(identifier__in=candidates[at : at + 400]) | Q(assembly_identifier__in=candidates[at : at + 400])
+        ).exists()
+        for at in range(0, len(candidates), 400)
     )
 
 
@@ -336,21 +338,21 @@ def _dictionary(value: Any) -> dict[str, Any]:
 
 
 def publish(claim: Claim) -> Outcome | None:
-    """Do the step.
+    """Run the publish step.
 
     Parameters
     ----------
     claim : Claim
-        Of the step.
+        The claim on the step.
     """
     from brainscore_web.scoring.services import plan_for
 
     revision = claim.step.revision
     results = dict(Step.objects.filter(revision=revision).values_list("kind", "result"))
     plugins = describe_plugins(revision, unpacked(revision), results[Step.Kind.TEST].get("about", {}))
-    folder_with(revision)  # where there is no room for it, it does not go live
-    private = any(one["private"] for one in results[Step.Kind.CHECK].get("files", ()))
-    with writing_alone():  # locks in the order of who ingests
+    folder_with(revision)  # fails before publication if the disk is full
+    private = any(file["private"] for file in results[Step.Kind.CHECK].get("files", ()))
+    with writing_alone():  # the same order of locks as ingestion
         submission = lock_submission(revision.submission_id)
         if not claim.mine().exists():
             return None
@@ -371,12 +373,12 @@ def publish(claim: Claim) -> Outcome | None:
             reason="", internal="", result={"planned": planned}
         )
         key = submission.pk
-        transaction.on_commit(lambda: scoring_ended(key), robust=True)  # where nothing was planned
+        transaction.on_commit(lambda: scoring_ended(key), robust=True)  # if no pairs were planned
     return None
 
 
 def _require_names(revision: Revision, submission: Submission) -> None:
-    """Somebody else may have published under one of its names meanwhile."""
+    """Check names again: another submission may have taken one since the check step."""
     package = package_of(revision)
     found = [
         *examine(package, taken=holders(package, owner=submission.owner, submission=submission)),

@@ -39,21 +39,21 @@ _log = logging.getLogger(__name__)
 _PAUSE = timedelta(seconds=30)
 _LONGEST_PAUSE = timedelta(minutes=30)
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_GAVE_UP = "the site could not do this; its keepers were told. You can try it again later."
+_GAVE_UP = "the site could not complete this step. Its administrators have been notified; you can retry it later."
 
 
 def run_next_step(only: int | None = None) -> bool:
-    """Do the step that is next, or this very one.
+    """Run the next due step, or the given one.
 
     Parameters
     ----------
     only : int, optional
-        Primary key of a step.
+        Primary key of the step to run.
 
     Returns
     -------
     bool
-        Whether there was one.
+        Whether a step was run.
     """
     claim = claim_next_step(only)
     if claim is None:
@@ -61,28 +61,28 @@ def run_next_step(only: int | None = None) -> bool:
     if due_steps().exists():
         from brainscore_web.submissions.tasks import wake_for_steps
 
-        wake_for_steps()  # somebody else can begin with the next one meanwhile; or this process does it afterwards
+        wake_for_steps()  # another worker can start the next step now, or this one runs it afterwards
     step = claim.step
     if step.attempts > MAX_ATTEMPTS:
-        _give_up(claim, "its worker ended in the midst each time")
+        _give_up(claim, "its worker ended unexpectedly on each attempt")
         return True
     try:
         with claim.alive():
             outcome = _step_functions()[step.kind](claim)
-        if outcome is not None:  # else the step ended itself
+        if outcome is not None:  # otherwise the step has recorded its own end
             _record_outcome(claim, outcome)
     except StepFailed as failed:
         _record_outcome(claim, failed.outcome)
     except StepPostponed as later:
         _postpone(claim, later)
     except (StorageFailure, OSError) as error:
-        _log.error("Step %s cannot be done now: %s", step.pk, error)
+        _log.error("Step %s cannot run now: %s", step.pk, error)
         full = isinstance(error, OSError) and error.errno in _DISK_FULL
         _retry_later(
             claim, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
         )
-    except Exception as error:  # noqa: BLE001 # it is logged, and tried again
-        _log.exception("Step %s cannot be done", step.pk)
+    except Exception as error:  # noqa: BLE001 # it is logged, and the step is retried
+        _log.exception("Step %s failed", step.pk)
         _retry_later(claim, f"{type(error).__name__}: {error}", "an error of the site")
     return True
 
@@ -96,12 +96,12 @@ def _step_functions() -> Mapping[str, Callable[[Claim], Outcome | None]]:
 
 
 def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
-    """Write how a step ended, if it is still this process's; with it, what comes next, and the letter."""
+    """Record the outcome of a step that this process still holds, with the next step and the e-mail."""
     step = claim.step
     with transaction.atomic():
         try:
             submission = lock_submission(step.revision.submission_id)
-        except Submission.DoesNotExist:  # its submitter has left
+        except Submission.DoesNotExist:  # the submitter's account was deleted
             return False
         if not claim.mine().exists():
             return False
@@ -114,10 +114,10 @@ def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
         if outcome.findings is not None:
             step.revision.findings = json_value(list(map(dict, outcome.findings)))
             step.revision.save(update_fields=["findings"])
-        # what comes out of the cage may hold what PostgreSQL cannot keep
-        said = {name: json_value(getattr(outcome, name)) for name in ("reason", "internal", "log")}
-        said["result"] = json_value(dict(outcome.result))
-        apply_change(step.revision, submission, change, {step.kind: said})
+        # output of the sandbox may contain characters that PostgreSQL cannot store
+        values = {name: json_value(getattr(outcome, name)) for name in ("reason", "internal", "log")}
+        values["result"] = json_value(dict(outcome.result))
+        apply_change(step.revision, submission, change, {step.kind: values})
         if change.state == Submission.State.REVIEW:
             from brainscore_web.submissions.notifications import notify_review_needed
 
@@ -130,10 +130,10 @@ def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
 
 
 def _postpone(claim: Claim, later: StepPostponed) -> None:
-    """Wait: what the site lacks is no attempt of this step."""
+    """Let a step wait for something that the site lacks, without counting an attempt."""
     now = timezone.now()
     with transaction.atomic():
-        mended = claim.mine().update(
+        postponed = claim.mine().update(
             state=Step.State.WAITING,
             claim="",
             claimed=None,
@@ -142,12 +142,12 @@ def _postpone(claim: Claim, later: StepPostponed) -> None:
             reason=later.reason,
             internal=later.internal,
         )
-        if mended:
+        if postponed:
             notify_administrators(later.reason, later.internal)
 
 
 def _retry_later(claim: Claim, internal: str, why: str) -> None:
-    """Try it again after a while; after some attempts, give up."""
+    """Retry a step after a pause, or give up after `MAX_ATTEMPTS` attempts."""
     attempts = claim.step.attempts
     if attempts >= MAX_ATTEMPTS:
         _give_up(claim, internal)
@@ -158,7 +158,7 @@ def _retry_later(claim: Claim, internal: str, why: str) -> None:
         claim="",
         claimed=None,
         due=timezone.now() + pause,
-        reason=f"{why}: it is tried again",
+        reason=f"{why}: the step will be retried",
         internal=internal,
     )
 
@@ -173,15 +173,15 @@ _last_removal = 0.0
 
 
 def sweep() -> int:
-    """Go on with what was left behind: to be called every few seconds, by any number of processes.
+    """Resume interrupted work; any number of processes call this every few seconds.
 
-    Steps of processes that fell silent are due again, somebody is woken up for what is due, letters leave,
-    submissions whose pairs have all ended are closed, and now and then what nobody needs any more is removed.
+    Steps of processes that stopped responding become due again, workers are woken for due steps, e-mails are sent,
+    submissions whose pairs have all been scored are closed, and unused files are removed from time to time.
 
     Returns
     -------
     int
-        How many steps and letters there were to do something about.
+        The number of steps and e-mails that were handled.
     """
     from brainscore_web.jobs.outbox import send_due_emails
     from brainscore_web.submissions.tasks import wake_for_steps
@@ -202,27 +202,25 @@ def sweep() -> int:
 
 
 def remove_leftovers() -> int:
-    """Remove temporary folders of tests and cages whose process was killed; say how many there were."""
+    """Remove temporary folders of tests and sandboxes whose process was killed; return their number."""
     return sum(remove_abandoned_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
 
 
 def _release_stale_steps() -> int:
-    """Let steps of processes that fell silent be done again."""
+    """Make steps due again whose process stopped responding."""
     now, freed = timezone.now(), 0
-    for key, word in stale_steps().order_by("pk").values_list("pk", "claim"):
-        # `stale` again: its process may have come back to life meanwhile
+    for key, token in stale_steps().order_by("pk").values_list("pk", "claim"):
+        # filters by `stale_steps` again, since its process may have renewed the claim meanwhile
         freed += (
             stale_steps()
-            .filter(pk=key, claim=word)
-            .update(
-                state=Step.State.WAITING, claim="", claimed=None, due=now, internal="the worker that did it fell silent"
-            )
+            .filter(pk=key, claim=token)
+            .update(state=Step.State.WAITING, claim="", claimed=None, due=now, internal="its worker stopped responding")
         )
     return freed
 
 
 def _close_scored() -> None:
-    """Close what nobody closed, because its last worker was killed at the wrong moment."""
+    """Close submissions that stayed open because the last worker was killed before closing them."""
     from brainscore_web.submissions.pipeline.transitions import scoring_ended
 
     for key in Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True):
@@ -230,7 +228,7 @@ def _close_scored() -> None:
 
 
 def _withdraw_abandoned() -> None:
-    """Of who has left the site, what is live stays, and nothing else becomes live."""
+    """Withdraw unpublished submissions of deleted accounts; live plugins stay."""
     from brainscore_web.submissions.pipeline.transitions import withdraw_abandoned
 
     state = Submission.State
@@ -253,4 +251,4 @@ def _remove_unused() -> None:
     try:
         delete_unused_folders()
     except OSError as error:
-        _log.warning("What is not needed any more could not be removed: %s", error)
+        _log.warning("Unused folders could not be removed: %s", error)

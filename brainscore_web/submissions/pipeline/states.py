@@ -17,12 +17,12 @@ _K: Any = Step.Kind
 
 _AUTOMATIC = (_K.CHECK, _K.TEST, _K.PUBLISH)
 _STATE_OF = {_K.CHECK: _S.QUEUED, _K.TEST: _S.QUEUED, _K.PUBLISH: _S.PUBLISHING}
-"""What is said of the whole while a step waits or runs."""
+"""The state of a submission while one of its steps waits or runs."""
 _UNENDED = (_T.WAITING, _T.RUNNING)
 
 
 class Event(Enum):
-    """What happens to a submission."""
+    """An event in the processing of a submission."""
 
     STARTED = "started"
     STARTED_WITH_ERRORS = "started with errors"
@@ -39,16 +39,16 @@ class Event(Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of it.
+    """The result of an event.
 
     Attributes
     ----------
     state : str
-        Of the submission.
+        The new state of the submission.
     steps : dict of str
-        Kind → new state, of the steps that change.
+        Kind → new state, for the steps that change.
     due : str
-        Kind of the automatic step whose turn it is now; empty: none.
+        Kind of the automatic step that is due now; empty if none is.
     """
 
     state: str
@@ -59,25 +59,25 @@ class Change:
 def change_after(
     event: Event, state: str, steps: Mapping[str, str], *, kind: str = "", review: bool = True
 ) -> Change | None:
-    """Say what an event changes.
+    """Return the change that an event causes.
 
     Parameters
     ----------
     event : Event
-        What happens.
+        The event.
     state : str
-        State of the submission.
+        The state of the submission.
     steps : mapping of str
-        Kind → state, of the newest revision's steps.
+        Kind → state of the newest revision's steps.
     kind : str
-        Of the step that passed, failed, or is to be tried again.
+        Kind of the step that passed, failed, or is to be retried.
     review : bool
-        Whether somebody must look at the revision.
+        Whether the revision needs review.
 
     Returns
     -------
     Change or None
-        None: it is too late for this, or too early; nothing changes.
+        None if the event is not possible in this state; nothing changes then.
     """
     match event:
         case Event.STARTED if state in (_S.QUEUED, _S.CHANGES, _S.REVIEW):
@@ -124,7 +124,7 @@ def _ended(steps: Mapping[str, str]) -> dict[str, str]:
 
 
 def _retried(state: str, steps: Mapping[str, str], kind: str) -> Change | None:
-    if kind == _K.SCORE:  # what became of it is in its jobs
+    if kind == _K.SCORE:  # its jobs have the results
         return Change(_S.SCORING, {kind: _T.RUNNING}) if state == _S.DONE else None
     if state != _S.CHANGES or kind not in _AUTOMATIC or steps.get(kind) not in (_T.FAILED, _T.CANCELLED):
         return None
@@ -132,7 +132,7 @@ def _retried(state: str, steps: Mapping[str, str], kind: str) -> Change | None:
 
 
 def _cancelled(state: str, steps: Mapping[str, str]) -> Change | None:
-    """Give up what is done automatically; it can be tried again."""
+    """Cancel the automatic step in progress; it can be retried."""
     if state == _S.SCORING:
         return Change(_S.DONE, {_K.SCORE: _T.CANCELLED})
     if state not in (_S.QUEUED, _S.PUBLISHING):

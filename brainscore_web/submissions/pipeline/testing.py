@@ -1,6 +1,6 @@
 """The test step: run the plugins' tests and checks in a sandbox with public data only.
 
-Reports from the sandbox are written by code that nobody has reviewed, so they are parsed defensively.
+Reports from the sandbox are written by unreviewed code, so they are parsed defensively.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from brainscore_web.submissions.steps import Claim, Outcome, StepFailed, StepLog
 
 __all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests"]
 
-_LONGEST = 8_000_000  # bytes; read into memory it takes thirty times as much
+_LONGEST = 8_000_000  # bytes; in memory it takes thirty times as much
 _KEPT = 200
 _TEXT = 2000
-_PRIVATE = "data that are not public"  # as the plugin of pytest says
+_PRIVATE = "data that are not public"  # as in the messages of our pytest plugin
 
 
 class Report(NamedTuple):
-    """What became of a plugin's tests."""
+    """Results of a plugin's tests."""
 
     passed: int
     skipped: int
@@ -49,7 +49,7 @@ class Report(NamedTuple):
 
 @dataclass
 class Tally:
-    """What became of all tests and checks."""
+    """Results of all tests and checks."""
 
     passed: int = 0
     failed: int = 0
@@ -67,14 +67,14 @@ class Tally:
             self.private += report.private
             self._fail(*report.failures)
         if ended.cause not in ("", "exit") or report is None:
-            self._fail({"name": f"tests of {plugin}", "message": ended.message or "they left no report"})
-        elif ended.status not in (0, 5) and not report.failures:  # 5: all of them were left out
+            self._fail({"name": f"tests of {plugin}", "message": ended.message or "the tests wrote no report"})
+        elif ended.status not in (0, 5) and not report.failures:  # 5: all tests were skipped
             self._fail({"name": f"tests of {plugin}", "message": ended.message})
 
     def add_checks(self, plugin: str, answer: dict[str, Any] | None, ended: Ended) -> None:
-        """Count the checks of a plugin, and keep what it says about itself."""
+        """Count the checks of a plugin, and keep its metadata."""
         if answer is None or ended.cause:
-            self._fail({"name": f"checks of {plugin}", "message": ended.message or "they left no answer"})
+            self._fail({"name": f"checks of {plugin}", "message": ended.message or "the checks wrote no report"})
             return
         if answer["error"]:
             self._fail({"name": f"checks of {plugin}", "message": answer["error"]})
@@ -96,17 +96,17 @@ class Tally:
             self.about[plugin] = answer["about"]
 
     def problems(self) -> int:
-        """How many tests and checks failed."""
+        """The number of failed tests and checks."""
         return self.failed
 
     def in_words(self) -> str:
-        """Why the step failed; empty where it did not."""
+        """Why the step failed; empty if it passed."""
         if not self.failed:
             return ""
         return f"{self.failed} {'tests or checks' if self.failed > 1 else 'test or check'} failed"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values for the step's result."""
         return {
             "passed": self.passed,
             "failed": self.failed,
@@ -120,39 +120,39 @@ class Tally:
     def _fail(self, *failures: dict[str, str]) -> None:
         self.failed += len(failures)
         room = max(_KEPT - len(self.failures), 0)
-        self.failures += [{name: _short_text(text) for name, text in one.items()} for one in failures[:room]]
+        self.failures += [{name: _short_text(text) for name, text in failure.items()} for failure in failures[:room]]
 
 
 def read_test_report(file: Path) -> Report | None:
-    """Read the report of pytest; None where there is none that can be read."""
+    """Read the report of pytest; return None if it is missing or not readable."""
     content = _read_report(file)
     if content is None:
         return None
     try:
-        text = content.decode()  # given as text, no declaration turns it into another encoding
+        text = content.decode()  # parsed as text, so that no declaration can change its encoding
         if "\0" in text or "<!DOCTYPE" in text or "<!ENTITY" in text:
             return None
-        root = ElementTree.fromstring(text)  # noqa: S314 - without definitions there is nothing to unfold
+        root = ElementTree.fromstring(text)  # noqa: S314 - without definitions there are no entities to expand
     except (ElementTree.ParseError, ValueError):
         return None
     passed = skipped = private = 0
     failures = []
     for case in root.iter("testcase"):
         name = f"{case.get('classname', '')}::{case.get('name', '')}".removeprefix("::")
-        wrong = [one for one in case if one.tag in ("failure", "error")]
-        left = next((one for one in case if one.tag == "skipped"), None)
-        if wrong:
-            failures.append({"name": name, "message": wrong[0].get("message") or "failed"})
-        elif left is not None and left.get("type") != "pytest.xfail":
+        problems = [one for one in case if one.tag in ("failure", "error")]
+        skip = next((one for one in case if one.tag == "skipped"), None)
+        if problems:
+            failures.append({"name": name, "message": problems[0].get("message") or "failed"})
+        elif skip is not None and skip.get("type") != "pytest.xfail":
             skipped += 1
-            private += _PRIVATE in (left.get("message") or "")
+            private += _PRIVATE in (skip.get("message") or "")
         else:
             passed += 1
     return Report(passed, skipped, private, failures)
 
 
 def read_check_report(file: Path) -> dict[str, Any] | None:
-    """Read what `in_the_cage` wrote; None where it is something else."""
+    """Read the report of `check_process`; return None if it is malformed."""
     content = _read_report(file)
     try:
         answer = json.loads(content or b"")
@@ -167,7 +167,7 @@ def read_check_report(file: Path) -> dict[str, Any] | None:
 
 
 def _read_report(file: Path) -> bytes | None:
-    """Content of a regular file that is not too long; no link is followed."""
+    """Return the content of a regular file that is not too large; links are not followed."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -187,7 +187,7 @@ def _short_text(text: Any) -> str:
 
 
 def _storable(value: Any, depth: int = 6) -> Any:
-    """Values as every database keeps them; what is too deep, long or large is left out."""
+    """Return values that every database can store; what is too deep, long or large is left out."""
     if isinstance(value, str):
         return value.replace("\0", "").encode(errors="replace").decode()[:20_000]
     if isinstance(value, dict) and depth:
@@ -204,7 +204,7 @@ def _storable(value: Any, depth: int = 6) -> Any:
 
 
 TEST_FOLDERS = "brainscore-test-"
-"""What the names of temporary folders begin with."""
+"""Prefix of the names of temporary folders."""
 
 _NOT_NOW = "the site cannot run tests at the moment"
 _SECONDS = 3600.0  # of a plugin's tests, and of its checks
@@ -215,7 +215,7 @@ _ORDER = ("data", "metrics", "models", "benchmarks")
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What the cage of a submission shows, besides the platform."""
+    """What the sandbox of a submission contains besides the platform."""
 
     plugins: Path
     mirror: Path
@@ -225,7 +225,7 @@ class _Inputs:
 
 @dataclass
 class _Run:
-    """One step as it goes on."""
+    """A running test step."""
 
     claim: Claim
     log: StepLog
@@ -234,19 +234,19 @@ class _Run:
 
 
 def run_tests(claim: Claim) -> Outcome | None:
-    """Do the step.
+    """Run the test step.
 
     Parameters
     ----------
     claim : Claim
-        Of the step.
+        The claim on the step.
     """
     _require_sandbox()
     revision = claim.step.revision
     with _prepared_inputs(revision) as shown:
         run = _Run(claim, StepLog(claim), shown)
-        for plugin in sorted(revision.plugins, key=lambda one: (_ORDER.index(one["kind"]), one["name"])):
-            _plugin(run, plugin["kind"], plugin["name"])
+        for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
+            _test_plugin(run, plugin["kind"], plugin["name"])
             if claim.lost():
                 return None
     tally = run.tally
@@ -254,7 +254,7 @@ def run_tests(claim: Claim) -> Outcome | None:
 
 
 def _require_sandbox() -> None:
-    """Nothing is left out because the site lacks something: the step waits."""
+    """Postpone the step if the site has no sandbox or no pytest, rather than skip the tests."""
     from brainscore_web.scoring.sandbox import sandbox_problem
 
     if missing := sandbox_problem():
@@ -265,7 +265,7 @@ def _require_sandbox() -> None:
 
 @contextmanager
 def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
-    """Folders and files for the cage; of the files that the code names, those that everybody may have."""
+    """Prepare the folders and files for the sandbox; of the declared files, only the public ones."""
     result = Step.objects.get(revision=revision, kind=Step.Kind.CHECK).result
     public = {
         (one["url"], one["sha1"], one["sha256"])
@@ -276,7 +276,7 @@ def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
         mirror, answers = place / "mirror", place / "answers"
         for folder in (place, mirror, answers):
             folder.mkdir(exist_ok=True)
-            folder.chmod(0o755)  # the cage's user is another
+            folder.chmod(0o755)  # the sandbox runs as another user
         files = []
         for declared, path in available_files(package_of(revision)):
             if (declared.url, declared.sha1 or "", declared.sha256 or "") in public:
@@ -286,7 +286,7 @@ def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
 
 
 def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
-    """Lay a link to a file where the library looks for the address."""
+    """Link a file at the place in the mirror where the library looks for its address."""
     from urllib.parse import unquote, urlsplit
 
     parts = urlsplit(address)
@@ -294,22 +294,22 @@ def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
     names = [unquote(name) for name in parts.path.split("/") if name]
     if parts.query and names:
         names[-1] = f"{names[-1]}?{parts.query}"
-    # this process writes outside of any cage: no part may lead elsewhere
+    # this process is not sandboxed, so no part may lead out of the mirror
     if not names or any(one in ("", ".", "..") or "/" in one or "\0" in one for one in (host, *names)):
         return
     place = mirror.joinpath(host, *names)
-    with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):  # one address is a folder of another
+    with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):  # one address is a parent of another
         place.parent.mkdir(parents=True, exist_ok=True)
         place.unlink(missing_ok=True)
         place.symlink_to(path)
 
 
-def _plugin(run: _Run, kind: str, name: str) -> None:
+def _test_plugin(run: _Run, kind: str, name: str) -> None:
     """Run the tests of one plugin, then its checks."""
     folder = run.shown.plugins / kind / name
     try:
         environment = environment_for(folder, say=run.log.say)
-    except RequirementsError as error:  # it could be met in the step before
+    except RequirementsError as error:  # the check step could still install them
         raise StepFailed(error.message, log=run.log.text) from error
     try:
         answer = run.shown.answers / f"{kind}-{name}"
@@ -341,7 +341,7 @@ def _empty_file(file: Path) -> Path:
 def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments: list[str]) -> Any:
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
     own = [environment.folder, *environment.mounts] if environment.folder.is_dir() else [*environment.mounts]
-    cage = Sandbox(
+    sandbox = Sandbox(
         folders=[shown.plugins, shown.mirror, *(path for path in own if path.is_dir())],
         files=[*shown.files, Path(check_process.__file__)],
         writable=[report],
@@ -362,7 +362,7 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
     try:
         ended = run_in_sandbox(
             [str(environment.python or sys.executable), "-P", *arguments],
-            cage,
+            sandbox,
             timeout=_SECONDS,
             max_output=_OUTPUT,
             on_output=run.log.add,
@@ -371,5 +371,5 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
     except UserError as error:
         raise StepPostponed(_NOT_NOW, internal=str(error)) from error
     if ended.message:
-        run.log.say(f"It {ended.message}")
+        run.log.say(f"The process {ended.message}")
     return ended

@@ -33,9 +33,9 @@ _ORDER = (_K.CHECK, _K.TEST, _K.REVIEW, _K.PUBLISH, _K.SCORE)
 
 
 def start(revision: Revision, *, has_errors: bool) -> None:
-    """Begin with a new revision: make its steps, and let the first be done once the transaction is through.
+    """Start a new revision: create its steps, and make the first one due when the transaction is committed.
 
-    Steps of earlier revisions that have not ended are given up. To be called in the transaction that makes the
+    Unfinished steps of earlier revisions are cancelled. Must be called in the transaction that creates the
     revision.
 
     Parameters
@@ -43,12 +43,12 @@ def start(revision: Revision, *, has_errors: bool) -> None:
     revision : Revision
         The newest one of its submission.
     has_errors : bool
-        Whether looking at it found errors: then nothing is run, and the submission waits for changes.
+        Whether the check on arrival found errors. Then no step runs, and the submission waits for changes.
 
     Raises
     ------
     UserError
-        If the submission takes no further revision.
+        If the submission accepts no further revision.
     """
     _require_transaction()
     submission = lock_submission(revision.submission_id)
@@ -56,62 +56,62 @@ def start(revision: Revision, *, has_errors: bool) -> None:
     change = change_after(event, submission.state, {}, review=revision.needs_review)
     if change is None:
         raise UserError(
-            f"{submission} is {submission.get_state_display()}: it takes no further revision",
-            remedy="submit it anew",
+            f"{submission} is {submission.get_state_display()} and accepts no further revision",
+            remedy="send a new submission",
         )
     now = timezone.now()
     Step.objects.filter(revision__submission=submission, state__in=(_T.WAITING, _T.RUNNING)).update(
         state=_T.CANCELLED, claim="", claimed=None, due=None, ended=now
     )
-    # what needs no review never waits for one: by that it is known who may see it
+    # set now, since this step decides whether reviewers may see the submission
     states = {} if revision.needs_review else {_K.REVIEW: _T.SKIPPED}
     Step.objects.bulk_create(
         Step(revision=revision, kind=kind, order=place, state=states.get(kind, _T.WAITING))
         for place, kind in enumerate(_ORDER)
     )
-    said = {}
+    values = {}
     if has_errors:
-        said = {_K.CHECK: {"reason": "errors were found when it was received", "started": now}}
-    apply_change(revision, submission, change, said)
+        values = {_K.CHECK: {"reason": "the check on arrival found errors", "started": now}}
+    apply_change(revision, submission, change, values)
     revision.submission.state, revision.submission.changed = submission.state, submission.changed
 
 
 def approve(revision: Revision, review: Review) -> None:
-    """A reviewer approves: publish it.
+    """Approve a revision, which is then published.
 
     Parameters
     ----------
     revision : Revision
-        What was looked at.
+        The reviewed revision.
     review : Review
-        What was said of it, already saved.
+        The review, already saved.
 
     Raises
     ------
     UserError
-        If it does not wait for review any more.
+        If it no longer waits for review.
     """
     _reviewed(Event.APPROVED, revision, review)
 
 
 def request_changes(revision: Revision, review: Review) -> None:
-    """A reviewer wants changes: the submission waits for another revision.
+    """Request changes; the submission waits for another revision.
 
     Raises
     ------
     UserError
-        If it does not wait for review any more.
+        If it no longer waits for review.
     """
     _reviewed(Event.CHANGES, revision, review)
 
 
 def reject(revision: Revision, review: Review) -> None:
-    """A reviewer rejects it, for good; nothing of it goes live.
+    """Reject a submission permanently; nothing of it is published.
 
     Raises
     ------
     UserError
-        If it is published already, or was withdrawn.
+        If it is already published or was withdrawn.
     """
     _reviewed(Event.REJECTED, revision, review)
 
@@ -119,47 +119,45 @@ def reject(revision: Revision, review: Review) -> None:
 def _reviewed(event: Event, revision: Revision, review: Review) -> None:
     reason = "" if event is Event.APPROVED else review.text
     row = revision.steps.filter(kind=_K.REVIEW).first()
-    result = {**(row.result if row else {}), "review": review.pk}  # with who took it on
-    said = {_K.REVIEW: {"reason": reason, "result": result}}
-    if not _handle_event(event, revision.submission_id, revision=revision, said=said):
-        raise UserError(
-            f"{revision.submission} does not wait for review any more", remedy="load the page again to see what it is"
-        )
+    result = {**(row.result if row else {}), "review": review.pk}  # keeps the assigned reviewer
+    values = {_K.REVIEW: {"reason": reason, "result": result}}
+    if not _handle_event(event, revision.submission_id, revision=revision, values=values):
+        raise UserError(f"{revision.submission} no longer waits for review", remedy="reload the page to see its state")
 
 
 def withdraw(submission: Submission, by: User) -> None:
-    """Its submitter takes it back; nothing of it goes live.
+    """Withdraw a submission at its submitter's request; nothing of it is published.
 
     Raises
     ------
     UserError
-        If it is published already, or has ended.
+        If it is already published or has ended.
     """
     if not _handle_event(Event.WITHDRAWN, submission.pk, reason=f"withdrawn by {by}"):
         raise UserError(
-            "it cannot be withdrawn any more",
-            remedy="what is published stays; ask an administrator if it has to go",
+            "it can no longer be withdrawn",
+            remedy="ask an administrator to remove what is published",
         )
 
 
 def withdraw_abandoned(submission_id: Any) -> None:
-    """Withdraw what has no submitter any more."""
-    _handle_event(Event.WITHDRAWN, submission_id, reason="its submitter has left the site")
+    """Withdraw a submission whose submitter's account was deleted."""
+    _handle_event(Event.WITHDRAWN, submission_id, reason="its submitter has deleted their account")
 
 
 def retry(step: Step, by: User) -> None:
-    """Do an automatic step again that failed or was cancelled; of scoring, the pairs that failed.
+    """Retry an automatic step that failed or was cancelled; for scoring, retry the failed pairs.
 
     Raises
     ------
     UserError
-        If it is not its turn: it has not failed, or something newer was submitted.
+        If the step has not failed, or a newer revision exists.
     """
     with transaction.atomic():
         revision = step.revision
-        said = {step.kind: {"reason": "", "internal": "", "log": "", "attempts": 0, "result": {}, "ended": None}}
-        if not _handle_event(Event.RETRIED, revision.submission_id, revision=revision, kind=step.kind, said=said):
-            raise UserError("this cannot be tried again", remedy="load the page again to see what it is")
+        values = {step.kind: {"reason": "", "internal": "", "log": "", "attempts": 0, "result": {}, "ended": None}}
+        if not _handle_event(Event.RETRIED, revision.submission_id, revision=revision, kind=step.kind, values=values):
+            raise UserError("this step cannot be retried", remedy="reload the page to see its state")
         if step.kind == _K.SCORE:
             _retry_jobs(revision.submission, by)
 
@@ -171,21 +169,21 @@ def _retry_jobs(submission: Submission, by: User) -> None:
     for job in Job.objects.filter(submissions=submission, state=Job.State.FAILED).order_by("pk"):
         retry_job(job, by)
     key = submission.pk
-    transaction.on_commit(lambda: scoring_ended(key), robust=True)  # where there was none
+    transaction.on_commit(lambda: scoring_ended(key), robust=True)  # if no pair had failed
 
 
 def cancel(submission: Submission, by: User) -> None:
-    """Stop what is done automatically just now; it can be tried again.
+    """Cancel the automatic step in progress; it can be retried.
 
     Raises
     ------
     UserError
-        If nothing is being done.
+        If no step is in progress.
     """
     with transaction.atomic():
         scoring = lock_submission(submission.pk).state == Submission.State.SCORING
         if not _handle_event(Event.CANCELLED, submission.pk, reason=f"cancelled by {by}"):
-            raise UserError("nothing is being done that could be cancelled", remedy="load the page again")
+            raise UserError("no step is in progress that could be cancelled", remedy="reload the page")
         if scoring:
             from brainscore_web.scoring.services import cancel_all
 
@@ -193,7 +191,7 @@ def cancel(submission: Submission, by: User) -> None:
 
 
 def scoring_ended(submission_id: Any) -> None:
-    """Look whether all pairs of a submission have ended, and close it then. Any number of times.
+    """Close a submission if all its pairs have been scored. May be called any number of times.
 
     Parameters
     ----------
@@ -210,45 +208,45 @@ def scoring_ended(submission_id: Any) -> None:
         counts = pair_counts(progress(submission))
         if submission.state != Submission.State.SCORING or counts["waiting"] or counts["running"]:
             return
-        said = {_K.SCORE: {"reason": counts_in_words(counts), "result": counts}}
-        if _handle_event(Event.SCORED, submission.pk, said=said):
+        values = {_K.SCORE: {"reason": counts_in_words(counts), "result": counts}}
+        if _handle_event(Event.SCORED, submission.pk, values=values):
             notify_done(submission, counts)
 
 
 def lock_submission(key: Any) -> Submission:
-    """The submission, held until the transaction ends; all transitions take it first."""
+    """Lock a submission until the transaction ends; all transitions lock it first."""
     return Submission.objects.select_for_update(of=("self",)).get(pk=key)
 
 
 def apply_change(
-    revision: Revision, submission: Submission, change: Change, said: Mapping[str, Mapping[str, Any]] | None = None
+    revision: Revision, submission: Submission, change: Change, values: Mapping[str, Mapping[str, Any]] | None = None
 ) -> None:
-    """Write a change, in a transaction that holds the submission.
+    """Write a change, in a transaction that has locked the submission.
 
     Parameters
     ----------
     revision : Revision
-        Whose steps change.
+        The revision whose steps change.
     submission : Submission
-        Its submission, as `lock_submission` gave it.
+        Its submission, as returned by `lock_submission`.
     change : Change
-        What becomes of them.
-    said : mapping, optional
+        The change.
+    values : mapping, optional
         Kind → further attributes of a step.
     """
     now = timezone.now()
     submission.state, submission.changed = change.state, now
     submission.save(update_fields=["state", "changed"])
     for kind, state in change.steps.items():
-        values: dict[str, Any] = {"state": state, "claim": "", "claimed": None, "due": None}
+        columns: dict[str, Any] = {"state": state, "claim": "", "claimed": None, "due": None}
         if state in (_T.WAITING, _T.RUNNING):
-            values |= {"started": now if state == _T.RUNNING else None, "ended": None}
+            columns |= {"started": now if state == _T.RUNNING else None, "ended": None}
         else:
-            values["ended"] = now
-        Step.objects.filter(revision=revision, kind=kind).update(**values | dict((said or {}).get(kind, {})))
+            columns["ended"] = now
+        Step.objects.filter(revision=revision, kind=kind).update(**columns | dict((values or {}).get(kind, {})))
     if change.due:
         Step.objects.filter(revision=revision, kind=change.due, state=_T.WAITING).update(due=now)
-        transaction.on_commit(_wake, robust=True)  # it is committed, and the sweep wakes, too
+        transaction.on_commit(_wake, robust=True)  # a failure is harmless: the sweep wakes workers as well
 
 
 def _wake() -> None:
@@ -263,10 +261,10 @@ def _handle_event(
     *,
     revision: Revision | None = None,
     kind: str = "",
-    said: dict[str, dict[str, Any]] | None = None,
+    values: dict[str, dict[str, Any]] | None = None,
     reason: str = "",
 ) -> bool:
-    """Let an event happen to a submission; False where it is too late for that."""
+    """Apply an event to a submission; return False if its state does not allow it."""
     with transaction.atomic():
         submission = lock_submission(key)
         latest = submission.latest
@@ -276,11 +274,13 @@ def _handle_event(
         change = change_after(event, submission.state, steps, kind=kind, review=latest.needs_review)
         if change is None:
             return False
-        words: dict[str, dict[str, Any]] = {name: {"reason": reason} for name in change.steps} if reason else {}
-        apply_change(latest, submission, change, words | (said or {}))
+        reasons: dict[str, dict[str, Any]] = {name: {"reason": reason} for name in change.steps} if reason else {}
+        apply_change(latest, submission, change, reasons | (values or {}))
     return True
 
 
 def _require_transaction() -> None:
     if not transaction.get_connection().in_atomic_block:
-        raise transaction.TransactionManagementError("a pipeline begins in the transaction that makes the revision")
+        raise transaction.TransactionManagementError(
+            "start() must be called in the transaction that creates the revision"
+        )

@@ -1,4 +1,4 @@
-"""Review of submissions: what waits, what was computed about it, what is said about it, and the verdict.
+"""Review of submissions: the queue, the computed checklist, comments, and decisions.
 
-``shown`` and ``threads`` are used by submitters' pages too, ``telling`` by the pipeline.
+``comments`` is also used by submitters' pages.
 """

@@ -1,4 +1,4 @@
-"""The review queue, and which reviewer has taken on which submission."""
+"""The review queue, and the assignment of reviewers to submissions."""
 
 from __future__ import annotations
 
@@ -29,75 +29,75 @@ __all__ = [
 
 
 def reviewer_key(result: Any) -> int | None:
-    """Primary key of who looks at it, from the result of the step of review."""
+    """Return the primary key of the assigned reviewer, from the result of the review step."""
     key = result.get("reviewer") if isinstance(result, dict) else None
     return key if isinstance(key, int) else None
 
 
 def assigned_since(result: Any) -> Any:
-    """When they said so."""
-    said = result.get("since") if isinstance(result, dict) else None
-    return parse_datetime(said) if isinstance(said, str) else None
+    """Return the time of the assignment, from the result of the review step."""
+    since = result.get("since") if isinstance(result, dict) else None
+    return parse_datetime(since) if isinstance(since, str) else None
 
 
 def take_review(submission: Submission, reviewer: User, *, over: bool = False) -> None:
-    """Say that somebody looks at it.
+    """Assign a reviewer to a submission.
 
     Parameters
     ----------
     submission : Submission
-        Which.
+        The submission.
     reviewer : User
-        Who.
+        The reviewer.
     over : bool
-        Whether it is taken from who said so before.
+        Whether to take it over from the assigned reviewer.
 
     Raises
     ------
     UserError
-        If it is their own, has ended, or somebody else looks at it.
+        If it is the reviewer's own submission, has ended, or another reviewer is assigned.
     """
     with transaction.atomic():
-        step = _step(submission, reviewer)
+        step = _lock_review_step(submission, reviewer)
         holder = reviewer_key(step.result)
         if holder not in (None, reviewer.pk) and not over:
             name = User.objects.filter(pk=holder, is_active=True).first()
             if name is not None:
-                raise UserError(f"{name} reviews it already", remedy="take it over if they do not come to it")
+                raise UserError(f"{name} is already reviewing it", remedy="take it over if they do not have the time")
         step.result = {**step.result, "reviewer": reviewer.pk, "since": timezone.now().isoformat()}
         step.save(update_fields=["result"])
 
 
 def release_review(submission: Submission, reviewer: User) -> None:
-    """Let somebody else look at it."""
+    """Remove the reviewer's assignment to a submission."""
     with transaction.atomic():
-        step = _step(submission, reviewer)
+        step = _lock_review_step(submission, reviewer)
         if reviewer_key(step.result) == reviewer.pk:
             step.result = {name: value for name, value in step.result.items() if name not in ("reviewer", "since")}
             step.save(update_fields=["result"])
 
 
 def carry_over_reviewer(revision: Revision) -> None:
-    """Who looked at the revision before looks at this one, too."""
+    """Assign the reviewer of the previous revision to this one."""
     earlier = Step.objects.filter(
         revision__submission=revision.submission_id, revision__number__lt=revision.number, kind=Step.Kind.REVIEW
     )
-    before = next((one for one in earlier.order_by("-revision__number") if reviewer_key(one.result)), None)
+    previous = next((row for row in earlier.order_by("-revision__number") if reviewer_key(row.result)), None)
     step = revision.steps.filter(kind=Step.Kind.REVIEW).first()
-    if before is not None and step is not None and not reviewer_key(step.result):
-        step.result = {**step.result, **{name: before.result.get(name) for name in ("reviewer", "since")}}
+    if previous is not None and step is not None and not reviewer_key(step.result):
+        step.result = {**step.result, **{name: previous.result.get(name) for name in ("reviewer", "since")}}
         step.save(update_fields=["result"])
 
 
-def _step(submission: Submission, reviewer: User) -> Step:
+def _lock_review_step(submission: Submission, reviewer: User) -> Step:
     row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
     if row.owner_id == reviewer.pk or row.revisions.filter(by=reviewer).exists():
-        raise UserError("it is your own submission", remedy="another reviewer has to look at it")
+        raise UserError("it is your own submission", remedy="another reviewer must review it")
     if row.state not in (Submission.State.REVIEW, Submission.State.CHANGES, Submission.State.QUEUED):
-        raise UserError(f"{row} is {row.get_state_display()}", remedy="there is nothing to review any more")
+        raise UserError(f"{row} is {row.get_state_display()}", remedy="it no longer needs review")
     step = Step.objects.filter(revision__submission=row, kind=Step.Kind.REVIEW).order_by("-revision__number").first()
     if step is None:
-        raise UserError(f"{row} has no review", remedy="wait until it is received")
+        raise UserError(f"{row} has no review", remedy="wait until its steps have been created")
     return step
 
 
@@ -109,7 +109,7 @@ STATES = {
     "queued": (_S.QUEUED,),
     "all": (_S.REVIEW, _S.CHANGES, _S.QUEUED),
 }
-"""What can be looked at, by word."""
+"""States of the submissions that each filter of the queue shows."""
 
 
 @dataclass(frozen=True)
@@ -119,17 +119,17 @@ class QueuedSubmission:
     Attributes
     ----------
     submission : Submission
-        Which.
+        The submission.
     revision : Revision
-        Its newest one.
+        Its newest revision.
     since : datetime
-        Since when it stands as it does.
+        The time of its last change of state.
     steps : list of Step
-        The automatic ones.
+        Its automatic steps.
     holder : User or None
-        Who looks at it.
+        The assigned reviewer.
     own : bool
-        Whether it is the reader's own.
+        Whether it is the reader's own submission.
     """
 
     submission: Submission
@@ -141,27 +141,27 @@ class QueuedSubmission:
 
     @property
     def errors(self) -> int:
-        """How many errors were found."""
-        return sum(one.get("severity") == "error" for one in self.revision.findings)
+        """The number of errors in its findings."""
+        return sum(finding.get("severity") == "error" for finding in self.revision.findings)
 
 
 def queued_submissions(
     reader: User, *, state: str = "review", kind: str = "", who: str = "", text: str = ""
 ) -> list[QueuedSubmission]:
-    """What needs a review, oldest first.
+    """Return submissions that need review, oldest first.
 
     Parameters
     ----------
     reader : User
-        Who asks.
+        The reviewer who views the queue.
     state : str
         One of `STATES`.
     kind : str
-        Only with plugins of this kind.
+        Only submissions with plugins of this kind.
     who : str
-        ``'mine'``: what the reader looks at; ``'nobody'``: what nobody looks at.
+        ``'mine'``: assigned to the reader; ``'nobody'``: not assigned.
     text : str
-        Only where title or owner have it.
+        Only submissions whose title or owner contains this text.
     """
     numbers = Revision.objects.filter(submission=OuterRef("submission")).order_by("-number").values("number")[:1]
     steps = (
@@ -178,10 +178,10 @@ def queued_submissions(
     wanted = [one for one in rows[:_MOST] if one.needs_review and _matches_filter(one, kind, text)]
     keys = {one.pk: _holder_key(one.steps.all()) for one in wanted}
     people = User.objects.in_bulk({key for key in keys.values() if key})
-    found = [_row(one, people.get(keys[one.pk] or 0), reader) for one in wanted]
+    queue = [_row(one, people.get(keys[one.pk] or 0), reader) for one in wanted]
     if who == "mine":
-        return [one for one in found if one.holder is not None and one.holder.pk == reader.pk]
-    return [one for one in found if one.holder is None] if who == "nobody" else found
+        return [one for one in queue if one.holder is not None and one.holder.pk == reader.pk]
+    return [one for one in queue if one.holder is None] if who == "nobody" else queue
 
 
 def _row(revision: Revision, holder: User | None, reader: User) -> QueuedSubmission:

@@ -1,6 +1,6 @@
 """The review checklist of a submission, computed from its code, its automatic steps and its uploads.
 
-What a program cannot decide is left to the reviewer, together with the evidence. No submitted code runs here.
+What a program cannot decide is left to the reviewer, with the evidence found. No submitted code runs here.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Evidence:
 
 
 def evidence_for(text: str, path: str = "", line: int | None = None) -> Evidence:
-    """What speaks for it."""
+    """Evidence that the item is fulfilled."""
     return Evidence(text, path, line, True)
 
 
 def evidence_against(text: str, path: str = "", line: int | None = None) -> Evidence:
-    """What speaks against it."""
+    """Evidence that the item is not fulfilled."""
     return Evidence(text, path, line, False)
 
 
 def needs_judgement(text: str, path: str = "", line: int | None = None) -> Evidence:
-    """What a reviewer has to judge."""
+    """Evidence that a reviewer must judge."""
     return Evidence(text, path, line, None)
 
 
@@ -54,24 +54,26 @@ _BASES = frozenset({"Benchmark", "BenchmarkBase", "NeuralBenchmark", "TrainTestN
 
 
 def _each(material: Material, rule: Callable[[str, PluginCode], list[Evidence]]) -> list[Evidence]:
-    return [found for name, code in material.benchmarks.items() for found in rule(name, code)]
+    return [evidence for name, code in material.benchmarks.items() for evidence in rule(name, code)]
 
 
-def _made(code: PluginCode) -> list[Call]:
-    """Calls that make a benchmark."""
+def _constructor_calls(code: PluginCode) -> list[Call]:
+    """Calls that construct a benchmark."""
     return [call for call in code.calls if len(_CONSTRUCTOR & set(call.keywords)) >= 2]
 
 
 def _inherits(material: Material) -> list[Evidence]:
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        found = [evidence_for(f"class of {base}", path, line) for base, path, line in code.bases if _is_base(base)]
-        helpers = [call for call in _made(code) if call.name != "__init__"]
+        found = [evidence_for(f"inherits from {base}", path, line) for base, path, line in code.bases if _is_base(base)]
+        helpers = [call for call in _constructor_calls(code) if call.name != "__init__"]
         found = found or [
-            evidence_for(f"made by {call.name}", call.path, call.line) for call in helpers if _is_base(call.name)
+            evidence_for(f"created by {call.name}", call.path, call.line) for call in helpers if _is_base(call.name)
         ]
         if not found and helpers:
-            found = [needs_judgement(f"made by {call.name}", call.path, call.line) for call in helpers]
-        return found or [evidence_against(f"{name}: neither a class of BenchmarkBase nor a helper was found")]
+            found = [needs_judgement(f"created by {call.name}", call.path, call.line) for call in helpers]
+        return found or [
+            evidence_against(f"{name}: neither a subclass of BenchmarkBase nor a helper function was found")
+        ]
 
     return _each(material, rule)
 
@@ -90,23 +92,26 @@ def _identifier(material: Material) -> list[Evidence]:
             if fine
             else evidence_against(f"{key} is not written as AuthorYear-metric", line=line)
         )
-    return [*(found or [evidence_against("nothing is registered")]), *material.ran("its identifier")]
+    return [*(found or [evidence_against("no benchmark is registered")]), *material.ran("its identifier")]
 
 
 def _keyword(
     name: str, judge: Callable[[Any], bool | None], *, needed: bool = True
 ) -> Callable[[Material], list[Evidence]]:
-    """A rule about a keyword with which benchmarks are made."""
+    """Make a rule about a keyword argument of the constructors of benchmarks."""
 
     def rule(plugin: str, code: PluginCode) -> list[Evidence]:
-        given = [(call.keywords[name], call) for call in _made(code) if name in call.keywords]
+        given = [(call.keywords[name], call) for call in _constructor_calls(code) if name in call.keywords]
         found = []
         for value, call in given:
             fine = None if value is None else judge(value)
             shown = f"{name} is {_short(value)}" if value is not None else f"{name} is computed"
             found.append(Evidence(shown, call.path, call.line, fine))
-        if not found and _made(code) and needed:
-            return [evidence_against(f"{plugin}: no {name} is given", call.path, call.line) for call in _made(code)[:1]]
+        if not found and _constructor_calls(code) and needed:
+            return [
+                evidence_against(f"{plugin}: no {name} is given", call.path, call.line)
+                for call in _constructor_calls(code)[:1]
+            ]
         return found or [needs_judgement(f"{plugin}: no {name} was found in the code")]
 
     return lambda material: _each(material, rule)
@@ -124,24 +129,30 @@ def _version_rule(material: Material) -> list[Evidence]:
 
 def _ceiling(material: Material) -> list[Evidence]:
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        given = [call for call in _made(code) if {"ceiling_func", "ceiling"} & set(call.keywords)]
-        found = [evidence_for("ceiling_func is given", call.path, call.line) for call in given]
-        own = [(what, place) for what, place in code.defined.items() if "ceiling" in what.lower()]
-        found = found or [evidence_for(f"{what} is defined", *place) for what, place in own]
+        given = [call for call in _constructor_calls(code) if {"ceiling_func", "ceiling"} & set(call.keywords)]
+        found = [evidence_for("ceiling_func is set", call.path, call.line) for call in given]
+        own = [(name, place) for name, place in code.defined.items() if "ceiling" in name.lower()]
+        found = found or [evidence_for(f"{defined} is defined", *place) for defined, place in own]
         return found or [evidence_against(f"{name}: no ceiling was found in the code")]
 
     ran = material.ran("its ceiling")
     static = _each(material, rule)
-    return static + (ran or [needs_judgement("it was not computed: whether it is a valid Score is read off the code")])
+    return static + (ran or [needs_judgement("it was not computed; judge from the code whether it is a valid Score")])
 
 
 def _bibtex(material: Material) -> list[Evidence]:
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        values = [(call.keywords["bibtex"], call.path, call.line) for call in _made(code) if "bibtex" in call.keywords]
+        values = [
+            (call.keywords["bibtex"], call.path, call.line)
+            for call in _constructor_calls(code)
+            if "bibtex" in call.keywords
+        ]
         texts = [(value, path, line) for value, path, line in values if isinstance(value, str)]
         if not texts and values:
             return [needs_judgement(f"{name}: bibtex is computed", *values[0][1:])]
-        texts = texts or [one for one in code.constants.values() if isinstance(one[0], str) and "@" in one[0][:200]]
+        texts = texts or [
+            entry for entry in code.constants.values() if isinstance(entry[0], str) and "@" in entry[0][:200]
+        ]
         if not texts:
             return [evidence_against(f"{name}: no bibtex")]
         return [_citation(text, path, line) for text, path, line in dict.fromkeys(texts)]
@@ -150,7 +161,7 @@ def _bibtex(material: Material) -> list[Evidence]:
 
 
 def _citation(text: str, path: str, line: int) -> Evidence:
-    fields = {one.lower() for one in _FIELD.findall(text.replace("{", "{\n", 1).replace(",", ",\n"))}
+    fields = {name.lower() for name in _FIELD.findall(text.replace("{", "{\n", 1).replace(",", ",\n"))}
     missing = [name for name in ("title", "author", "year") if name not in fields]
     if "@" not in text:
         return evidence_against("bibtex has no entry", path, line)
@@ -165,7 +176,7 @@ def _parent(material: Material) -> list[Evidence]:
     given = {
         str(call.keywords["parent"])
         for code in material.benchmarks.values()
-        for call in _made(code)
+        for call in _constructor_calls(code)
         if isinstance(call.keywords.get("parent"), str)
     }
     known = set(Benchmark.objects.filter(identifier__in=given).values_list("identifier", flat=True)) | _PARENTS
@@ -182,13 +193,15 @@ def _parent(material: Material) -> list[Evidence]:
 
 
 def _tests(what: str, wanted: Callable[[Test], bool], check: str) -> Callable[[Material], list[Evidence]]:
-    """A rule about tests."""
+    """Make a rule about the tests of a plugin."""
 
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        found = [one for one in code.tests if wanted(one)]
+        found = [test for test in code.tests if wanted(test)]
         private = {True: ", with private data only"}
-        said = [evidence_for(f"{one.name}{private.get(one.private, '')}", one.path, one.line) for one in found[:3]]
-        return said or [evidence_against(f"{name}: no test {what}")]
+        evidence = [
+            evidence_for(f"{test.name}{private.get(test.private, '')}", test.path, test.line) for test in found[:3]
+        ]
+        return evidence or [evidence_against(f"{name}: no test {what}")]
 
     return lambda material: _each(material, rule) + material.ran(check)
 
@@ -196,16 +209,20 @@ def _tests(what: str, wanted: Callable[[Test], bool], check: str) -> Callable[[M
 def _all_pass(material: Material) -> list[Evidence]:
     step = material.steps.get(_TEST)
     if step is None or step.state in (Step.State.WAITING, Step.State.RUNNING, Step.State.CANCELLED):
-        return [needs_judgement("tests were not run yet" if step is None else f"tests: {step.state}")]
-    said = material.result(_TEST)
-    counts = [f"{said[name]} {name}" for name in ("passed", "failed", "skipped") if isinstance(said.get(name), int)]
-    words = ", ".join(counts) or step.reason or step.state
+        return [needs_judgement("tests have not been run yet" if step is None else f"tests: {step.state}")]
+    result = material.result(_TEST)
+    counts = [f"{result[name]} {name}" for name in ("passed", "failed", "skipped") if isinstance(result.get(name), int)]
+    summary = ", ".join(counts) or step.reason or step.state
     found = [
-        evidence_for(words) if step.state == Step.State.PASSED and not said.get("failed") else evidence_against(words)
+        evidence_for(summary)
+        if step.state == Step.State.PASSED and not result.get("failed")
+        else evidence_against(summary)
     ]
-    private = said.get("skipped_private")
+    private = result.get("skipped_private")
     if isinstance(private, int) and private:
-        found.append(needs_judgement(f"{private} that need private data were not run: they are judged by reading"))
+        found.append(
+            needs_judgement(f"{private} tests that need private data were not run; judge them from their code")
+        )
     return found
 
 
@@ -219,13 +236,15 @@ BENCHMARK_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
 }
 TESTING_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
     "Unit tests verify benchmark loads": _tests(
-        "loads it", lambda one: bool(one.calls & {"load_benchmark"}), "its tests load it"
+        "loads it", lambda test: bool(test.calls & {"load_benchmark"}), "its tests load it"
     ),
     "Unit tests verify ceiling is valid": _tests(
-        "looks at the ceiling", lambda one: "ceiling" in one.attributes and one.asserts, "its tests look at the ceiling"
+        "checks the ceiling",
+        lambda test: "ceiling" in test.attributes and test.asserts,
+        "its tests look at the ceiling",
     ),
     "Unit tests verify benchmark runs with at least one model": _tests(
-        "runs it on a model", lambda one: bool(one.calls & {"load_model", "score"}), "its tests run it"
+        "runs it on a model", lambda test: bool(test.calls & {"load_model", "score"}), "its tests run it"
     ),
     "All tests pass": _all_pass,
 }
@@ -241,13 +260,14 @@ _NAN = ("nan", "missing values")
 def _uploads(material: Material, remark: Callable[[Mapping[str, str]], bool], fine: str) -> list[Evidence]:
     found = []
     for one in material.uploads:
-        name = f"{one.upload.identifier}" if not one.hidden else "a private upload of somebody else"
-        remarks = [said for said in one.findings if remark(said)]
+        name = f"{one.upload.identifier}" if not one.hidden else "a private upload of another user"
+        remarks = [finding for finding in one.findings if remark(finding)]
         if not one.accepted:
             found.append(evidence_against(f"{name} is {one.upload.state}"))
         elif remarks:
             found += [
-                needs_judgement(f"{name}: {said.get('check', '')}: {said.get('culprit', '')}") for said in remarks
+                needs_judgement(f"{name}: {finding.get('check', '')}: {finding.get('culprit', '')}")
+                for finding in remarks
             ]
         else:
             found.append(needs_judgement(name) if one.hidden else evidence_for(f"{name}: {fine}"))
@@ -257,22 +277,22 @@ def _uploads(material: Material, remark: Callable[[Mapping[str, str]], bool], fi
 def _stimuli(material: Material) -> list[Evidence]:
     found = _uploads(
         material,
-        lambda said: "stimul" in f"{said.get('check', '')}".lower() or "file" in f"{said.get('check', '')}".lower(),
-        "checked when it was uploaded",
+        lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in ("stimul", "file")),
+        "checked on upload",
     )
     return found + material.ran("its stimulus ids are unique", "its files are there", kind=_DATA) or [
-        needs_judgement("the code names no upload of this site: ids and files were not checked here")
+        needs_judgement("the code names no upload of this site, so ids and files were not checked here")
     ]
 
 
 def _values(material: Material) -> list[Evidence]:
     found = _uploads(
         material,
-        lambda said: any(word in f"{said.get('check', '')}".lower() for word in _NAN),
-        "no value is missing, as its upload's checks say",
+        lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in _NAN),
+        "no missing values according to the checks of the upload",
     )
     return found + material.ran("its values are there", kind=_DATA) or [
-        needs_judgement("the code names no upload of this site: values were not checked here")
+        needs_judgement("the code names no upload of this site, so values were not checked here")
     ]
 
 
@@ -289,30 +309,30 @@ def _hashes(material: Material) -> list[Evidence]:
     for file in fetched if isinstance(fetched, list) else ():
         if isinstance(file, dict):
             address, note = str(file.get("url", "")), str(file.get("note") or "")
-            said = f"{address}: {note}" if note else address
+            text = f"{address}: {note}" if note else address
             verified = file.get("verified")
             found.append(
-                evidence_for(f"{said} was fetched and compared")
+                evidence_for(f"{text} was fetched and its hash compared")
                 if verified
-                else evidence_against(said)
+                else evidence_against(text)
                 if verified is False
-                else needs_judgement(said)
+                else needs_judgement(text)
             )
     found += material.ran("what is fetched has its sha1", kind=_DATA)
-    return found or [needs_judgement("the code names no file with a hash")]
+    return found or [needs_judgement("the code declares no file with a hash")]
 
 
 def _registration(material: Material) -> list[Evidence]:
     found = []
     for name, code in material.data.items():
-        registered = [one for plugin, one in material.registered(_DATA) if plugin == name]
+        registered = [entry for plugin, entry in material.registered(_DATA) if plugin == name]
         loaders = [call for call in code.calls if call.name.startswith(_LOADERS)]
         if not registered:
             found.append(evidence_against(f"{name} registers nothing"))
         elif not loaders:
-            found.append(needs_judgement(f"{name}: registered, but by none of the usual loaders"))
+            found.append(needs_judgement(f"{name}: registered, but without any of the usual loaders"))
         found += [evidence_for(call.name, call.path, call.line) for call in loaders[:6] if registered]
-    return found or [needs_judgement("there is no data plugin: the data are registered elsewhere")]
+    return found or [needs_judgement("there is no data plugin, so the data are registered elsewhere")]
 
 
 def _comments(material: Material) -> list[Evidence]:
@@ -327,10 +347,12 @@ def _comments(material: Material) -> list[Evidence]:
 def _description(material: Material) -> list[Evidence]:
     text = material.note.strip()
     if not text:
-        return [evidence_against("the submitter says nothing about it")]
+        return [evidence_against("the submitter gave no description")]
     if len(text) < _SHORT:
         return [
-            needs_judgement(f"{len(text)} characters: what it measures, where the data are from, how it was tested?")
+            needs_judgement(
+                f"{len(text)} characters: does it say what is measured, where the data are from, and how it was tested?"
+            )
         ]
     wanted = {
         "what it measures": r"descri|measur|evaluat",
@@ -339,7 +361,7 @@ def _description(material: Material) -> list[Evidence]:
     }
     missing = [name for name, words in wanted.items() if not re.search(words, text, re.IGNORECASE)]
     return (
-        [needs_judgement(f"nothing about: {', '.join(missing)}")]
+        [needs_judgement(f"does not mention: {', '.join(missing)}")]
         if missing
         else [evidence_for(f"{len(text)} characters")]
     )
@@ -347,9 +369,9 @@ def _description(material: Material) -> list[Evidence]:
 
 def _expected(material: Material) -> list[Evidence]:
     found = _SCORE.search(material.note)
-    said = [evidence_for(f"“{found.group()}”")] if found else []
+    stated = [evidence_for(f"“{found.group()}”")] if found else []
     ran = material.ran("its tests know a reference score")
-    return said or ran or [evidence_against("no expected score of a reference model is given")]
+    return stated or ran or [evidence_against("no expected score of a reference model is given")]
 
 
 DATA_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
@@ -364,7 +386,7 @@ DOCUMENTATION_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
     "Expected scores documented for reference model": _expected,
 }
 ALWAYS_APPLICABLE = frozenset({"Code is well-commented", "Description is complete"})
-"""What counts for every submission."""
+"""Items that apply to every submission."""
 
 
 State = Literal["passed", "failed", "judge", "none"]
@@ -377,11 +399,11 @@ class Item:
     Attributes
     ----------
     group, text : str
-        Where it stands, and what it says.
+        The group that contains it, and its text.
     state : {'passed', 'failed', 'judge', 'none'}
-        None: it does not apply.
-    evidence : tuple of Found
-        Why.
+        The result; ``'none'`` means that it does not apply.
+    evidence : tuple of Evidence
+        The evidence for the result.
     """
 
     group: str
@@ -390,12 +412,12 @@ class Item:
     evidence: tuple[Evidence, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        said = [{"text": one.text, "path": one.path, "line": one.line} for one in self.evidence]
-        return {"group": self.group, "text": self.text, "state": self.state, "evidence": said}
+        """Return plain values."""
+        evidence = [{"text": piece.text, "path": piece.path, "line": piece.line} for piece in self.evidence]
+        return {"group": self.group, "text": self.text, "state": self.state, "evidence": evidence}
 
     @property
-    def words(self) -> str:
+    def state_label(self) -> str:
         """The state in words."""
         return {"passed": "passed", "failed": "failed", "judge": "to be judged", "none": "does not apply"}[self.state]
 
@@ -407,24 +429,24 @@ class Item:
 
 @dataclass(frozen=True)
 class Material:
-    """What a checklist is computed from.
+    """The input of a checklist.
 
     Attributes
     ----------
     texts : mapping of str to FileText
         Files of the revision.
     benchmarks, data : mapping of str to PluginCode
-        Code of plugins by name.
+        The analysed code of plugins by name.
     plugins : sequence of mapping
-        As the revision has them.
+        The plugins of the revision.
     findings : sequence of mapping
-        As the revision has them.
+        The findings of the revision.
     steps : mapping of str to Step
-        By kind.
+        The steps by kind.
     uploads : sequence of DataSet
-        Uploads that the code names.
+        The uploads that the code names.
     note : str
-        What the submitter says.
+        The submitter's note.
     """
 
     texts: Mapping[str, FileText]
@@ -437,43 +459,43 @@ class Material:
     note: str = ""
 
     def registered(self, kind: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """Names of plugins of a kind, with each of their registrations."""
+        """The registrations of plugins of a kind, each with the plugin's name."""
         return [
             (one["name"], made) for one in self.plugins if one["kind"] == kind for made in one.get("registrations", ())
         ]
 
     def result(self, kind: str) -> Mapping[str, Any]:
-        """What a step found."""
+        """The result of a step."""
         step = self.steps.get(kind)
         return step.result if step is not None and isinstance(step.result, dict) else {}
 
     def ran(self, *names: str, kind: str = "benchmarks") -> list[Evidence]:
-        """Outcomes of checks that were run on plugins of a kind, by the beginning of their names."""
+        """The results of automatic checks of plugins of a kind, selected by the beginning of their names."""
         checks = self.result(str(Step.Kind.TEST)).get("checks")
         found = []
-        for one in checks if isinstance(checks, list) else ():
-            if not isinstance(one, dict) or one.get("kind") != kind:
+        for check in checks if isinstance(checks, list) else ():
+            if not isinstance(check, dict) or check.get("kind") != kind:
                 continue
-            if str(one.get("name", "")).startswith(names):
-                text = f"{one.get('plugin', '')}: {one.get('name', '')}"
-                said = f"{text} – {one['message']}" if one.get("message") else text
-                passed = one.get("passed")
+            if str(check.get("name", "")).startswith(names):
+                text = f"{check.get('plugin', '')}: {check.get('name', '')}"
+                text = f"{text} – {check['message']}" if check.get("message") else text
+                passed = check.get("passed")
                 found.append(
-                    evidence_for(said)
+                    evidence_for(text)
                     if passed is True
-                    else evidence_against(said)
+                    else evidence_against(text)
                     if passed is False
-                    else needs_judgement(said)
+                    else needs_judgement(text)
                 )
         return found
 
 
 def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] | None = None) -> Material:
-    """Gather what the checklist of a revision is computed from."""
+    """Collect the input of a revision's checklist."""
     texts = texts_of(revision) if texts is None else texts
 
     def code(kind: str) -> dict[str, PluginCode]:
-        names = [one["name"] for one in revision.plugins if one["kind"] == kind]
+        names = [plugin["name"] for plugin in revision.plugins if plugin["kind"] == kind]
         return {name: read_plugin(f"{kind}/{name}/", texts) for name in names}
 
     return Material(
@@ -489,17 +511,17 @@ def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] 
 
 
 def checklist_of(revision: Revision, reader: User) -> list[Item]:
-    """The checklist of a revision."""
+    """Compute the checklist of a revision."""
     return compute_checklist(material_of(revision, reader))
 
 
 def compute_checklist(material: Material) -> list[Item]:
-    """The checklist of what was gathered.
+    """Compute a checklist.
 
     Parameters
     ----------
     material : Material
-        All that counts.
+        The input, from `material_of`.
     """
     groups: dict[str, tuple[bool, Mapping[str, Callable[[Any], list[Evidence]]]]] = {
         "Data": (bool(material.data) or bool(material.uploads), DATA_RULES),
@@ -511,13 +533,13 @@ def compute_checklist(material: Material) -> list[Item]:
     for group, (applies, rules) in groups.items():
         for text, rule in rules.items():
             always = text in ALWAYS_APPLICABLE
-            found = rule(material) if applies or always else []
-            items.append(Item(group, text, _state(found) if applies or always else "none", tuple(found)))
+            evidence = rule(material) if applies or always else []
+            items.append(Item(group, text, _state(evidence) if applies or always else "none", tuple(evidence)))
     return items
 
 
-def _state(found: Iterable[Evidence]) -> State:
-    verdicts = {one.fine for one in found}
+def _state(pieces: Iterable[Evidence]) -> State:
+    verdicts = {piece.fine for piece in pieces}
     if False in verdicts:
         return "failed"
     return "judge" if None in verdicts or not verdicts else "passed"

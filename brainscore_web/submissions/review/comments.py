@@ -37,20 +37,20 @@ _MOST = 500
 
 @dataclass
 class Thread:
-    """What is said about one place.
+    """The comments on one place.
 
     Attributes
     ----------
     revision : Revision
-        About which it was said: answers go there.
+        The revision that was commented on; replies go there.
     path, line : str, int or None
-        Where, then.
+        The place in that revision.
     comments : list of Comment
-        In their order.
+        The comments in order.
     shown_path, shown_line : str, int or None
-        Where that is in the revision that is looked at; both empty where its text is gone.
+        The place in the revision that is shown; empty if the text no longer exists there.
     carried : bool
-        Whether it was said about an earlier revision.
+        Whether the comments are on an earlier revision.
     """
 
     revision: Revision
@@ -63,29 +63,29 @@ class Thread:
 
     @property
     def resolved(self) -> bool:
-        """Whether nothing of it is open."""
+        """Whether all of its comments are resolved."""
         return all(comment.resolved for comment in self.comments)
 
     @property
     def place(self) -> str:
-        """Where, in words."""
+        """The place in words."""
         if not self.path:
             return "in general"
         return f"{self.path}, line {self.line}" if self.line else self.path
 
     @property
     def gone(self) -> bool:
-        """Whether what it was said about is not there any more."""
+        """Whether the text that was commented on no longer exists."""
         return self.carried and bool(self.path) and (not self.shown_path or bool(self.line and not self.shown_line))
 
 
 def threads_of(revision: Revision, texts: Mapping[str, FileText]) -> list[Thread]:
-    """What was said about a revision, and what is open from those before it.
+    """Return the threads on a revision, and the open ones on earlier revisions.
 
     Parameters
     ----------
     revision : Revision
-        Which.
+        The revision.
     texts : mapping of str to FileText
         Its files.
     """
@@ -93,45 +93,47 @@ def threads_of(revision: Revision, texts: Mapping[str, FileText]) -> list[Thread
         revision__submission=revision.submission_id, revision__number__lte=revision.number
     )
     comments = comments.select_related("author", "revision").defer("revision__archive").order_by("created", "pk")
-    found = [one for one in _gathered(comments) if one.revision.pk == revision.pk or not one.resolved]
+    threads = [thread for thread in _threads(comments) if thread.revision.pk == revision.pk or not thread.resolved]
     earlier: dict[int, Mapping[str, FileText]] = {}
-    for thread in found:
+    for thread in threads:
         thread.carried = thread.revision.pk != revision.pk
         thread.shown_path = thread.path if thread.path in texts else ""
         thread.shown_line = thread.line if thread.shown_path else None
         if thread.carried and thread.shown_line:
             if thread.revision.pk not in earlier:
                 earlier[thread.revision.pk] = texts_of(thread.revision)
-            was = earlier[thread.revision.pk].get(thread.path)
-            thread.shown_line = relocated_line(was.lines, texts[thread.path].lines, thread.shown_line) if was else None
-    return found
+            before = earlier[thread.revision.pk].get(thread.path)
+            thread.shown_line = (
+                relocated_line(before.lines, texts[thread.path].lines, thread.shown_line) if before else None
+            )
+    return threads
 
 
 def open_threads(submission: Submission) -> list[Thread]:
-    """What nobody resolved yet, of all revisions."""
+    """Return the open threads on all revisions."""
     comments = Comment.objects.filter(revision__submission=submission).select_related("author", "revision")
     return [
-        one
-        for one in _gathered(comments.defer("revision__archive").order_by("revision__number", "created", "pk"))
-        if not one.resolved
+        thread
+        for thread in _threads(comments.defer("revision__archive").order_by("revision__number", "created", "pk"))
+        if not thread.resolved
     ]
 
 
 def add_comment(revision: Revision, author: User, text: str, *, path: str = "", line: int | None = None) -> Comment:
-    """Keep what somebody says.
+    """Store a comment.
 
     Raises
     ------
     UserError
-        If it is empty, too long or too much, or there is no such file or line.
+        If the text is empty or too long, the author has too many comments, or there is no such file or line.
     """
     text = text.replace("\r\n", "\n").strip()
     if not text:
-        raise UserError("the comment is empty", remedy="write what you mean")
+        raise UserError("the comment is empty", remedy="write a comment")
     if len(text) > MAX_COMMENT_LENGTH:
         raise UserError(f"the comment has more than {MAX_COMMENT_LENGTH:,} characters", remedy="shorten it")
     if "\0" in text:
-        raise UserError("the comment has characters that are no text", remedy="leave them out")
+        raise UserError("the comment contains NUL characters", remedy="remove them")
     if path:
         file = texts_of(revision).get(path)
         if file is None:
@@ -139,34 +141,36 @@ def add_comment(revision: Revision, author: User, text: str, *, path: str = "", 
         if line is not None and not 1 <= line <= max(len(file.lines), 1):
             raise UserError(f"{path} has no line {line}", remedy=f"choose one of its {len(file.lines)} lines")
     elif line is not None:
-        raise UserError(f"line {line} of no file", remedy="choose a file too")
+        raise UserError(f"line {line} is given without a file", remedy="choose a file as well")
     if Comment.objects.filter(revision=revision, author=author).count() >= _MOST:
-        raise UserError(f"you said {_MOST} things about this revision", remedy="say the rest in the verdict")
+        raise UserError(
+            f"you have written {_MOST} comments on this revision", remedy="write the rest with your decision"
+        )
     return Comment.objects.create(revision=revision, author=author, path=path, line=line, text=text)
 
 
 def may_resolve(comment: Comment, user: User) -> bool:
-    """Whether somebody may resolve a thread: who began it, and reviewers of what is not their own."""
+    """Whether a user may resolve a thread: the author of its first comment, and reviewers of others' submissions."""
     if comment.author_id == user.pk:
         return True
     return reviews_submissions(user) and comment.revision.submission.owner_id != user.pk
 
 
 def resolve(comment: Comment, *, again: bool = False) -> int:
-    """Resolve the thread of a comment, or open it again; return how many comments that concerns."""
+    """Resolve the thread of a comment, or reopen it; return the number of comments changed."""
     place = Comment.objects.filter(revision=comment.revision_id, path=comment.path, line=comment.line)
     if again:
         return place.exclude(resolved=None).update(resolved=None)
     return place.filter(resolved=None).update(resolved=timezone.now())
 
 
-def _gathered(comments: Iterable[Comment]) -> list[Thread]:
-    found: dict[tuple[int, str, int | None], Thread] = {}
+def _threads(comments: Iterable[Comment]) -> list[Thread]:
+    threads: dict[tuple[int, str, int | None], Thread] = {}
     for comment in comments:
         key = (comment.revision_id, comment.path, comment.line)
-        thread = found.setdefault(key, Thread(comment.revision, comment.path, comment.line))
+        thread = threads.setdefault(key, Thread(comment.revision, comment.path, comment.line))
         thread.comments.append(comment)
-    return list(found.values())
+    return list(threads.values())
 
 
 _LINES_OF_A_FILE = 2_000
@@ -175,7 +179,7 @@ _LINES_OF_A_PAGE = 6_000
 
 @dataclass
 class Line:
-    """A line of a file, with what belongs to it."""
+    """A line of a file, with its findings and threads."""
 
     number: int
     text: str
@@ -187,22 +191,22 @@ class Line:
 
 @dataclass
 class ShownFile:
-    """A file as it is shown.
+    """A file as shown on a page.
 
     Attributes
     ----------
     path, size, anchor : str, int, str
-        Its name, its bytes, the id of its heading.
+        Its path, its size in bytes, and the id of its heading.
     lines : list of Line
-        Empty where it is no text.
+        Its lines; empty if it is not text.
     note : str
         Why lines are missing.
     findings, threads : list
-        What belongs to no line that is shown.
+        Findings and threads that belong to no shown line.
     open : int
-        How many threads are open.
+        The number of open threads.
     severity : str
-        Of its worst finding; empty without one.
+        The severity of its worst finding; empty without findings.
     """
 
     path: str
@@ -217,7 +221,7 @@ class ShownFile:
 
 
 def anchor_of(path: str, line: int | None = None) -> str:
-    """Id of a file, or of a line of it, on a page that shows files.
+    """The id of a file, or of one of its lines, on pages that show files.
 
     Examples
     --------
@@ -237,28 +241,28 @@ def discussion(
     lines: int = _LINES_OF_A_FILE,
     texts: Mapping[str, FileText] | None = None,
 ) -> dict[str, Any]:
-    """What `submissions/_file.html` and `review/_comments.html` need.
+    """Return the context for `submissions/_file.html` and `review/_comments.html`.
 
     Parameters
     ----------
     revision : Revision
-        Which; the caller has made sure that the user may see it.
+        The revision. The caller has checked that the user may see it.
     user : User
-        Who looks.
+        The user who views the page.
     back : str
-        Path of the page that shows it: comments lead back there.
+        Path of the page that shows it; forms for comments return there.
     only : str, optional
-        The one file that is shown.
+        Show only this file.
     lines : int
-        How many lines of a file are shown.
+        The largest number of lines shown of a file.
     texts : mapping of str to FileText, optional
-        Its files, where they are read already.
+        Its files, if they have been read already.
 
     Returns
     -------
     dict
-        ``files`` (ShownFile), ``general`` (threads of no file that is there), ``open`` (how many threads are open),
-        ``revision``, ``may_comment``, ``resolvable`` (keys of comments whose threads the user may resolve), ``back``.
+        ``files`` (ShownFile), ``general`` (threads on no shown file), ``open`` (number of open threads), ``revision``,
+        ``may_comment``, ``resolvable`` (keys of comments whose threads the user may resolve), ``back``.
     """
     texts = texts_of(revision) if texts is None else texts
     threads = threads_of(revision, texts)
@@ -270,10 +274,10 @@ def discussion(
     return {
         "revision": revision,
         "files": _files(shown, revision.findings, threads, lines),
-        "general": [one for one in threads if not one.shown_path],
-        "open": sum(not one.resolved for one in threads),
+        "general": [thread for thread in threads if not thread.shown_path],
+        "open": sum(not thread.resolved for thread in threads),
         "may_comment": own or reviews_submissions(user),
-        "resolvable": {one.comments[0].pk for one in threads if may_resolve(one.comments[0], user)},
+        "resolvable": {thread.comments[0].pk for thread in threads if may_resolve(thread.comments[0], user)},
         "back": back,
     }
 
@@ -281,17 +285,17 @@ def discussion(
 def _files(
     texts: Mapping[str, FileText], findings: Iterable[Mapping[str, Any]], threads: Iterable[Thread], most: int
 ) -> list[ShownFile]:
-    found_in, said_in = defaultdict(list), defaultdict(list)
+    findings_in, threads_in = defaultdict(list), defaultdict(list)
     for finding in findings:
-        found_in[finding.get("file") or ""].append(finding)
+        findings_in[finding.get("file") or ""].append(finding)
     for thread in threads:
-        said_in[thread.shown_path].append(thread)
+        threads_in[thread.shown_path].append(thread)
     left, shown = _LINES_OF_A_PAGE, {}
     for path, text in texts.items():
         shown[path] = text.lines[: min(most, left) if most <= _LINES_OF_A_PAGE else most]
         left = max(left - len(shown[path]), 0)
     marked = highlighted(shown)
-    return [_file(text, marked[path], found_in[path], said_in[path]) for path, text in texts.items()]
+    return [_file(text, marked[path], findings_in[path], threads_in[path]) for path, text in texts.items()]
 
 
 def _file(
@@ -300,7 +304,7 @@ def _file(
     file = ShownFile(escape_invisible(text.path), text.size, anchor_of(text.path), note=text.note)
     file.lines = [
         Line(n, one, anchor_of(text.path, n), html)
-        for n, (one, html) in enumerate(zip(text.lines, marked, strict=False), 1)  # the first lines may be shown alone
+        for n, (one, html) in enumerate(zip(text.lines, marked, strict=False), 1)  # only the first lines may be shown
     ]
     if len(text.lines) > len(marked):
         file.note = (
@@ -320,7 +324,7 @@ def _file(
 
 
 def comment_anchor(comment: Comment) -> str:
-    """Where a comment's thread is on a page, as a fragment of an address."""
+    """The fragment of the address of a comment's thread on its page."""
     place = Comment.objects.filter(revision=comment.revision_id, path=comment.path, line=comment.line)
     first = place.order_by("created", "pk").values_list("pk", flat=True).first()
     return f"c{first}"

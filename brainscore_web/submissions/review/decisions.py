@@ -1,4 +1,4 @@
-"""Verdicts of reviewers: who may give which verdict when."""
+"""Decisions of reviewers: who may decide what, and when."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EARLY = (_S.QUEUED, _S.CHANGES, _S.REVIEW)
 
 
 class VerdictRefused(UserError):
-    """A verdict that cannot be given; ``late`` where something happened meanwhile."""
+    """A decision is not possible; ``late`` if the submission has changed in the meantime."""
 
     def __init__(self, message: str, remedy: str, *, late: bool = False) -> None:
         super().__init__(message, remedy)
@@ -41,30 +41,30 @@ class VerdictRefused(UserError):
 
 @dataclass(frozen=True)
 class ReviewCase:
-    """What counts for whether a verdict may be given.
+    """The facts that determine whether a decision is possible.
 
     Attributes
     ----------
     state : str
-        Of the submission.
-    words : str
+        The state of the submission.
+    state_label : str
         The state in words.
     newer : int
-        Number of the newest revision if that is another one, else 0.
+        The number of the newest revision if there is a newer one, else 0.
     own : bool
-        Whether it is the reviewer's own.
+        Whether it is the reviewer's own submission.
     unpassed : tuple of str
-        Automatic steps that have not passed.
+        The automatic steps that have not passed.
     open : int
-        Comments that nobody resolved.
+        The number of open comments.
     holder : str
-        Who else said that they review it.
+        The name of another assigned reviewer, if any.
     by : str
-        Who gave the last verdict on this revision, and which.
+        The last decision on this revision and its author.
     """
 
     state: str
-    words: str = ""
+    state_label: str = ""
     newer: int = 0
     own: bool = False
     unpassed: tuple[str, ...] = ()
@@ -74,50 +74,52 @@ class ReviewCase:
 
 
 def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: str) -> VerdictRefused | None:
-    """Why a verdict cannot be given; None if it can.
+    """Return why a decision is not possible, or None if it is.
 
     Parameters
     ----------
-    case : Case
-        How it stands.
+    case : ReviewCase
+        The state of the submission and its review.
     verdict : str
         One of `Review.Verdict`.
     aspects : mapping
-        ``{aspect: {"fine": True | False | None, "note": ""}}``; those that were not judged are missing.
+        ``{aspect: {"fine": True | False | None, "note": ""}}``; aspects without a judgement are missing.
     text : str
-        What is said besides.
+        The reviewer's explanation.
     """
     if case.own:
-        return VerdictRefused("this is your own submission", "another reviewer has to look at it")
+        return VerdictRefused("this is your own submission", "another reviewer must review it")
     if case.newer:
         return VerdictRefused(
-            f"revision {case.newer} came in meanwhile", "look at that one: only the newest is judged", late=True
+            f"revision {case.newer} has been sent in the meantime",
+            "review that one: only the newest can be decided on",
+            late=True,
         )
     if case.state not in (_EARLY if verdict == _V.REJECTED else (_S.REVIEW,)):
-        why = f"{case.by}; it is {case.words}" if case.by else f"it is {case.words}"
-        return VerdictRefused(why, "nothing was changed; load the page again to see how it stands", late=True)
+        why = f"{case.by}; its state is “{case.state_label}”" if case.by else f"its state is “{case.state_label}”"
+        return VerdictRefused(why, "nothing was changed; reload the page to see its state", late=True)
     if case.holder:
-        return VerdictRefused(f"{case.holder} reviews it", "take it over first, or leave it to them", late=True)
+        return VerdictRefused(f"{case.holder} is reviewing it", "take it over first, or leave it to them", late=True)
     if verdict == _V.APPROVED:
         return _not_approvable(case, aspects)
     if verdict == _V.CHANGES and not text and not case.open:
-        return VerdictRefused("it is not said what is to change", "write it, or comment on the lines that it is about")
+        return VerdictRefused("the changes are not described", "describe them, or comment on the lines to be changed")
     if verdict == _V.REJECTED and not text:
-        return VerdictRefused("it is not said why", "write why it is rejected")
+        return VerdictRefused("the reason is missing", "write why the submission is rejected")
     return None
 
 
 def record_verdict(
     revision: Revision, reviewer: User, verdict: str, *, aspects: Mapping[str, Any], text: str
 ) -> Review:
-    """Give a verdict; the other side is told in the same transaction.
+    """Record a decision; the e-mail to the submitter is queued in the same transaction.
 
     Parameters
     ----------
     revision : Revision
-        What was looked at.
+        The reviewed revision.
     reviewer : User
-        Who looked.
+        The reviewer.
     verdict : str
         One of `Review.Verdict`.
     aspects : mapping
@@ -127,8 +129,8 @@ def record_verdict(
 
     Raises
     ------
-    Refused
-        If it cannot be given; nothing has changed then.
+    VerdictRefused
+        If the decision is not possible; nothing is changed then.
     """
     from brainscore_web.submissions.review.checklist import checklist_of
 
@@ -157,7 +159,7 @@ def record_verdict(
 
 
 def review_case(submission: Submission, revision: Revision, reviewer: User) -> ReviewCase:
-    """How a revision stands for a reviewer."""
+    """Collect the facts on a revision for a reviewer."""
     newest = submission.revisions.order_by("-number").values_list("number", flat=True)[0]
     steps = {step.kind: step for step in revision.steps.defer("log")}
     review = steps.get("review")
@@ -166,7 +168,7 @@ def review_case(submission: Submission, revision: Revision, reviewer: User) -> R
     last = revision.reviews.select_related("reviewer").order_by("-created", "-pk").first()
     return ReviewCase(
         state=submission.state,
-        words=submission.get_state_display(),
+        state_label=submission.get_state_display(),
         newer=newest if newest != revision.number else 0,
         own=is_own(submission, reviewer),
         unpassed=tuple(
@@ -176,22 +178,22 @@ def review_case(submission: Submission, revision: Revision, reviewer: User) -> R
         ),
         open=Comment.objects.filter(revision__submission=submission, resolved=None).count(),
         holder=str(holder) if holder is not None and reviews_submissions(holder) else "",
-        by=f"{last.reviewer or 'somebody who left'} said “{last.get_verdict_display()}”" if last else "",
+        by=f"{last.reviewer or 'a former user'} decided: {last.get_verdict_display()}" if last else "",
     )
 
 
 def is_own(submission: Submission, user: User) -> bool:
-    """Whether it is somebody's own: they own it, or sent a revision of it."""
+    """Whether the user owns the submission or sent a revision of it."""
     return submission.owner_id == user.pk or submission.revisions.filter(by=user).exists()
 
 
 def _not_approvable(case: ReviewCase, aspects: Mapping[str, Any]) -> VerdictRefused | None:
     if case.unpassed:
-        return VerdictRefused(f"it was not {' and '.join(case.unpassed)} with success", "ask for changes instead")
+        return VerdictRefused(f"it was not successfully {' and '.join(case.unpassed)}", "request changes instead")
     missing = [label for name, label in ASPECTS.items() if name not in aspects]
     if missing:
-        return VerdictRefused(f"not judged: {', '.join(missing)}", "say of each whether it is fine or does not apply")
+        return VerdictRefused(f"not judged: {', '.join(missing)}", "mark each as fine or not applicable")
     wrong = [label for name, label in ASPECTS.items() if aspects[name].get("fine") is False]
     if wrong:
-        return VerdictRefused(f"not fine: {', '.join(wrong)}", "ask for changes instead, or judge it anew")
+        return VerdictRefused(f"not fine: {', '.join(wrong)}", "request changes instead, or judge them again")
     return None

@@ -1,4 +1,4 @@
-"""Forms of reviewers."""
+"""Forms for reviewers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from brainscore_web.submissions.review.comments import MAX_COMMENT_LENGTH
 
 __all__ = ["FilterForm", "VerdictForm"]
 
-_SAID = {"fine": True, "not": False, "none": None}
+_FINE = {"fine": True, "not": False, "none": None}
 _NOTE = 2_000
 
 
 class FilterForm(forms.Form):
-    """What of the queue is shown."""
+    """Filters of the queue."""
 
     state = forms.ChoiceField(
         label="State",
@@ -30,7 +30,7 @@ class FilterForm(forms.Form):
     )
     kind = forms.ChoiceField(label="Plugins", required=False, choices=(("", "any"), *PluginKind.choices[1:]))
     who = forms.ChoiceField(
-        label="Reviewer", required=False, choices=(("", "anybody"), ("mine", "I"), ("nobody", "nobody yet"))
+        label="Reviewer", required=False, choices=(("", "any"), ("mine", "me"), ("nobody", "not assigned"))
     )
     text = forms.CharField(label="Name", required=False, max_length=100)
 
@@ -39,21 +39,21 @@ class FilterForm(forms.Form):
 
     @property
     def asked(self) -> dict[str, str]:
-        """What is asked for; what cannot be read is not."""
+        """The requested filters; invalid ones are ignored."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 class VerdictForm(forms.Form):
-    """The six aspects, a text, a verdict."""
+    """A decision with its explanation and a judgement of each aspect."""
 
     verdict = forms.ChoiceField(choices=Review.Verdict.choices)
     text = forms.CharField(
-        label="What you say",
+        label="Explanation",
         required=False,
         max_length=MAX_COMMENT_LENGTH,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="Sent to the submitter, with all comments that are open.",
+        help_text="Sent to the submitter, with all open comments.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -71,15 +71,15 @@ class VerdictForm(forms.Form):
 
     @property
     def rows(self) -> list[Any]:
-        """Fields of each aspect."""
+        """The fields of each aspect."""
         return [(label, self[f"aspect-{name}"], self[f"note-{name}"]) for name, label in ASPECTS.items()]
 
     @property
     def aspects(self) -> dict[str, dict[str, Any]]:
-        """What was judged."""
-        said = self.cleaned_data
+        """The judged aspects."""
+        data = self.cleaned_data
         return {
-            name: {"fine": _SAID[said[f"aspect-{name}"]], "note": said[f"note-{name}"].strip()}
+            name: {"fine": _FINE[data[f"aspect-{name}"]], "note": data[f"note-{name}"].strip()}
             for name in ASPECTS
-            if said.get(f"aspect-{name}") in _SAID
+            if data.get(f"aspect-{name}") in _FINE
         }

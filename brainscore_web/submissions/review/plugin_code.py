@@ -26,7 +26,7 @@ _MOST_HASHES = 300
 
 @dataclass(frozen=True)
 class Call:
-    """A call: of what, with which keywords; literals as their values, the rest as None."""
+    """A call with its arguments: literals as values, names as AST nodes, anything else as None."""
 
     name: str
     path: str
@@ -37,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Test:
-    """A test function: what it calls, what it asks of what, whether it checks anything."""
+    """A test function: its calls, the attributes it reads, and whether it asserts anything."""
 
     name: str
     path: str
@@ -50,7 +50,7 @@ class Test:
 
 @dataclass
 class PluginCode:
-    """What the code of one plugin says."""
+    """The result of analysing the code of one plugin."""
 
     bases: list[tuple[str, str, int]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -68,7 +68,7 @@ def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
     Parameters
     ----------
     folder : str
-        Such as ``'benchmarks/mine/'``.
+        The plugin's folder, such as ``'benchmarks/mine/'``.
     texts : mapping of str to FileText
         Files of the revision.
     """
@@ -78,7 +78,7 @@ def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
             continue
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of strange escapes in others' strings
+                warnings.simplefilter("ignore")  # about invalid escapes in submitted strings
                 tree = ast.parse(file.source) if file.source or not file.size else None
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = None
@@ -95,7 +95,7 @@ def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
 
 
 def hashes_of(texts: Mapping[str, FileText]) -> tuple[set[str], set[str]]:
-    """SHA-1s and SHA-256s, and version ids, that stand in Python files."""
+    """Return the SHA-1 and SHA-256 hashes, and the version ids, in Python files."""
     hashes: set[str] = set()
     versions: set[str] = set()
     for path, file in texts.items():
@@ -159,13 +159,13 @@ def _marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
 
 
 def _with_constants(call: Call, constants: Mapping[str, tuple[Any, str, int]]) -> Call:
-    """Put constants of the plugin's modules in for their names."""
+    """Replace names by the values of the plugin's module constants."""
 
-    def put(value: Any) -> Any:
+    def resolve(value: Any) -> Any:
         return constants.get(value.id, (None,))[0] if isinstance(value, ast.Name) else value
 
-    keywords = {name: put(value) for name, value in call.keywords.items()}
-    return Call(call.name, call.path, call.line, keywords, tuple(put(value) for value in call.positional))
+    keywords = {name: resolve(value) for name, value in call.keywords.items()}
+    return Call(call.name, call.path, call.line, keywords, tuple(resolve(value) for value in call.positional))
 
 
 def _value(node: ast.expr) -> Any:
@@ -188,22 +188,22 @@ _SHOWN = 50
 
 @dataclass(frozen=True)
 class DataSet:
-    """An upload that is named, as the reviewer may see it.
+    """An upload that the code names, as the reviewer may see it.
 
     Attributes
     ----------
     upload : Upload
-        Which.
+        The upload.
     files : tuple of UploadedFile
-        Those that are named.
+        The files that the code names.
     hidden : bool
-        Whether it is a private one of somebody else than the submitter: nothing but that is shown.
+        Whether it is private and belongs to a user other than the submitter. Then nothing else is shown.
     opens : bool
         Whether the reviewer may open its page.
     facts : mapping
-        What is in it.
+        A summary of its content.
     findings : tuple of mapping
-        What its checks remarked.
+        The findings of its checks.
     """
 
     upload: Upload
@@ -215,26 +215,26 @@ class DataSet:
 
     @property
     def accepted(self) -> bool:
-        """Whether it is in storage, checked."""
+        """Whether it has passed its checks and is in storage."""
         return self.upload.state == Upload.State.ACCEPTED
 
     @property
     def private(self) -> bool:
-        """Whether not everybody can load it."""
+        """Whether it is not public."""
         return self.upload.visibility == Visibility.PRIVATE
 
 
 def named_uploads(revision: Revision, texts: Mapping[str, FileText], reader: User) -> list[DataSet]:
-    """Find uploads by the hashes and versions that stand in the code.
+    """Find uploads by the hashes and version ids in the code.
 
     Parameters
     ----------
     revision : Revision
-        Whose code.
+        The revision.
     texts : mapping of str to FileText
         Its files.
     reader : User
-        Who looks.
+        The reviewer.
     """
     hashes, versions = hashes_of(texts)
     if not hashes and not versions:

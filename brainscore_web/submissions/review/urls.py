@@ -1,4 +1,4 @@
-"""Addresses of reviews."""
+"""URLs of reviews."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages and actions of reviewers: the queue, revisions, files, comments and verdicts."""
+"""Pages and actions of reviewers: the queue, revisions, files, comments and decisions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from brainscore_web.submissions.source_code import live_files, previous_revision
 
 __all__ = ["changes", "claim", "comment", "file", "judge", "newest", "queue", "resolve", "review_page", "show"]
 
-_AT_ONCE = 50
+_PAGE_SIZE = 50
 _LINES_OF_ONE_FILE = 20_000
 _LOG = 40_000
 
@@ -45,25 +45,25 @@ _LOG = 40_000
 @reviewers_only
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
-    """What waits."""
+    """Show the review queue."""
     form = FilterForm(request.GET or None)
     rows = (
         queued_submissions(current_user(request), **form.asked)
         if form.is_bound
         else queued_submissions(current_user(request))
     )
-    page = Paginator(rows, _AT_ONCE).get_page(request.GET.get("page", "1"))
-    asked = request.GET.copy()
-    asked.pop("page", None)
+    page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
+    filters = request.GET.copy()
+    filters.pop("page", None)
     return render(
-        request, "review/queue.html", {"form": form, "rows": page, "asked": asked.urlencode(), "now": timezone.now()}
+        request, "review/queue.html", {"form": form, "rows": page, "asked": filters.urlencode(), "now": timezone.now()}
     )
 
 
 @reviewers_only
 @require_safe
 def newest(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Lead to the newest revision."""
+    """Redirect to the newest revision."""
     latest = visible_submission(request, key).revisions.order_by("-number").values_list("number", flat=True).first()
     return redirect("review:show", key, latest or 1)
 
@@ -71,28 +71,30 @@ def newest(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @reviewers_only
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """A revision: everything that a verdict needs."""
+    """Show a revision with everything that a decision needs."""
     return review_page(request, reviewed_revision(request, key, number))
 
 
 @reviewers_only
 @require_safe
 def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """One file, with more of its lines."""
+    """Show one file, with more of its lines."""
     revision = reviewed_revision(request, key, number)
     only = request.GET.get("path", "")
-    said = discussion(
+    context = discussion(
         revision, current_user(request), back=request.get_full_path(), only=only, lines=_LINES_OF_ONE_FILE
     )
-    if not said["files"]:
-        raise Http404("there is no such file")
-    return render(request, "review/file.html", {**said, "submission": revision.submission, "file": said["files"][0]})
+    if not context["files"]:
+        raise Http404("this file does not exist")
+    return render(
+        request, "review/file.html", {**context, "submission": revision.submission, "file": context["files"][0]}
+    )
 
 
 @reviewers_only
 @require_safe
 def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """What differs from the revision before, or from what is live."""
+    """Show the differences from the previous revision or the live version."""
     revision = reviewed_revision(request, key, number)
     earlier = previous_revision(revision)
     live = live_files(revision)
@@ -103,7 +105,7 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         old = texts_of(earlier) if earlier is not None else None
     else:
         old = live or None
-    found = changes_between(old, texts_of(revision)) if old is not None else []
+    differences = changes_between(old, texts_of(revision)) if old is not None else []
     context = {
         "revision": revision,
         "submission": revision.submission,
@@ -111,7 +113,7 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         "live": bool(live),
         "to": to,
         "there": old is not None,
-        "changes": found,
+        "changes": differences,
     }
     return render(request, "review/changes.html", context)
 
@@ -124,7 +126,7 @@ def review_page(
     problem: UserError | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The page of a revision, perhaps with what was refused."""
+    """Render the page of a revision, with a refused form if given."""
     reader, submission = current_user(request), revision.submission
     texts = texts_of(revision)
     material = material_of(revision, reader, texts)
@@ -162,7 +164,7 @@ def _steps(revision: Revision) -> list[Step]:
     for step in steps:
         if len(step.log) > _LOG:
             cut = len(step.log) - _LOG
-            step.log = f"{step.log[: _LOG // 2]}\n… {cut:,} characters are left out …\n{step.log[-_LOG // 2 :]}"
+            step.log = f"{step.log[: _LOG // 2]}\n… {cut:,} characters omitted …\n{step.log[-_LOG // 2 :]}"
     return steps
 
 
@@ -173,16 +175,20 @@ def _holder(step: Step | None) -> dict[str, Any]:
 
 
 def _reviews(submission: Submission) -> list[dict[str, Any]]:
-    """Verdicts of all revisions, newest first, with what was said of each aspect."""
+    """Return the decisions on all revisions, newest first, with their judgement of each aspect."""
     rows = Review.objects.filter(revision__submission=submission)
     rows = rows.select_related("reviewer", "revision").defer("revision__archive").order_by("-created", "-pk")
     return [
         {
             "review": row,
             "aspects": [
-                (label, {True: "fine", False: "not fine", None: "does not apply"}[one.get("fine")], one.get("note", ""))
+                (
+                    label,
+                    {True: "fine", False: "not fine", None: "does not apply"}[judged.get("fine")],
+                    judged.get("note", ""),
+                )
                 for name, label in ASPECTS.items()
-                if isinstance(one := row.aspects.get(name), dict)
+                if isinstance(judged := row.aspects.get(name), dict)
             ],
         }
         for row in rows
@@ -192,7 +198,7 @@ def _reviews(submission: Submission) -> list[dict[str, Any]]:
 @reviewers_only
 @require_POST
 def claim(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Take a review on, take it over, or give it up."""
+    """Take, take over, or release a review."""
     submission = visible_submission(request, key)
     revision = reviewed_revision(request, key, submission.latest.number)
     what = request.POST.get("what", "take")
@@ -204,21 +210,23 @@ def claim(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     except UserError as error:
         own = decisions.is_own(submission, current_user(request))
         return review_page(request, revision, problem=error, status=403 if own else 409)
-    messages.success(request, "Somebody else can review it now." if what == "give up" else "You review it now.")
+    messages.success(request, "Another reviewer can take it now." if what == "give up" else "You are now reviewing it.")
     return redirect("review:show", key, revision.number)
 
 
 @reviewers_only
 @require_POST
 def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """Give a verdict."""
+    """Record a decision."""
     revision = reviewed_revision(request, key, number)
     form = VerdictForm(request.POST)
     if not form.is_valid():
-        problem = UserError("no verdict was given", remedy="choose one; what is wrong is said beside the fields")
+        problem = UserError(
+            "the form is incomplete or invalid", remedy="choose a decision, and correct the marked fields"
+        )
         own = decisions.is_own(revision.submission, current_user(request))
         if own:
-            problem = UserError("this is your own submission", remedy="another reviewer has to look at it")
+            problem = UserError("this is your own submission", remedy="another reviewer must review it")
         return review_page(request, revision, form=form, problem=problem, status=403 if own else 400)
     verdict = form.cleaned_data["verdict"]
     try:
@@ -230,14 +238,14 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         late = not isinstance(error, decisions.VerdictRefused) or error.late
         status = 403 if decisions.is_own(fresh.submission, current_user(request)) else 409 if late else 400
         return review_page(request, fresh, form=form, problem=error, status=status)
-    messages.success(request, f"{revision.submission}: {Review.Verdict(verdict).label}. Its submitter is told.")
+    messages.success(request, f"{revision.submission}: {Review.Verdict(verdict).label}. Its submitter gets an e-mail.")
     return redirect("review:queue")
 
 
 @members_only
 @require_POST
 def comment(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
-    """Say something about a line, a file or all of it; for reviewers and who submitted it."""
+    """Comment on a line, a file or the whole revision; for reviewers and the submitter."""
     own = visible_submission(request, key).owner_id == current_user(request).pk
     revision = reviewed_revision(request, key, number, reviewed=not own)
     reviewer = reviews_submissions(current_user(request)) and not own
@@ -252,42 +260,44 @@ def comment(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
                 .get(pk=revision.submission_id)
             )
             path = request.POST.get("path", "")
-            said = comments.add_comment(
+            new_comment = comments.add_comment(
                 revision, current_user(request), request.POST.get("text", ""), path=path, line=line
             )
-            notify_comment(said)
+            notify_comment(new_comment)
     except UserError as error:
         context = {"problem": error, "back": back, "text": request.POST.get("text", "")[: comments.MAX_COMMENT_LENGTH]}
         return render(request, "review/refused.html", context, status=400)
-    return redirect(f"{back.partition('#')[0]}#{comment_anchor(said)}")
+    return redirect(f"{back.partition('#')[0]}#{comment_anchor(new_comment)}")
 
 
 @members_only
 @require_POST
 def resolve(request: HttpRequest, key: uuid.UUID, comment: int) -> HttpResponse:
-    """Resolve a thread, or open it again."""
+    """Resolve or reopen a thread."""
     submission = visible_submission(request, key)
-    found = get_object_or_404(
+    first = get_object_or_404(
         Comment.objects.select_related("revision__submission").defer("revision__archive"),
         pk=comment,
         revision__submission=submission,
     )
     own = submission.owner_id == current_user(request).pk
-    if not own and not found.revision.needs_review:
-        raise Http404("nobody reviews it")
-    if not comments.may_resolve(found, current_user(request)):
-        problem = UserError("only reviewers, and who began them, resolve comments", remedy="answer it instead")
+    if not own and not first.revision.needs_review:
+        raise Http404("this revision needs no review")
+    if not comments.may_resolve(first, current_user(request)):
+        problem = UserError(
+            "only reviewers and the author of the first comment can resolve a thread", remedy="reply to it instead"
+        )
         context = {"problem": problem, "back": return_address(request, reverse("submissions:show", args=[key]))}
         return render(request, "review/refused.html", context, status=403)
-    comments.resolve(found, again=bool(request.POST.get("again")))
-    page = reverse("review:show", args=[key, found.revision.number])
+    comments.resolve(first, again=bool(request.POST.get("again")))
+    page = reverse("review:show", args=[key, first.revision.number])
     back = return_address(request, page if not own else reverse("submissions:show", args=[key]))
-    return redirect(f"{back.partition('#')[0]}#{comment_anchor(found)}")
+    return redirect(f"{back.partition('#')[0]}#{comment_anchor(first)}")
 
 
 def _line(text: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or len(text) > 9:
-        raise UserError(f"{text[:20]!r} is no line", remedy="enter its number, from 1")
+        raise UserError(f"{text[:20]!r} is not a line number", remedy="enter a number, starting at 1")
     return int(text)

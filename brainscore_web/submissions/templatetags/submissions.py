@@ -1,4 +1,4 @@
-"""What the profile page shows of submissions."""
+"""Template tag for the submissions on the profile page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.inclusion_tag("submissions/_profile.html")
 def submissions_of(user: User) -> dict[str, Any]:
-    """Say how many submissions a person has, and how many of them wait for what they do."""
+    """Count a user's submissions, and those that need an action of the user."""
     return Submission.objects.filter(owner=user).aggregate(
         count=Count("pk"),
         open=Count("pk", filter=~Q(state__in=CLOSED)),

@@ -1,6 +1,6 @@
-"""``python -m brainscore_web.uploads.inspection``: reads a question, writes a report, both as JSON.
+"""``python -m brainscore_web.uploads.inspection``: reads a request and writes a report, both as JSON.
 
-The process limits itself before it opens anything: memory, time, files. It is told nothing secret.
+The process sets limits on its memory, time and files before it opens anything. It receives no secrets.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import sys
 
 
 def main() -> None:
-    """Answer one question."""
+    """Answer one request."""
     document = json.load(sys.stdin)
-    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print is no answer
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # keeps the output of libraries out of the answer
     memory, seconds = document["limits"]["memory"], document["limits"]["seconds"]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -28,10 +28,10 @@ def main() -> None:
         report = inspect(question)
     except MemoryError:
         remedy = "divide the data set into subsets"
-        what = f"looking at them needs more than {memory / 1e6:,.0f} MB of memory"
+        what = f"the inspection needs more than {memory / 1e6:,.0f} MB of memory"
         report = Report([Found(", ".join(question.names.values()), "files too large", what, remedy)], {}, {})
-    with answer:
-        json.dump(report.document(), answer)
+    with output:
+        json.dump(report.document(), output)
 
 
 if __name__ == "__main__":

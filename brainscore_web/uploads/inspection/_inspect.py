@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_web.uploads.inspection._archive import check_archive, check_kinds
-from brainscore_web.uploads.inspection._report import Found, Question, Report, error_finding, of_library
+from brainscore_web.uploads.inspection._report import Found, Question, Report, error_finding, from_library
 
 __all__ = ["inspect"]
 
@@ -24,7 +24,12 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         start = stream.read(8)
     if not start.startswith(_MAGIC):
         return [
-            error_finding(name, "no netCDF file", "it begins like none", "save it with `brainscore package assembly`")
+            error_finding(
+                name,
+                "not a netCDF file",
+                "it does not have the signature of netCDF",
+                "save it with `brainscore package assembly`",
+            )
         ]
     import netCDF4
 
@@ -35,23 +40,23 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         return [error_finding(name, "unreadable assembly", str(problem), "package it again")]
     allowed = min(limits["unpacked"], limits["memory"] // 3)
     if size > allowed:
-        what = f"its values need {size / 1e6:,.0f} MB in memory; {allowed / 1e6:,.0f} MB are allowed"
+        what = f"its values need {size / 1e6:,.0f} MB in memory; the limit is {allowed / 1e6:,.0f} MB"
         return [error_finding(name, "assembly too large", what, "divide the data set into subsets, or store float32")]
     return []
 
 
 def check_names(attrs: dict[str, Any], name: str, *, identifier: str, assembly_identifier: str) -> list[Found]:
-    """Check that the file is of what it is uploaded as."""
+    """Check that the identifiers in the file are those of the upload."""
     found = []
     for key, wanted, what in (
         ("identifier", assembly_identifier, "assembly"),
         ("stimulus_set_identifier", identifier, "stimulus set"),
     ):
-        said = attrs.get(key)
-        if said is not None and said != wanted:
-            remedy = f"give {said!r} as the name of the {what}, or package the assembly under that name"
+        stated = attrs.get(key)
+        if stated is not None and stated != wanted:
+            remedy = f"enter {stated!r} as the name of the {what}, or package the assembly under that name"
             found.append(
-                error_finding(name, f"another {what}", f"the file says {said!r}, the upload {wanted!r}", remedy)
+                error_finding(name, f"different {what}", f"the file has {stated!r}, the upload {wanted!r}", remedy)
             )
     return found
 
@@ -70,61 +75,59 @@ _LONGEST_FIELD = 1 << 20
 
 
 def inspect(question: Question) -> Report:
-    """Check the files of an upload; the library's own validation is the last check, once nothing in them can harm it.
+    """Check the files of an upload; the library's validation runs last, on files that are safe to read.
 
     Parameters
     ----------
     question : Question
-        Which files, what they are said to be, what is allowed.
+        The files, their names, and the limits.
 
     Returns
     -------
     Report
-        All findings, the files' hashes, and what is in them.
+        The findings, the files' hashes, and a summary of their content.
     """
     hashes = {kind: _hashes(Path(path)) for kind, path in question.files.items()}
     findings: list[Found] = []
     for kind, wanted in question.sha1.items():
         if wanted and kind in hashes and hashes[kind]["sha1"] != wanted:
             what = f"expected {wanted}, found {hashes[kind]['sha1']}"
-            findings.append(
-                error_finding(question.names[kind], "another file", what, "upload the file that packaging made")
-            )
+            findings.append(error_finding(question.names[kind], "wrong file", what, "upload the file from packaging"))
     with tempfile.TemporaryDirectory(prefix="brainscore-check-") as folder:
-        # the library knows what belongs together by the names
+        # the library matches files by their names
         links = {kind: Path(folder) / question.names[kind] for kind in question.files}
         for kind, link in links.items():
             link.symlink_to(Path(question.files[kind]).absolute())
-        safe = {kind: link for kind, link in links.items() if not _harms(kind, link, question, findings)}
+        safe = {kind: link for kind, link in links.items() if not _is_unsafe(kind, link, question, findings)}
         facts = _validate(safe, question, findings)
     return Report(list(dict.fromkeys(findings)), hashes, facts)
 
 
-def _harms(kind: str, path: Path, question: Question, findings: list[Found]) -> bool:
+def _is_unsafe(kind: str, path: Path, question: Question, findings: list[Found]) -> bool:
     """Whether a file must not be read any further."""
     if not path.stat().st_size:
-        found = [error_finding(path.name, "empty file", "it has no content", "package it again")]
+        new = [error_finding(path.name, "empty file", "it has no content", "package it again")]
     elif kind == "zip":
-        found = check_archive(path, path.name, question.limits)
+        new = check_archive(path, path.name, question.limits)
     elif kind == "nc":
-        found = check_header(path, path.name, question.limits)
+        new = check_header(path, path.name, question.limits)
     else:
-        found = _check_table(path)
-    findings += found
-    return any(one.severity == "error" for one in found)
+        new = _check_table(path)
+    findings += new
+    return any(finding.severity == "error" for finding in new)
 
 
 def _check_table(path: Path) -> list[Found]:
-    """Check that it is text with as many cells in each row as in the first."""
-    before = csv.field_size_limit(_LONGEST_FIELD)
+    """Check that it is a text file with the same number of cells in each row."""
+    previous_limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             rows = csv.reader(stream, strict=True)
             head = next(rows, [])
             if len(head) > _WIDEST:
-                what = f"it has {len(head):,} columns; {_WIDEST:,} are allowed"
-                return [error_finding(path.name, "table too wide", what, "keep what describes the stimuli")]
-            if twice := sorted({one for one in head if head.count(one) > 1}):
+                what = f"it has {len(head):,} columns; the limit is {_WIDEST:,}"
+                return [error_finding(path.name, "table too wide", what, "keep only columns that describe the stimuli")]
+            if twice := sorted({column for column in head if head.count(column) > 1}):
                 return [
                     error_finding(
                         path.name, "duplicate column", f"line 1: {twice[:5]}", "give each column its own name"
@@ -135,17 +138,17 @@ def _check_table(path: Path) -> list[Found]:
                     what = f"line {rows.line_num} has {len(row)} cells, line 1 has {len(head)}"
                     return [error_finding(path.name, "ragged table", what, "package it again")]
     except UnicodeDecodeError as problem:
-        what = f"byte {problem.start} is no text in UTF-8"
+        what = f"byte {problem.start} is not valid UTF-8"
         return [error_finding(path.name, "unreadable table", what, "it must be a CSV file in UTF-8")]
     except csv.Error as problem:
         return [error_finding(path.name, "unreadable table", str(problem), "it must be a CSV file: package it again")]
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous_limit)
     return []
 
 
 def _validate(files: dict[str, Path], question: Question, findings: list[Found]) -> dict[str, Any]:
-    """Ask the library, and gather what is in the files."""
+    """Run the library's validation, and summarise the content of the files."""
     from PIL import Image
 
     from brainscore_core.supported_data_standards.brainio.validation import check_identifier, validate_files
@@ -153,33 +156,35 @@ def _validate(files: dict[str, Path], question: Question, findings: list[Found])
     Image.MAX_IMAGE_PIXELS = question.limits["pixels"] // 2  # Pillow refuses twice as many
     named = {"csv": question.identifier, "zip": question.identifier, "nc": question.assembly_identifier}
     for identifier in dict.fromkeys(named[kind] for kind in question.files):
-        kind = next(one for one in question.files if named[one] == identifier)
-        findings += [of_library(one, question.names[kind]) for one in check_identifier(identifier)]
+        kind = next(kind for kind in question.files if named[kind] == identifier)
+        findings += [from_library(finding, question.names[kind]) for finding in check_identifier(identifier)]
     cls = question.cls if "nc" in files else None
     for finding in validate_files(files.values(), assembly_class_name=cls):
-        findings.append(of_library(finding, Path(finding.source).name))
+        findings.append(from_library(finding, Path(finding.source).name))
     facts: dict[str, Any] = {}
     if "csv" in files:
-        facts |= _of_table(files["csv"], findings, alone="zip" not in question.files)
+        facts |= _table_facts(files["csv"], findings, alone="zip" not in question.files)
     if "zip" in files:
         findings += check_kinds(files["zip"], files["zip"].name)
     if "nc" in files:
-        facts |= _of_assembly(files["nc"], question, findings)
+        facts |= _assembly_facts(files["nc"], question, findings)
     return facts
 
 
-def _of_table(path: Path, findings: list[Found], *, alone: bool) -> dict[str, Any]:
+def _table_facts(path: Path, findings: list[Found], *, alone: bool) -> dict[str, Any]:
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.reader(stream)
         head = next(rows, [])
         count = sum(1 for row in rows if row)
     if alone and "filename" in head:
         what = "line 1: its column 'filename' lists files, and no archive was uploaded"
-        findings.append(error_finding(path.name, "archive not given", what, "upload the ZIP that packaging made, too"))
+        findings.append(
+            error_finding(path.name, "archive not given", what, "upload the ZIP file from packaging as well")
+        )
     return {"stimuli": count, "columns": head[:50]}
 
 
-def _of_assembly(path: Path, question: Question, findings: list[Found]) -> dict[str, Any]:
+def _assembly_facts(path: Path, question: Question, findings: list[Found]) -> dict[str, Any]:
     from brainscore_core.errors import UserError
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment, stimulus_ids
@@ -188,17 +193,17 @@ def _of_assembly(path: Path, question: Question, findings: list[Found]) -> dict[
 
     try:
         assembly = read_netcdf(path, DataAssembly)
-    except (UserError, ValueError):  # the library has said so
+    except (UserError, ValueError):  # the library's validation has reported it
         return {}
     findings += check_names(
         assembly.attrs, path.name, identifier=question.identifier, assembly_identifier=question.assembly_identifier
     )
     if question.reference:
         ids = table_ids(Path(question.reference))
-        where = f"the stimulus set {question.identifier} that was uploaded before"
+        where = f"the stimulus set {question.identifier} that was uploaded earlier"
         aligned = [] if ids is None else check_alignment(stimulus_ids(assembly), ids, where=where)
-        # it may be another version of the stimulus set that was meant
-        findings += [replace(of_library(one, path.name), severity="warning") for one in aligned]
+        # the assembly may belong to another version of the stimulus set
+        findings += [replace(from_library(finding, path.name), severity="warning") for finding in aligned]
     return {"shape": {str(dim): size for dim, size in assembly.sizes.items()}}
 
 

@@ -1,4 +1,4 @@
-"""What is asked about files, and what was found."""
+"""Requests to inspect files, and reports of the findings."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ __all__ = ["Found", "Question", "Report", "error_finding"]
 
 @dataclass(frozen=True)
 class Question:
-    """What to look into.
+    """A request to inspect files.
 
     Attributes
     ----------
     files : dict
         Kind (``csv``, ``zip``, ``nc``) → path.
     names : dict
-        Kind → name in storage.
+        Kind → file name in storage.
     identifier, assembly_identifier, cls : str
         Names of the stimulus set and of the assembly, and the assembly's class.
     limits : dict
         ``memory``, ``seconds``, ``members``, ``unpacked``, ``ratio``, ``pixels``, ``table``; see ``Limits``.
     sha1 : dict
-        Kind → hash that the sender expects.
+        Kind → hash that the uploader expects.
     reference : str
-        Path of the stimulus set's table, where it was uploaded before.
+        Path of the table of a stimulus set that was uploaded earlier; empty if there is none.
     """
 
     files: dict[str, str]
@@ -42,7 +42,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Found:
-    """One finding: in which file, what, where in it, what to do."""
+    """A finding: the file, the check, its culprit, and what to do."""
 
     file: str
     check: str
@@ -53,16 +53,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found.
+    """The result of an inspection.
 
     Attributes
     ----------
     findings : list of Found
-        Everything; errors refuse the upload.
+        All findings. An upload with errors is refused.
     hashes : dict
         Kind → ``{"sha1": …, "sha256": …, "size": …}``.
     facts : dict
-        What is in the files, for people.
+        A summary of the content, for display.
     """
 
     findings: list[Found]
@@ -72,23 +72,23 @@ class Report:
     @property
     def refused(self) -> bool:
         """Whether there is an error."""
-        return any(one.severity == "error" for one in self.findings)
+        return any(finding.severity == "error" for finding in self.findings)
 
     def document(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return the report as plain values for JSON."""
         return asdict(self)
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> Report:
-        """Undo `document`."""
-        return cls([Found(**one) for one in document["findings"]], document["hashes"], document["facts"])
+        """Read a report from the output of `document`."""
+        return cls([Found(**finding) for finding in document["findings"]], document["hashes"], document["facts"])
 
 
 def error_finding(file: str, check: str, culprit: str, remedy: str) -> Found:
-    """Make an error."""
+    """Return a finding of severity error."""
     return Found(file, check, culprit, remedy)
 
 
-def of_library(finding: Finding, file: str) -> Found:
-    """A finding of the library's validation."""
+def from_library(finding: Finding, file: str) -> Found:
+    """Convert a finding of the library's validation."""
     return Found(file, finding.check, finding.culprit, finding.remedy, finding.severity)

@@ -1,4 +1,4 @@
-"""Where uploaded files lie: a folder that the site serves itself, or a bucket of S3."""
+"""Storage of uploaded files: a folder that the site serves, or an S3 bucket."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Grant", "LocalFile", "Place", "Published", "Storage", "StorageFailur
 
 
 class StorageFailure(UserError):
-    """The storage does not answer, refuses, or is full; nothing half-written was kept."""
+    """The storage is unreachable, refuses, or is full; no partial file remains."""
 
 
 @dataclass(frozen=True)
 class Grant:
-    """Where a browser may send a file, with which fields in front of it, for how long."""
+    """Permission for a browser to send a file: address, form fields to send before the file, and duration."""
 
     url: str
     fields: dict[str, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file shall lie: below the storage's prefix, in a version that `new_version` gave."""
+    """The final place of a file below the storage's prefix, with a version from `new_version`."""
 
     folder: str
     name: str
@@ -52,68 +52,68 @@ class Published:
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file on this machine; `seal` is the same as long as nobody sends another one under its token."""
+    """A file on this machine; `seal` changes if another file is sent with its token."""
 
     path: Path
     seal: str = ""
 
 
 class Storage(Protocol):
-    """What a place for files does. A file arrives under a token, is checked, and is then published under a key."""
+    """The interface of storages. A file arrives under a token, is checked, and is then published under a key."""
 
     bucket: str
 
     @property
     def origin(self) -> str | None:
-        """Where browsers send files directly; None: to this site."""
+        """The origin to which browsers send files directly; None if they send them to this site."""
 
     def scratch(self, token: str) -> Path:
-        """A file on this machine to write a body into; `take` moves it."""
+        """A file on this machine for the body of a request; `take` moves it."""
 
     def take(self, token: str) -> None:
-        """Keep what was written into `scratch`, whole."""
+        """Store the complete file that was written to `scratch`."""
 
     def grant(self, token: str, *, name: str, size: int) -> Grant | None:
-        """Let a browser send exactly so many bytes to the storage itself; None where that is not possible."""
+        """Let a browser send exactly `size` bytes directly to the storage; None if that is not possible."""
 
     def size(self, token: str) -> int | None:
-        """How many bytes arrived under a token; None where nothing did."""
+        """The size of the file that arrived under a token; None if none did."""
 
     def at_hand(self, token: str, key: str, version_id: str) -> AbstractContextManager[LocalFile]:
-        """The file of a token on this machine, also if it was published already."""
+        """Provide the file of a token on this machine, even if it is already published."""
 
     def new_version(self) -> str:
-        """A version id that is known before publishing; empty where the storage makes them."""
+        """A version id for publishing; empty if the storage creates version ids itself."""
 
     def key_of(self, place: Place) -> str:
-        """Key of a place."""
+        """The key of a place."""
 
     def publish(self, token: str, place: Place, *, seal: str) -> Published:
-        """Move a file into its place, if it still has this seal; a second time changes nothing."""
+        """Move a file to its place if it still has this seal; repeating this changes nothing."""
 
     def drop(self, token: str) -> None:
-        """Remove whatever there is of a token."""
+        """Remove all files of a token."""
 
     def delete(self, key: str, version_id: str) -> None:
         """Remove a published file."""
 
     def path(self, key: str, version_id: str) -> Path | None:
-        """The published file on this machine; None where it lies elsewhere."""
+        """The path of a published file; None if it is not on this machine."""
 
     def signed(self, key: str, version_id: str) -> str:
-        """An address of a published file that works for some minutes."""
+        """A signed address of a published file, valid for some minutes."""
 
     def leftovers(self, older_than: float) -> Iterator[str]:
-        """Tokens of what arrived so many seconds ago and was not published."""
+        """Tokens of unpublished files that arrived at least this many seconds ago."""
 
 
 def storage() -> Storage:
-    """The storage that the settings name.
+    """Return the storage of the settings.
 
     Raises
     ------
     UserError
-        If the address cannot be read.
+        If the address in the settings is not valid.
     """
     return _made(str(settings.UPLOADS["address"]))
 

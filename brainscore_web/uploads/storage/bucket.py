@@ -1,4 +1,4 @@
-"""A bucket of S3, or of a server that speaks like it; browsers send files there directly."""
+"""Storage in a bucket of S3 or a compatible server; browsers send files there directly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from brainscore_web.uploads.storage import Grant, LocalFile, Place, Published, S
 
 __all__ = ["BucketStorage"]
 
-_FOR_SENDING = 3600  # seconds that a grant is valid
+_FOR_SENDING = 3600  # seconds for which a grant is valid
 _FOR_READING = 600
 _LARGEST_POST = 5 * 1024**3  # bytes, by S3's rules
 _ATTEMPTS = 4
@@ -27,8 +27,8 @@ _ACL = "public-read"
 class BucketStorage:
     """Objects below a prefix: ``incoming/<token>`` until they are checked, then ``user_…/``, or ``private/user_…/``.
 
-    The bucket keeps versions, and its policy opens ``<prefix>/user_*`` to everybody, and nothing else. In a bucket
-    with ACLs, ``?acl=public-read`` opens each public object instead.
+    The bucket keeps versions, and its policy makes only ``<prefix>/user_*`` public. In a bucket
+    with ACLs, ``?acl=public-read`` makes each public object readable instead.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class BucketStorage:
         acl = options.pop("acl", None)
         if not parts.netloc or options or acl not in (None, _ACL):
             raise UserError(
-                f"BRAINSCORE_SITE_UPLOADS is {address!r}", remedy=f"write s3://bucket/prefix, or …?acl={_ACL}"
+                f"BRAINSCORE_SITE_UPLOADS is {address!r}", remedy=f"set it to s3://bucket/prefix, or …?acl={_ACL}"
             )
         self.bucket = parts.netloc
         self._prefix = parts.path.strip("/")
@@ -58,7 +58,7 @@ class BucketStorage:
 
     def take(self, token: str) -> None:
         path = self.scratch(token)
-        with _storage_errors("keep a file in"):
+        with _storage_errors("store a file in"):
             self._client.upload_file(str(path), self.bucket, self._arriving(token))
         path.unlink(missing_ok=True)
 
@@ -75,19 +75,19 @@ class BucketStorage:
         return Grant(made["url"], made["fields"], timedelta(seconds=_FOR_SENDING))
 
     def size(self, token: str) -> int | None:
-        found = self._head(self._arriving(token))
-        return None if found is None else int(found["ContentLength"])
+        head = self._head(self._arriving(token))
+        return None if head is None else int(head["ContentLength"])
 
     @contextmanager
     def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
         source = self._arriving(token)
-        found = self._head(source) if token else None
-        if found is not None:
-            version = self._version_of(found)
+        head = self._head(source) if token else None
+        if head is not None:
+            version = self._version_of(head)
         elif version_id:
             source, version = key, version_id
         else:
-            raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
+            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
         with tempfile.TemporaryDirectory(prefix="brainscore-upload-") as folder:
             path = Path(folder) / "file"
             with _storage_errors("read"):
@@ -102,23 +102,23 @@ class BucketStorage:
 
     def publish(self, token: str, place: Place, *, seal: str) -> Published:
         key = self.key_of(place)
-        found = self._head(key)
-        if found is None or found["Metadata"].get("upload") != token:
+        head = self._head(key)
+        if head is None or head["Metadata"].get("upload") != token:
             extra = {} if place.private or self._acl is None else {"ACL": self._acl}
             with _storage_errors("publish in"):
                 self._client.copy_object(
                     Bucket=self.bucket,
                     Key=key,
-                    # a grant is valid for a while: what was checked is copied, not what was sent since
+                    # copies the version that was checked: the grant may still be valid for sending another one
                     CopySource={"Bucket": self.bucket, "Key": self._arriving(token), "VersionId": seal},
                     Metadata={"upload": token},
                     MetadataDirective="REPLACE",
                     **extra,
                 )
-            found = self._head(key)
-        if found is None or found["Metadata"].get("upload") != token:
-            raise StorageFailure("somebody uploads the same data just now", remedy="upload it again")
-        version = self._version_of(found)
+            head = self._head(key)
+        if head is None or head["Metadata"].get("upload") != token:
+            raise StorageFailure("another upload of the same data is in progress", remedy="upload it again")
+        version = self._version_of(head)
         everybody = not place.private and bool(is_public(S3Object(self.bucket, key), version))
         return Published(self.bucket, key, version, everybody)
 
@@ -159,25 +159,25 @@ class BucketStorage:
     def _head(self, key: str) -> dict[str, Any] | None:
         from botocore.exceptions import ClientError
 
-        with _storage_errors("look at"):
+        with _storage_errors("read metadata from"):
             try:
-                found: dict[str, Any] = self._client.head_object(Bucket=self.bucket, Key=key)
+                head: dict[str, Any] = self._client.head_object(Bucket=self.bucket, Key=key)
             except ClientError as error:
                 if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == 404:
                     return None
                 raise
-            return found
+            return head
 
-    def _version_of(self, found: dict[str, Any]) -> str:
-        version = str(found.get("VersionId") or "")
+    def _version_of(self, head: dict[str, Any]) -> str:
+        version = str(head.get("VersionId") or "")
         if version in ("", "null"):
             raise StorageFailure(
-                f"the bucket {self.bucket} keeps no versions", remedy="its owner has to switch versions on"
+                f"the bucket {self.bucket} keeps no versions", remedy="ask its owner to enable versioning"
             )
         return version
 
     def _remove(self, key: str, version_id: str | None) -> None:
-        """Remove one version; without one, all there are."""
+        """Remove one version, or all versions if none is given."""
         with _storage_errors("delete from"):
             versions = [version_id] if version_id is not None else self._versions(key)
             for version in versions:
@@ -196,7 +196,7 @@ class BucketStorage:
 
 @contextmanager
 def _storage_errors(doing: str) -> Iterator[None]:
-    """Turn what S3 answers into a failure of the storage, which names no secrets."""
+    """Convert errors of S3 into a StorageFailure without secrets."""
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -204,6 +204,8 @@ def _storage_errors(doing: str) -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
-        raise StorageFailure(f"cannot {doing} the bucket: it answered {code}", remedy="try again later") from error
+        raise StorageFailure(
+            f"cannot {doing} the bucket: it responded with {code}", remedy="try again later"
+        ) from error
     except (BotoCoreError, Boto3Error) as error:
         raise StorageFailure(f"cannot {doing} the bucket: {type(error).__name__}", remedy="try again later") from error

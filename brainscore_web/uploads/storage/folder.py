@@ -1,4 +1,4 @@
-"""A folder that the site serves itself, with versions as S3 keeps them."""
+"""Storage in a folder that the site serves, with versions like those of S3."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FolderStorage:
     Parameters
     ----------
     root : pathlib.Path
-        The folder. It is made when the first file arrives.
+        The folder. It is created when the first file arrives.
     """
 
     origin: str | None = None
@@ -57,24 +57,24 @@ class FolderStorage:
         if version_id and not (token and path.exists()):
             path = self._place(key, version_id)
         if not path.exists():
-            raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
+            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
         yield LocalFile(path)
 
     def new_version(self) -> str:
         return secrets.token_urlsafe(24)
 
     def key_of(self, place: Place) -> str:
-        # what is private lies where the rest lies: the site asks before it hands anything out
+        # private files need no separate place: the site checks permissions for each download
         return f"{_PREFIX}/{place.folder}/{place.name}"
 
     def publish(self, token: str, place: Place, *, seal: str) -> Published:
         key = self.key_of(place)
         path = self._place(key, place.version_id)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # it was moved before
+        with suppress(FileNotFoundError):  # it was moved earlier
             os.replace(self._incoming / token, path)
         if not path.exists():
-            raise StorageFailure("an uploaded file is not in the storage any more", remedy="upload it again")
+            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
         path.chmod(0o400)
         _sync_to_disk(path.parent)
         return Published(self.bucket, key, place.version_id, everybody=False)
@@ -86,14 +86,14 @@ class FolderStorage:
     def delete(self, key: str, version_id: str) -> None:
         place = self._place(key, version_id)
         place.unlink(missing_ok=True)
-        with suppress(OSError):  # other versions are there
+        with suppress(OSError):  # other versions exist
             place.parent.rmdir()
 
     def path(self, key: str, version_id: str) -> Path | None:
         return self._place(key, version_id)
 
     def signed(self, key: str, version_id: str) -> str:
-        raise NotImplementedError("the site hands these files out itself")
+        raise NotImplementedError("the site serves these files itself")
 
     def leftovers(self, older_than: float) -> Iterator[str]:
         limit = time.time() - older_than
@@ -107,7 +107,7 @@ class FolderStorage:
 
 
 def _sync_to_disk(folder: Path) -> None:
-    """Let names survive a crash of the machine."""
+    """Write the folder to disk, so that names survive a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""What the profile page shows of uploads."""
+"""Template tag for the uploads on the profile page."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ register = template.Library()
 
 @register.inclusion_tag("uploads/_profile.html")
 def uploads_of(user: User) -> dict[str, Any]:
-    """Say how many uploads a person has, and how much room."""
+    """Count a user's uploads and their storage use."""
     count = Upload.objects.filter(owner=user).exclude(state=Upload.State.WITHDRAWN).count()
     return {"count": count, "taken": bytes_used(user), "limits": limits()}

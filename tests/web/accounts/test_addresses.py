@@ -29,12 +29,12 @@ def test_the_new_address_counts_once_it_is_confirmed(client, ada, mailoutbox, li
     assert mailoutbox[-1].to == ["ada@elsewhere.example"]
     assert User.objects.get().email == "ada@example.org"
     page = client.get("/accounts/profile/").content.decode()
-    assert "ada@elsewhere.example waits to be confirmed" in page
+    assert "ada@elsewhere.example is not confirmed yet" in page
     address = link(mailoutbox)
     assert client.post(address).status_code == 302
     assert User.objects.get().email == "ada@elsewhere.example"
     assert EmailAddress.objects.get().email == "ada@elsewhere.example"
-    assert mailoutbox[-1].to == ["ada@example.org"]  # the old one is told
+    assert mailoutbox[-1].to == ["ada@example.org"]  # the old address gets a notification
     assert "changed from ada@example.org to ada@elsewhere.example" in mailoutbox[-1].body
     assert "not valid" in client.get(address).content.decode()
     assert "not correct" in log_in(Client()).content.decode()
@@ -67,7 +67,7 @@ def test_taken_addresses_look_like_free_ones(client, ada, known, mailoutbox, lin
         pages.append((answer.status_code, answer["Location"], same(client.get("/accounts/email/"), email)))
         if email == "taken@example.org":
             taken = link(mailoutbox)
-            client.post(taken)  # whoever reads that mailbox takes it over into no other account
+            client.post(taken)  # the link cannot move the address into another account
             assert User.objects.get(pk=ada.pk).email == "ada@example.org"
             assert User.objects.filter(email="taken@example.org").count() == 1
     assert pages[0][:2] == pages[1][:2]
@@ -98,6 +98,6 @@ def test_an_administrator_changes_it(client, staff, known, log_in, mailoutbox):
     data["email"] = "Other@example.org"
     answer = client.post(f"/admin/accounts/user/{user.pk}/change/", data)
     assert answer.status_code == 302, answer.context["adminform"].errors
-    assert "not correct" in log_in(Client()).content.decode()  # the old one is nobody's now
+    assert "not correct" in log_in(Client()).content.decode()  # the old address has no account now
     assert log_in(Client(), "other@example.org")["Location"] == "/accounts/confirm-email/"
     assert mailoutbox[-1].to == ["other@example.org"]

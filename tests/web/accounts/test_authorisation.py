@@ -1,4 +1,4 @@
-"""Who may do what: every address of accounts, by everybody."""
+"""Authorisation: every URL of accounts, requested by every kind of visitor."""
 
 import pytest
 from allauth.account.models import EmailAddress

@@ -1,4 +1,4 @@
-"""Accounts in a browser: the way of a newcomer, and every page for everybody's eyes."""
+"""Accounts in a browser: the steps of a new user, and accessibility of every page."""
 
 import re
 
@@ -19,7 +19,7 @@ def links(mailbox):
 
 
 def test_a_newcomer(board, page, new_page, mailoutbox):
-    """Sign up, confirm, find the profile, make a token, and withdraw a model from everybody else's eyes."""
+    """Sign up, confirm, find the profile, create a token, and make a model private."""
     from brainscore_web.accounts.models import ApiToken, User
     from brainscore_web.leaderboard.models import VisionModel
 
@@ -50,7 +50,7 @@ def test_a_newcomer(board, page, new_page, mailoutbox):
     assert model.identifier in visitor.content()
     page.click("header >> text=Nora Newcomer")
     page.click(f"button:has-text('Make private {model.identifier}')")
-    page.wait_for_selector("text=is private now")
+    page.wait_for_selector("text=is now private")
     visitor.reload()
     assert model.identifier not in visitor.content()
     assert visitor.goto(f"/vision/model/{model.identifier}/").status == 404
@@ -131,7 +131,7 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
     EmailAddress.objects.create(user=somebody, email="waiting@example.org")
     page, light, dark = logged_in, LOOKS[:1], [(PHONE, "dark")]
     wrong = barriers(page, "/accounts/email/", looks=light)
-    assert page.is_visible("text=Forget this change")
+    assert page.is_visible("text=Cancel this change")
     page.goto("/accounts/tokens/")
     page.fill("[name=name]", "a laptop")
     page.click("main button")
@@ -144,14 +144,14 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
     wrong += barriers(page, looks=light)
     page.fill("[name=password]", PASSWORD)
     page.click("main button")
-    page.wait_for_selector("h1:has-text('Your account is deleted')")
+    page.wait_for_selector("h1:has-text('Your account has been deleted')")
     wrong += barriers(page, looks=light)
 
     visitor = new_page(refused=True)
     settings.ACCOUNT_RATE_LIMITS = {"signup": "1/h/ip"}
     for name, value in email_settings("smtp://127.0.0.1:1").items():
         setattr(settings, name, value)
-    for heading in ("The mail could not be sent", "Too many attempts"):
+    for heading in ("The e-mail could not be sent", "Too many attempts"):
         visitor.goto("/accounts/signup/")
         visitor.fill("[name=email]", "newcomer@example.org")
         visitor.fill("[name=password1]", PASSWORD)
@@ -160,5 +160,5 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
         wrong += barriers(visitor, looks=dark)
     settings.SIGNUP_OPEN = False
     wrong += barriers(visitor, "/accounts/signup/", looks=dark)
-    assert visitor.is_visible("text=no new members")
+    assert visitor.is_visible("text=not accept new registrations")
     assert not wrong, "\n".join(wrong)

@@ -259,7 +259,7 @@ def test_the_head_says_who_is_here(client, known):
 
 
 def test_pages_that_a_browser_keeps_are_ones_own(board, known):
-    """After logging in or out, 304 never shows the head of somebody else."""
+    """After logging in or out, status 304 never shows another user's page header."""
     browser = Client()
     address = "/vision/leaderboard/"
     tags = [browser.get(address)["ETag"]]

@@ -25,12 +25,12 @@ def test_sign_up_confirm_and_arrive(client, db, mailoutbox, link):
     answer = sign_up(client)
     assert answer.status_code == 302
     assert answer["Location"] == "/accounts/confirm-email/"
-    assert "on its way" in client.get("/accounts/confirm-email/").content.decode()
+    assert "We have sent you an e-mail" in client.get("/accounts/confirm-email/").content.decode()
     assert client.get("/accounts/profile/").status_code == 302  # not logged in yet
     assert mailoutbox[0].to == ["ada@example.org"]
-    assert mailoutbox[0].subject == "[Brain-Score] Confirm your address"
+    assert mailoutbox[0].subject == "[Brain-Score] Confirm your e-mail address"
     assert mailoutbox[0].extra_headers["Auto-Submitted"] == "auto-generated"
-    assert "Lovelace" not in mailoutbox[0].body  # nobody writes to others through this site
+    assert "Lovelace" not in mailoutbox[0].body  # the form cannot send text to other people
     address = link(mailoutbox)
     page = client.get(address).content.decode()
     assert "This is my address" in page
@@ -91,7 +91,7 @@ def test_whether_there_is_an_account_shows_nowhere(known, mailoutbox, same):
         seen[address] = (first.status_code, first["Location"], sorted(first.cookies), same(then, address))
     assert seen["taken@example.org"] == seen["newcome@example.org"]
     taken, new = mailoutbox
-    assert (taken.to, taken.subject) == (["taken@example.org"], "[Brain-Score] You have an account already")
+    assert (taken.to, taken.subject) == (["taken@example.org"], "[Brain-Score] You already have an account")
     assert new.to == ["newcome@example.org"]
     assert User.objects.count() == 2
 
@@ -114,7 +114,7 @@ def test_two_at_the_same_moment_are_one(client, known, mailoutbox, monkeypatch):
     answer = sign_up(client)
     assert answer["Location"] == "/accounts/confirm-email/"
     assert User.objects.count() == 1
-    assert mailoutbox[0].subject == "[Brain-Score] You have an account already"
+    assert mailoutbox[0].subject == "[Brain-Score] You already have an account"
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_two_at_the_same_moment_are_one(client, known, mailoutbox, monkeypatch):
         ({"password1": "passwordpassword"}, None),
         ({"email": "nobody"}, "valid email"),
         ({"email": f"{'a' * 250}@example.org"}, "254"),
-        ({"email": f"a@{'ü' * 60}.org"}, "no such domain"),
-        ({"display_name": "Ada\u202eevil"}, "cannot be shown"),
-        ({"display_name": "ada@example.org"}, "leave out addresses"),
+        ({"email": f"a@{'ü' * 60}.org"}, "domain is not valid"),
+        ({"display_name": "Ada\u202eevil"}, "invisible characters"),
+        ({"display_name": "ada@example.org"}, "Do not use an e-mail address"),
         ({"display_name": "x" * 101}, "at most 100"),
     ],
 )
@@ -153,7 +153,7 @@ def test_sign_up_is_throttled(client, db):
 
 def test_a_site_that_takes_no_members(client, db, settings):
     settings.SIGNUP_OPEN = False
-    assert "no new members" in client.get("/accounts/signup/").content.decode()
+    assert "not accept new registrations" in client.get("/accounts/signup/").content.decode()
     sign_up(client)
     assert not User.objects.exists()
 
@@ -172,11 +172,11 @@ def test_a_mail_server_that_is_down_loses_nothing(client, db, settings, monkeypa
     monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", Broken.send_messages)
     answer = sign_up(client)
     assert answer.status_code == 503
-    assert "What you entered is kept" in answer.content.decode()
+    assert "Your account has been saved" in answer.content.decode()
     assert User.objects.get().display_name == "Ada Lovelace"
     again = sign_up(Client())  # an account that there is: alike
     assert again.status_code == 503
-    assert "What you entered is kept" in again.content.decode()
+    assert "Your account has been saved" in again.content.decode()
     monkeypatch.undo()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     answer = log_in(client)
@@ -186,7 +186,7 @@ def test_a_mail_server_that_is_down_loses_nothing(client, db, settings, monkeypa
 
 
 def test_who_never_confirms_is_forgotten(client, member, known, board, owner, capsys):
-    """And nobody else: not those who were made by an administrator, have logged in, or contributed."""
+    """Accounts created by administrators, with logins or with contributions stay."""
     known("confirmed@example.org")
     sign_up(client)
     sign_up(Client(), email="late@example.org")
@@ -194,7 +194,7 @@ def test_who_never_confirms_is_forgotten(client, member, known, board, owner, ca
     everybody = User.objects.exclude(email="late@example.org")
     everybody.update(date_joined=timezone.now() - timedelta(days=31))
     call_command("forget_unconfirmed")
-    assert capsys.readouterr().out == "1 forgotten.\n"
+    assert capsys.readouterr().out == "1 accounts deleted.\n"
     assert not User.objects.filter(email="ada@example.org").exists()
     assert User.objects.count() == 4
     with pytest.raises(CommandError, match="at least 4"):

@@ -163,7 +163,7 @@ def test_command_says_what_is_missing(owner, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nobody@example.org", "--name", "x"), "there is nobody"),
+        (("nobody@example.org", "--name", "x"), "there is no user"),
         (("owner@example.org", "--name", "x", "--days", "0"), "--days"),
         (("owner@example.org", "--name", "x" * 101), "100 characters"),
         (("owner@example.org", "--name", "x", "--scope", "everything"), "invalid choice"),

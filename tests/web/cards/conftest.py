@@ -43,7 +43,7 @@ def averaged(board):
 
 @pytest.fixture
 def get(client):
-    """Get an address, as somebody or as nobody; the text of the page without its tags."""
+    """Get an address, with or without a login; return the text of the page without its tags."""
 
     def ask(address, who=None, status=200):
         client.logout()

@@ -97,7 +97,7 @@ def test_ceiling_in_words(board, get, read, meaning, words):
 
 def test_no_ceiling(board, get, read):
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling=None, ceiling_meaning="none")
-    assert "There is none; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "This benchmark has no ceiling; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling_meaning="")
     revision.bump()
     assert "Not known yet" in read(get(f"/vision/benchmark/{FIRST}/"))
@@ -168,7 +168,9 @@ def test_controls_and_what_is_not_in_the_averages(board, get, read):
     Benchmark.objects.filter(identifier=FIRST).update(control=True, in_tree=False)
     Benchmark.objects.filter(identifier="Simulated001.V2-pls").update(in_tree=False)
     revision.bump()
-    assert "a control: it checks the method and counts in no mean" in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "a control, which checks the method and is not part of the averages" in read(
+        get(f"/vision/benchmark/{FIRST}/")
+    )
     assert "not in the averages" in read(get("/vision/benchmark/Simulated001.V2-pls/"))
     said = read(get("/vision/benchmarks/"))
     assert said.index("Not in the averages 1") < said.index("Controls 1")
@@ -199,7 +201,7 @@ def test_a_benchmark_without_models(db, get, read):
     Benchmark.objects.create(identifier="alone", version="1", in_tree=False)
     Benchmark.objects.create(identifier="mean", is_mean=True)
     for identifier in ("alone", "mean"):
-        assert "No model has a score here." in read(get(f"/vision/benchmark/{identifier}/"))
+        assert "No model has a score on this benchmark." in read(get(f"/vision/benchmark/{identifier}/"))
 
 
 def test_failed_and_missing_models_are_named_with_reasons(board, card_of, member):

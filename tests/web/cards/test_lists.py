@@ -99,9 +99,9 @@ def test_filters_of_models(board, get, query, where):
 
 
 def test_private_models_in_the_list(board, get, read, owner):
-    assert "11 of 11 models" in read(get("/vision/models/"))
+    assert "11 of 11 scored models" in read(get("/vision/models/"))
     said = read(get("/vision/models/", owner))
-    assert "12 of 12 models" in said
+    assert "12 of 12 scored models" in said
     assert f"{board.models[-1]} private" in said
 
 
@@ -125,7 +125,7 @@ def test_pages(db, get, read):
     first, second, beyond = (get(f"/vision/models/?sort=model{page}") for page in ("", "&page=2", "&page=9"))
     assert (len(listed(first, "model")), len(listed(second, "model"))) == (50, 3)
     assert set(listed(first, "model")).isdisjoint(listed(second, "model"))
-    assert "53 of 53 models that were scored, page 2 of 2" in read(beyond)
+    assert "53 of 53 scored models, page 2 of 2" in read(beyond)
 
 
 def test_an_earlier_day(board, get, read):

@@ -116,7 +116,7 @@ def test_a_private_model_counts_for_its_owner_alone(board, card_of, owner, membe
     address = f"/vision/model/{private}/"
     for who in (None, member):
         said = read(get(address, who, status=404))
-        assert "There is no model of this name" in said
+        assert "There is no model with this name" in said
         assert said.count(private) == 1  # what was asked for, but not among the nearest names
     assert "Only you and the administrators" in read(get(address, owner))
     assert "Only its owner and the administrators" in read(get(address, staff))
@@ -210,20 +210,20 @@ def test_profiles_of_layers(board, card_of, member, get, read):
 
 def test_a_model_without_scores_has_a_card(board, get, read):
     VisionModel.objects.create(identifier="new", bibtex="@misc{new}")
-    assert "Nothing was scored yet." in read(get("/vision/model/new/"))
+    assert "This model has not been scored yet." in read(get("/vision/model/new/"))
 
 
 def test_an_empty_site(db, get, read):
     VisionModel.objects.create(identifier="new", regions=["not", "a", "map"], details=["nor", "this"])
-    assert "Nothing was scored yet." in read(get("/vision/model/new/"))
-    assert "0 of 0 models" in read(get("/vision/models/"))
+    assert "This model has not been scored yet." in read(get("/vision/model/new/"))
+    assert "0 of 0 scored models" in read(get("/vision/models/"))
     assert "0 of 0 benchmarks" in read(get("/vision/benchmarks/"))
 
 
 def test_a_model_that_cannot_be_run_shows_no_code(board, get, read):
     VisionModel.objects.filter(identifier=board.models[0]).update(runnable=False)
     said = read(get(f"/vision/model/{board.models[0]}/"))
-    assert "It cannot be loaded with what is published." in said
+    assert "This model cannot be loaded from published code." in said
     assert "load_model" not in said
 
 

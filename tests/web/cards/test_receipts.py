@@ -105,7 +105,7 @@ def test_addresses_and_tracebacks_of_withheld_data_are_left_out(board, receipt, 
         assert "the traceback" in inside
         assert "b" * 40 in outside  # the hash says which file it was
     said = read(get(f"/vision/receipt/{failed.id}/"))
-    assert "Addresses of files, texts of errors and notes are left out" in said
+    assert "Without addresses of files, error messages and notes" in said
     assert "ValueError: no" not in said
     assert "It raised an error; its text is withheld" in said
     assert "Traceback" not in said
@@ -125,11 +125,11 @@ def test_what_a_caged_model_says_of_itself_is_left_out(receipt):
         "state": "not applicable",
         "score": None,
     }
-    caged = replace(receipt, id="", **said).identified()
-    shown = Receipt.from_dict(withheld_document(caged.to_dict()))  # it follows the schema
+    sandboxed = replace(receipt, id="", **said).identified()
+    shown = Receipt.from_dict(withheld_document(sandboxed.to_dict()))  # it follows the schema
     assert (shown.files, shown.weights, shown.data, shown.seeds, shown.notes) == ((), (), (), {}, ())
     assert shown.reason.startswith("The model cannot do what the benchmark asks of it")
-    assert shown.ceiling == caged.ceiling
+    assert shown.ceiling == sandboxed.ceiling
 
 
 def test_only_with_its_model(board, get, owner, member, staff):
@@ -143,7 +143,7 @@ def test_only_with_its_model(board, get, owner, member, staff):
 
 def test_what_was_read_from_a_table_has_no_document(board, get, read):
     one = Score.objects.filter(model__identifier=board.models[0]).first()
-    assert "the whole receipt was not kept" in read(get(f"/vision/receipt/{one.receipt}/"))
+    assert "the full receipt is not available" in read(get(f"/vision/receipt/{one.receipt}/"))
     get(f"/vision/receipt/{one.receipt}/receipt.json", status=404)
     get("/vision/receipt/none/", status=404)
 

@@ -53,12 +53,12 @@ def test_withheld_ones_are_for_those_who_may_see_the_data(sample_of, get, read, 
         get(address(sample), who, status=404)
         page = get(f"/vision/benchmark/{WITHHELD}/", who)
         assert "/vision/sample/" not in page.content.decode()
-        assert "Withheld, as are the measurements" in read(page)
+        assert "Stimuli and measurements are withheld" in read(page)
     for who in (owner, staff):
         assert get(address(sample), who)["Cache-Control"] == "private, no-store"
         page = get(f"/vision/benchmark/{WITHHELD}/", who)
         assert address(sample) in page.content.decode()
-        assert "Withheld from others" in read(page)
+        assert "Not public; you can see them" in read(page)
 
 
 def test_what_is_no_image_is_not_handed_out(sample_of, get):

@@ -23,8 +23,8 @@ def shown(transactional_db):
 def test_a_visit(shown, page, new_page, tmp_path):
     expect = pytest.importorskip("playwright.sync_api").expect
     page.goto(PAGE)
-    page.get_by_label("Across").fill(X)
-    page.get_by_label("Upwards").fill(Y)
+    page.get_by_label("Horizontal axis").fill(X)
+    page.get_by_label("Vertical axis").fill(Y)
     page.get_by_role("button", name="Compare").click()
     assert f"x={X}" in page.url
     assert page.get_by_role("heading", level=2).first.inner_text() == f"{Y} against {X}"
@@ -69,7 +69,7 @@ def test_a_visit(shown, page, new_page, tmp_path):
     page.get_by_role("link", name="region: IT").click()
     assert "region" not in page.url
     page.get_by_role("link", name="Two benchmarks").click()
-    assert page.get_by_label("Across").input_value() == X
+    assert page.get_by_label("Horizontal axis").input_value() == X
 
     # cells of a large matrix say what they are
     page.goto(f"{PAGE}?mode=matrix&level=benchmarks&least=3")
@@ -95,7 +95,7 @@ def test_a_visit(shown, page, new_page, tmp_path):
         small = [one.bounding_box()["height"] for one in page.locator(".chart .chart-tick").all()[:5]]
         assert min(small) >= 8 or "benchmarks" in query
     page.goto(PAGE)
-    page.get_by_label("Across").fill(X)
+    page.get_by_label("Horizontal axis").fill(X)
     page.get_by_role("button", name="Compare").click()
     assert X in page.get_by_role("heading", level=2).first.inner_text()
 

@@ -218,7 +218,10 @@ def test_two_without_anything_in_common_say_so(client, board):
     Score.objects.filter(model__identifier=board.models[1], benchmark__identifier=Y).delete()
     for query, said in (
         (f"?x={X}&y={Y}", "No model has both values"),
-        (f"?mode=models&first={board.models[0]}&second={board.models[1]}", "No benchmark has both scores"),
+        (
+            f"?mode=models&first={board.models[0]}&second={board.models[1]}",
+            "There is no benchmark on which both models have scores",
+        ),
     ):
         response = client.get(PAGE + query)
         assert response.status_code == 200

@@ -1,4 +1,4 @@
-"""A competition from its first form to its winners, in a browser; and its pages for everybody's eyes and hands."""
+"""A competition from its first form to its winners, in a browser; and the accessibility of its pages."""
 
 import io
 import os
@@ -70,17 +70,17 @@ def test_from_the_first_form_to_the_winners(scored, page):
     page.get_by_label("Announced dates").first.fill("2131-06-30\n2131-07-08")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Preview").click()
-    assert page.get_by_text("A draft: only organisers see it.").is_visible()
+    assert page.get_by_text("This is a draft that only organisers can see.").is_visible()
     assert page.locator("em", has_text="stripes").is_visible()
     page.get_by_role("link", name="Organise").click()
-    page.get_by_role("button", name="Open it").click()
+    page.get_by_role("button", name="Publish").click()
 
     log_in(page, "ada@example.org")
     for name in ("Ada2031.V1-pls", "Ada2031.V4-pls"):
         page.goto("/competitions/okapi/")
         assert page.locator("del").inner_text() == "June 30, 2131"
         page.get_by_role("link", name="Enter the Stripes").click()
-        page.get_by_label("What you enter").select_option(label=name)
+        page.get_by_label("Your entry").select_option(label=name)
         page.get_by_role("button", name="Enter").click()
         assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
     page.get_by_role("button", name="Log out")
@@ -89,7 +89,7 @@ def test_from_the_first_form_to_the_winners(scored, page):
     assert "$3,000" in table
     assert page.get_by_text("failed: pixels (RuntimeError: out of luck)").is_visible()
     page.get_by_role("link", name="Withdraw Ada2031.V4-pls").click()
-    page.get_by_label("Why").fill("wrong stimuli")
+    page.get_by_label("Reason").fill("wrong stimuli")
     page.get_by_role("button", name="Withdraw").click()
     assert page.get_by_text("withdrawn: wrong stimuli").is_visible()
 
@@ -97,8 +97,8 @@ def test_from_the_first_form_to_the_winners(scored, page):
     page.goto("/competitions/okapi/manage/")
     page.get_by_role("link", name="Freeze the standings").click()
     page.get_by_role("button", name="Freeze").click()
-    page.get_by_role("button", name="Take the winners over").click()
-    assert page.get_by_text("Winners taken over from the frozen standings: 1.").is_visible()
+    page.get_by_role("button", name="Create awards").click()
+    assert page.get_by_text("Awards created from the frozen standings: 1.").is_visible()
     page.get_by_role("button", name="Announce the winners").click()
     page.context.clear_cookies()
     page.goto("/competitions/okapi/")

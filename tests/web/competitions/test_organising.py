@@ -46,7 +46,7 @@ def rows(*values, initial=0, prefix):
 def test_a_competition_is_made_by_forms(as_organiser, client):
     assert client.post(at("new"), TEXTS).headers["Location"] == "/competitions/okapi/manage/"
     made = Competition.objects.get(slug="okapi")
-    assert missing_parts(made) == ["it has no track", "no date says until when entries are taken"]
+    assert missing_parts(made) == ["it has no track", "it has no deadline for entries"]
     assert client.post(at("publish", "okapi")).status_code == 302
     assert not Competition.objects.get(slug="okapi").published
     assert client.post(at("new-track", "okapi"), TRACK).status_code == 302
@@ -61,7 +61,7 @@ def test_a_competition_is_made_by_forms(as_organiser, client):
 
 def test_a_draft_is_previewed_and_opened(as_organiser, client, competition):
     Competition.objects.filter(pk=competition.pk).update(published=False)
-    assert "A draft: only organisers see it." in client.get("/competitions/quagga/").content.decode()
+    assert "This is a draft that only organisers can see." in client.get("/competitions/quagga/").content.decode()
     assert client.post(at("publish", "quagga")).status_code == 302
     client.logout()
     assert "Quagga Cup" in client.get("/competitions/quagga/").content.decode()
@@ -70,15 +70,15 @@ def test_a_draft_is_previewed_and_opened(as_organiser, client, competition):
 WRONG = {
     # what: (address, form, what it says)
     "a taken address": ("new", {**TEXTS, "slug": "2024"}, "already exists"),
-    "the site's address": ("new", {**TEXTS, "slug": "new"}, "the site&#x27;s own"),
-    "an address that is none": ("new", {**TEXTS, "slug": "a/b"}, "Small letters"),
-    "no year": ("new", {**TEXTS, "year": "31"}, "no year"),
+    "the site's address": ("new", {**TEXTS, "slug": "new"}, "reserved by the site"),
+    "an invalid address": ("new", {**TEXTS, "slug": "a/b"}, "Small letters"),
+    "The year must be": ("new", {**TEXTS, "year": "31"}, "The year must be"),
     "zero wins": ("new-track", {**TRACK, "inapplicable": "zero"}, "must not count as 0"),
     "listed twice": ("new-track", {**TRACK, "listed": "a\na"}, "listed twice"),
-    "no money": ("new-track", {**TRACK, "prizes": "many"}, "no amount"),
-    "infinite money": ("new-track", {**TRACK, "prizes": "inf"}, "no amount"),
-    "another region": ("new-track", {**TRACK, "regions": "MT"}, "not one of V1, V2, V4, IT"),
-    "another task": ("new-track", {**TRACK, "tasks": "reading"}, "not one of label"),
+    "no money": ("new-track", {**TRACK, "prizes": "many"}, "is not an amount"),
+    "infinite money": ("new-track", {**TRACK, "prizes": "inf"}, "is not an amount"),
+    "another region": ("new-track", {**TRACK, "regions": "MT"}, "must be one of V1, V2, V4, IT"),
+    "another task": ("new-track", {**TRACK, "tasks": "reading"}, "must be one of label"),
 }
 
 
@@ -93,8 +93,8 @@ def test_mistakes_are_told(as_organiser, client, competition, what):
 
 
 DATES = {
-    "no day": ({"kind": "deadline", "title": "x", "announced": "soon"}, "must be a day"),
-    "a day that is none": ({"kind": "other", "title": "x", "announced": "2024-13-01"}, "is no day"),
+    "no day": ({"kind": "deadline", "title": "x", "announced": "soon"}, "must be a date"),
+    "an invalid date": ({"kind": "other", "title": "x", "announced": "2024-13-01"}, "is not a valid date"),
 }
 
 
@@ -216,7 +216,7 @@ def test_awards_of_a_tie(as_organiser, client, competition, track, entered, orga
     page = client.get("/competitions/quagga/").content.decode()
     assert "Winners, as announced" in page
     assert "team A ($2,500)" in page
-    with pytest.raises(UserError, match="are announced"):
+    with pytest.raises(UserError, match="already announced"):
         take_winners(competition)
 
 
@@ -248,7 +248,7 @@ def test_a_track_with_entries_stays(as_organiser, client, competition, track):
 def test_entries_that_came_another_way(as_organiser, client, competition, track):
     sent = {"team": "Post", "identifier": "Mail2031", "entered": "2031-06-01 12:00"}
     assert client.post(at("add-entry", "quagga", track.pk), sent).status_code == 302
-    assert "entered this track already" in client.post(at("add-entry", "quagga", track.pk), sent).content.decode()
+    assert "already entered this track" in client.post(at("add-entry", "quagga", track.pk), sent).content.decode()
     assert client.post(at("add-entry", "quagga", track.pk), {"team": "Nobody"}).status_code == 400
     client.logout()
     assert "Mail2031" in client.get("/competitions/quagga/").content.decode()
@@ -265,7 +265,7 @@ def test_freezing_takes_an_open_or_closed_one(competition, staff):
     with pytest.raises(UserError, match="it is draft"):
         freeze(competition, staff)
     Milestone.objects.filter(competition=competition).delete()
-    with pytest.raises(UserError, match="until when"):
+    with pytest.raises(UserError, match="no deadline"):
         publish(Competition.objects.get(pk=competition.pk))
 
 

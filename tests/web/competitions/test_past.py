@@ -1,4 +1,4 @@
-"""The competitions of 2022 and 2024: what is told of them, and standings from the scores at hand."""
+"""The competitions of 2022 and 2024: their texts, and standings from the site's scores."""
 
 import csv
 import io
@@ -33,14 +33,14 @@ def test_the_page_of_2024_tells_what_the_document_does(client, db):
         "$10,000", "$3,000, $2,000", "Martin Schrimpf", "York University", "Jim DiCarlo",
         "Do Neural Networks Care How Parts", "Andrea Ivan Costantino", "help modelers game the system",
         "August 6, 2024", "hmax <small>(not scored here)</small>",
-        "What is not known.", "No entry has a place",
+        "Not known.", "No entry has a place",
     ):  # fmt: skip
         assert told in text, told
 
 
 def test_the_page_of_2022_says_what_is_not_known(client, db):
     text = client.get("/competition2022/").content.decode()
-    assert "neither dates, prizes, organisers" in text
+    assert "do not say dates, prizes, organisers" in text
     assert text.index("1.</strong> <strong>effnetb1") < text.index("(place not known)")
     assert "the 33" in text
     assert Award.objects.filter(track__competition__slug="2022", place=1).get().title.startswith("effnetb1_cutmixpatch")

@@ -55,7 +55,7 @@ def test_all_findings_are_told_at_once(enter, owner, track):
         identifier="Ada2031.MT-pls", owner=owner, region="MT", species="mouse", details={"datatype": "video"}
     )
     text = enter(owner, "own:Ada2031.MT-pls", time_bins="4", species=["human"]).content.decode()
-    for told in ("region MT is not of this track", "species mouse", "not static images", "records 4 time bins"):
+    for told in ("region MT is not part of this track", "species mouse", "not static images", "records 4 time bins"):
         assert told in text, told
     assert not Entry.objects.filter(track=track).exists()
 
@@ -73,7 +73,7 @@ def test_what_the_member_says_counts_where_nothing_is_known(enter, owner, track)
 
 def test_nothing_enters_twice_but_after_it_was_withdrawn(client, enter, mine, owner, track):
     assert enter(owner, "own:Ada2031.V1-pls").status_code == 302
-    assert "has entered this track already" in enter(owner, "own:Ada2031.V1-pls").content.decode()
+    assert "has already entered this track" in enter(owner, "own:Ada2031.V1-pls").content.decode()
     entry = Entry.objects.get(track=track)
     address = reverse("competitions:withdraw", args=["quagga", entry.pk])
     assert client.post(address, {"because": ""}).status_code == 302
@@ -86,8 +86,11 @@ def test_teams_belong_to_who_named_them(enter, mine, owner, member, track):
     Benchmark.objects.create(identifier="Eve2031.V1-pls", owner=member, region="V1")
     Benchmark.objects.create(identifier="Ada2031.V4-pls", owner=owner, region="V4")
     assert enter(owner, "own:Ada2031.V1-pls").status_code == 302
-    assert "there is a team" in enter(member, "own:Eve2031.V1-pls", team="ada  & CO").content.decode()
-    assert "you are the team Ada &amp; Co" in enter(owner, "own:Ada2031.V4-pls", team="Another").content.decode()
+    assert "there is already a team" in enter(member, "own:Eve2031.V1-pls", team="ada  & CO").content.decode()
+    assert (
+        "your team in this competition is Ada &amp; Co"
+        in enter(owner, "own:Ada2031.V4-pls", team="Another").content.decode()
+    )
     assert enter(member, "own:Eve2031.V1-pls", team="Eve").status_code == 302
     assert enter(owner, "own:Ada2031.V4-pls").status_code == 302
 

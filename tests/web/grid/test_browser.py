@@ -161,7 +161,7 @@ def test_filters_and_values(board, page):
 
     visit(page)
     page.locator("summary", has_text="Filters").click()
-    page.locator("summary", has_text="Only some of the tree").click()
+    page.locator("summary", has_text="Include or exclude parts of the tree").click()
     page.get_by_role("checkbox", name="without Behavior").check()
     made = shown(exclude=("behavior_vision",))
     n_left = sum(node.kind == "benchmark" for node in made.nodes)
@@ -412,7 +412,7 @@ def test_everybody_can_read_it(board, page, new_page):
     wrong += barriers(page, looks=looks, options=RULES)
     page.locator("#open-all").click()
     page.locator("summary", has_text="Filters").click()
-    page.locator("summary", has_text="Only some of the tree").click()
+    page.locator("summary", has_text="Include or exclude parts of the tree").click()
     page.locator("summary", has_text="Search help").click()
     page.get_by_label("± errors").check()
     expect(page.locator("td.waiting")).to_have_count(0)

@@ -196,12 +196,12 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     submission = newcomer.url
     assert newcomer.locator(".findings .error").count() == 0
-    wait_until(newcomer, "waits for a reviewer")
+    wait_until(newcomer, "waiting for a reviewer")
 
     log_in(reviewer, "reviewer@example.org")
     reviewer.goto("/review/")
     reviewer.click("text=newcomer2026")
-    reviewer.click("text=I review this")
+    reviewer.click("text=Review this")
     reviewer.wait_for_selector("#verdict")
     code = reviewer.locator("details.file", has_text="benchmarks/newcomer2026/benchmark.py").first
     code.locator("summary", has_text="Comment").last.click()
@@ -224,8 +224,8 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     choose(newcomer, files, "newcomer2026-again.zip")
     newcomer.click("main button.main")
     newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
-    wait_until(newcomer, "waits for a reviewer")
-    newcomer.click("text=What changed")
+    wait_until(newcomer, "waiting for a reviewer")
+    newcomer.click("a:has-text('Changes')")
     assert "simulated cells" in newcomer.inner_text("main")
 
     reviewer.goto(submission.replace("/submissions/", "/review/"))

@@ -208,7 +208,7 @@ def test_nothing_is_left_of_a_backup_that_fails(site, places, monkeypatch):
             back_up(places / "backup")
     assert {path.name for path in places.iterdir()} == {"home"}
     back_up(places / "backup")
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="already exists"):
         back_up(places / "backup")
 
 
@@ -277,7 +277,7 @@ def test_objects_of_a_bucket_are_listed(site, places, settings, rows):
     said = []
     restore(places / "backup", replace=True, say=said.append)
     assert rows() == before
-    assert "1 objects of uploads are in their bucket, which was not looked at." in said
+    assert "1 uploaded objects are in their bucket, which was not checked." in said
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's copy is of one moment by itself")
@@ -322,12 +322,12 @@ def test_the_commands(site, places, rows, capsys):
     before = rows()
     call_command("backup", str(places / "backup"))
     told = capsys.readouterr().out
-    assert "Not in it: receipts" in told
+    assert "Not included: receipts" in told
     assert str(Path(places / "home" / "results")) in told
     call_command("restore", str(places / "backup"), "--check")
-    assert "is whole" in capsys.readouterr().out
+    assert "is complete" in capsys.readouterr().out
     spoil(places)
     call_command("restore", str(places / "backup"), "--replace")
-    assert "The site is as it was" in capsys.readouterr().out
+    assert "The site has been restored" in capsys.readouterr().out
     assert rows() == before
     assert read_manifest(places / "backup").engine == connection.vendor

@@ -38,5 +38,5 @@ def test_a_database_that_is_away_lets_a_process_start(monkeypatch, caplog, kind)
     with caplog.at_level(logging.WARNING):
         serving._warm_caches()
     assert [record.getMessage() for record in caplog.records] == [
-        f"The leaderboard could not be read beforehand: {kind.__name__}"
+        f"The leaderboard could not be loaded in advance: {kind.__name__}"
     ]

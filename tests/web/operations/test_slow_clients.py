@@ -1,4 +1,4 @@
-"""Whoever sends slowly keeps nobody else waiting."""
+"""Slow clients do not delay other clients."""
 
 import io
 import socket
@@ -85,7 +85,7 @@ def test_two_hundred_slow_clients_stop_nobody(address):
             for _ in range(20):
                 with urlopen("http://{}:{}/".format(*address), data=b"whole", timeout=10) as answer:
                     assert answer.read() == b"whole"
-            # whoever sends a byte now and then is left as well
+            # clients that send a byte from time to time are disconnected as well
             for one in slow[1::2]:
                 one.settimeout(30)
                 try:

@@ -84,7 +84,7 @@ def test_what_is_old_is_forgotten_and_nothing_else(old):
     said = StringIO()
     call_command("tidy", "--dry-run", stdout=said)
     assert there(old) == set(old)
-    assert "1 logs of steps would be forgotten" in said.getvalue()
+    assert "1 logs of steps would be deleted" in said.getvalue()
     planned = {one.what: one.number for one in tidy(dry=True)}
     done = {one.what: one.number for one in tidy()}
     assert {what: done[what] for what in planned} == planned

@@ -41,7 +41,7 @@ def test_shipped_pages_are_there_until_somebody_writes_others(client, db, staff,
     page.save()
     assert client.get(address).content == before.content
     client.force_login(staff)
-    assert "others do not see this text" in client.get(address).content.decode()
+    assert "others cannot see this text" in client.get(address).content.decode()
     page.delete()
     assert "written" not in client.get(address).content.decode()
 
@@ -118,9 +118,9 @@ def test_drafts_and_what_is_for_later_are_for_administrators(client, db, member,
         assert "Later" not in client.get("/news/").content.decode()
     client.force_login(staff)
     assert "This is a draft" in client.get(draft.get_absolute_url()).content.decode()
-    assert "Others see this from" in client.get(later.get_absolute_url()).content.decode()
+    assert "This will be public from" in client.get(later.get_absolute_url()).content.decode()
     assert "(draft)" in client.get("/news/").content.decode()
-    feed = client.get("/news/feed/").content.decode()  # readers keep what they were sent: no drafts, whoever asks
+    feed = client.get("/news/feed/").content.decode()  # feed readers keep what they get, so drafts are never included
     assert "quagga" not in feed
 
 
@@ -219,7 +219,7 @@ def test_previews_save_nothing_and_are_for_who_may_write(client, db, staff, memb
     text = client.post(preview, sent).content.decode()
     assert "<em>new</em>" in text
     assert "&lt;b&gt;T&lt;/b&gt;" in text
-    assert "nothing is saved" in text
+    assert "nothing has been saved" in text
     harmless(text)
     assert not Page.objects.exists()
     assert client.get(preview).status_code == 405

@@ -21,7 +21,7 @@ def folders(settings, tmp_path, monkeypatch):
 
 @pytest.fixture
 def submit(owner):
-    """Send files as `owner`, or as somebody else."""
+    """Send files as `owner`, or as another user."""
     from brainscore_web.submissions.receiving import Zip, receive
 
     def send(files=None, *, by=owner, submission=None, visibility="public"):

@@ -1,4 +1,4 @@
-"""What submitted code could reach beyond its cage: this machine's files, others' plugins, whoever reads reports."""
+"""Submitted code cannot reach beyond its sandbox: files of the machine, plugins of others, or readers."""
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_reports_define_nothing(encoding, tmp_path):
     report = tmp_path / "tests.xml"
     report.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{_BOMB}'.encode(encoding))
     assert read_test_report(report) is None
-    if encoding == "cp037":  # the declaration as everybody reads it, what follows as it says
+    if encoding == "cp037":  # the declaration in ASCII, the rest in the declared encoding
         report.write_bytes(b'<?xml version="1.0" encoding="cp037"?>' + _BOMB.encode("cp037"))
         assert read_test_report(report) is None
 

@@ -119,7 +119,7 @@ def test_private_networks_are_not_asked(servers, owner):
         f'fetch("http://169.254.169.254/latest/meta-data", sha1="{SHA1}")',
     )
     assert [verified for verified, _problem in found] == [False] * 4
-    assert all("is no public address" in problem for _verified, problem in found)
+    assert all("is not a public address" in problem for _verified, problem in found)
     assert inside.asked == []
 
 
@@ -170,7 +170,7 @@ def uploaded(owner, member):
 
 
 def test_own_uploads_come_from_the_storage(uploaded, owner, servers):
-    """A public one is at hand without a request to this site itself."""
+    """A public upload is available without a request to this site itself."""
     found, _ = got(owner, uploaded("public"))
     assert found == [(True, "")]
     assert (pipeline.files_home() / SHA1 / "stimulus_Mine2026.csv").read_bytes() == WEIGHTS
@@ -184,13 +184,13 @@ def test_private_uploads_stay_where_they_are(uploaded, owner, member):
     assert not pipeline.files_home().exists()
     ((verified, problem),) = got(member, call)[0]
     assert not verified
-    assert "cannot be had" in problem
+    assert "is not available" in problem
     ((verified, problem),) = got(owner, call.replace(SHA1, "1" * 40))[0]
     assert not verified
 
 
 def test_the_check_step_tells(submit, states, servers):
-    """What cannot be had is a finding with its line; the test step is never reached."""
+    """What is not available is a finding with its line; the test step is never reached."""
     trusted, _inside = servers
     good = f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'
     bad = f'fetch("{trusted.url}/bad.bin", sha256="{"0" * 64}")'

@@ -44,7 +44,7 @@ def test_stale_claims_are_freed(submit, states):
 
 
 def test_a_worker_that_dies_each_time(submit, states):
-    """After some attempts the site gives up: submitter and keepers are told once, and it can be tried again."""
+    """After some attempts the site gives up: submitter and administrators get one e-mail, and it can be retried."""
     revision = submit()
     for _ in range(steps.MAX_ATTEMPTS):
         assert steps.claim_next_step() is not None
@@ -53,8 +53,8 @@ def test_a_worker_that_dies_each_time(submit, states):
     assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
     step = revision.steps.get(kind="check")
-    assert "keepers were told" in step.reason
-    assert "ended in the midst" in step.internal
+    assert "administrators have been notified" in step.reason
+    assert "ended unexpectedly" in step.internal
     assert "midst" not in step.reason
     assert Letter.objects.filter(submission=revision.submission).count() == 1
     pipeline.retry(step, revision.submission.owner)
@@ -86,7 +86,7 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
 
 
 def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
-    """They are not left out: the step waits, its submitter knows, and keepers get one letter a day."""
+    """They are not skipped: the step waits, its submitter knows, and administrators get one e-mail a day."""
     from brainscore_core.errors import UserError
     from brainscore_web.scoring import sandbox
 
@@ -122,7 +122,7 @@ def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folde
     monkeypatch.setattr(Path, "write_bytes", real)
     assert len(written) > 1
     step = revision.steps.get(kind="publish")
-    assert (step.state, step.reason) == ("waiting", "the disk of the site is full: it is tried again")
+    assert (step.state, step.reason) == ("waiting", "the disk of the site is full: the step will be retried")
     assert not Plugin.objects.exists()
     assert [path for path in (folders / "plugins").rglob("*") if path.is_file()] == []
     Step.objects.filter(pk=step.pk).update(due=timezone.now())
@@ -163,7 +163,7 @@ def test_the_storage_is_down(submit, states, monkeypatch):
     monkeypatch.setattr(checking, "fetch_declared_files", down)
     assert run_next_step()
     step = revision.steps.get(kind="check")
-    assert (step.state, step.reason) == ("waiting", "storage failed: it is tried again")
+    assert (step.state, step.reason) == ("waiting", "storage failed: the step will be retried")
     monkeypatch.undo()
     Step.objects.filter(pk=step.pk).update(due=timezone.now())
 

@@ -1,4 +1,4 @@
-"""The folders of plugins: the same for everybody, whole or not there, and not forever."""
+"""The folders of plugins: shared, complete or absent, and removed when unused."""
 
 import os
 import signal

@@ -76,7 +76,7 @@ def test_what_ended_stays(state):
 
 
 def test_only_what_runs_ends():
-    """A step that waits, was cancelled or has ended is not ended by somebody who comes late."""
+    """A step that waits, was cancelled or has ended is not ended by a late event."""
     for letters in ("wwwww", "cwwww", "fwwww", "pwwww"):
         for event in (Event.PASSED, Event.FAILED):
             assert change_after(event, "queued", steps_of(letters), kind="check") is None

@@ -49,7 +49,7 @@ def test_one_task_does_all_that_is_due(submit, quick):
 
 
 def test_a_lost_task_is_no_loss(submit, quick):
-    """The sweep wakes somebody up again."""
+    """The sweep wakes a worker again."""
     submit()
     DBTaskResult.objects.all().delete()
     work()
@@ -60,7 +60,7 @@ def test_a_lost_task_is_no_loss(submit, quick):
 
 
 def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
-    """One after another, and one task at a time however often somebody looks."""
+    """One after another, and one task at a time however often workers are woken."""
     checked = []
 
     def check(key):

@@ -26,7 +26,7 @@ def reviewed(submit, pass_step, staff):
 
 
 def test_it_begins_with_one_task(submit, states):
-    """Whoever looks at the queue sees one task for all that is due, and none of it before the commit."""
+    """The queue has one task for all due steps, and none before the commit."""
     with transaction.atomic():
         first = submit(model_files("tiles-8"))
         assert not DBTaskResult.objects.exists()
@@ -80,7 +80,7 @@ def test_a_step_has_one_worker(submit):
 
 
 def test_quick_steps_come_before_tests(submit, pass_step):
-    """Whoever comes later hears at once what the check found, and what has passed is published."""
+    """A later submitter sees the finding at once, and the one that has passed is published."""
     from brainscore_web.submissions.steps import claim_next_step
 
     first, second = submit(model_files()), submit(model_files("tiles-9", size=9))
@@ -97,12 +97,12 @@ def test_quick_steps_come_before_tests(submit, pass_step):
 
 
 def test_approval_publishes_and_comes_once(reviewed, states):
-    """The second reviewer is told that it is too late."""
+    """The second reviewer gets an error that it is too late."""
     revision, review = reviewed
     pipeline.approve(revision, review)
     assert states(revision) == "pass pass pass wait wait"
     for late in (pipeline.approve, pipeline.request_changes, pipeline.reject):
-        with pytest.raises(UserError, match="does not wait for review"):
+        with pytest.raises(UserError, match="no longer waits for review"):
             late(revision, review)
     assert state_of(revision) == "publishing"
 
@@ -121,7 +121,7 @@ def test_an_old_revision_is_not_approved(reviewed, submit):
     """What was looked at is what counts."""
     revision, review = reviewed
     submit(benchmark_files(version=2), submission=revision.submission)
-    with pytest.raises(UserError, match="does not wait for review"):
+    with pytest.raises(UserError, match="no longer waits for review"):
         pipeline.approve(revision, review)
 
 
@@ -166,7 +166,7 @@ def test_cancelled_steps_are_done_again(submit, states, pass_step):
     pipeline.cancel(revision.submission, revision.submission.owner)
     assert states(revision) == "pass canc skip wait wait"
     assert state_of(revision) == "changes"
-    with pytest.raises(UserError, match="nothing is being done"):
+    with pytest.raises(UserError, match="no step is in progress"):
         pipeline.cancel(revision.submission, revision.submission.owner)
     pipeline.retry(revision.steps.get(kind="test"), revision.submission.owner)
     assert states(revision) == "pass wait skip wait wait"
@@ -217,7 +217,7 @@ def test_who_leaves_publishes_nothing_more(submit, states):
 
 
 def test_a_submission_that_goes_while_it_is_worked_on(submit):
-    """Whoever works on it writes nothing, and nobody fails."""
+    """The process that works on it writes nothing, and no process fails."""
     from brainscore_web.submissions.pipeline.runner import _record_outcome
     from brainscore_web.submissions.steps import Outcome, claim_next_step
 

@@ -1,4 +1,4 @@
-"""The whole way of a submission: check, test in the cage, review, publish."""
+"""The whole pipeline of a submission: check, test in the sandbox, review, publish."""
 
 import os
 
@@ -26,7 +26,7 @@ def caged():
 
 
 def test_a_model_goes_live(caged, submit, states):
-    """Checked, tested in the cage, published without review; scoring begins."""
+    """Checked, tested in the sandbox, published without review; scoring begins."""
     revision = submit(visibility="private")
     assert states(revision) == "wait wait skip wait wait"
     assert run_next_step()

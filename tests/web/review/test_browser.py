@@ -48,8 +48,8 @@ def test_a_review(new_page, people):
     page = new_page(people["rita"])
     page.goto("/review/")
     page.click("text=benchmarks/author2026")
-    page.click("text=I review this")
-    page.wait_for_selector("text=You review it now.")
+    page.click("text=Review this")
+    page.wait_for_selector("text=You are now reviewing it.")
     file = page.locator(f"details.file:has(summary:has-text('{PATH}'))")
     file.locator("summary:has-text('Comment')").click()
     file.locator("input[name=line]").fill("4")
@@ -57,7 +57,7 @@ def test_a_review(new_page, people):
     file.locator("form.say button").last.click()
     page.wait_for_selector(".thread:target >> text=Why regression?")
     page.click("text=Request changes")
-    page.wait_for_selector("text=changes requested. Its submitter is told.")
+    page.wait_for_selector("text=changes requested. Its submitter gets an e-mail.")
     submission.refresh_from_db()
     assert submission.state == "changes"
     assert submission.latest.comments.get().line == 4

@@ -92,7 +92,7 @@ def test_what_ran_counts(people, passed, wanted):
 def test_tests_that_were_left_out(people):
     item = item_of(states(people, result={"skipped_private": 2}), "All tests pass")
     assert item.state == "judge"
-    assert "2 that need private data were not run" in item.evidence[-1].text
+    assert "2 tests that need private data were not run" in item.evidence[-1].text
     failed = item_of(states(people, result={"failed": 1}), "All tests pass")
     assert failed.state == "failed"
 
@@ -156,7 +156,7 @@ def test_data_of_others_are_not_told(people, as_):
     found = states(people, with_data())
     submission = people["sam"].submissions.get()
     page = as_("rita").get(f"/review/{submission.pk}/1/").content.decode()
-    assert "A private upload of somebody else" in page
+    assert "A private upload of another user" in page
     assert "Hidden2026" not in page
     assert "77 stimuli" not in page
     assert item_of(found, "unique IDs").state == "judge"

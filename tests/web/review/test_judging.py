@@ -22,29 +22,29 @@ RULES = [
     (WAITS, "approved", ONE_MISSING, "good", "not judged: Ceiling implementation"),
     (WAITS, "approved", ONE_WRONG, "good", "not fine: Scientific validity"),
     (WAITS, "approved", {}, "good", "not judged"),
-    (ReviewCase("review", unpassed=("tested",)), "approved", ALL_FINE, "", "it was not tested with success"),
+    (ReviewCase("review", unpassed=("tested",)), "approved", ALL_FINE, "", "it was not successfully tested"),
     (ReviewCase("review", unpassed=("tested",)), "changes", {}, "mend", None),
-    (WAITS, "changes", {}, "", "it is not said what is to change"),
+    (WAITS, "changes", {}, "", "the changes are not described"),
     (ReviewCase("review", open=1), "changes", {}, "", None),
     (WAITS, "changes", {}, "mend it", None),
-    (WAITS, "rejected", {}, "", "it is not said why"),
-    (ReviewCase("review", open=1), "rejected", {}, "", "it is not said why"),
+    (WAITS, "rejected", {}, "", "the reason is missing"),
+    (ReviewCase("review", open=1), "rejected", {}, "", "the reason is missing"),
     (WAITS, "rejected", {}, "spam", None),
     (ReviewCase("changes", "waits for changes"), "rejected", {}, "spam", None),
     (ReviewCase("queued", "being checked"), "rejected", {}, "spam", None),
-    (ReviewCase("done", "done"), "rejected", {}, "spam", "it is done"),
-    (ReviewCase("changes", "waits for changes"), "approved", ALL_FINE, "", "it is waits for changes"),
+    (ReviewCase("done", "done"), "rejected", {}, "spam", "its state is “done”"),
+    (ReviewCase("changes", "waits for changes"), "approved", ALL_FINE, "", "its state is “waits for changes”"),
     (
         ReviewCase("scoring", "being scored", by="Rob said “approved”"),
         "changes",
         {},
         "x",
-        "Rob said “approved”; it is being",
+        "Rob said “approved”; its state is “being",
     ),
     (ReviewCase("review", own=True), "approved", ALL_FINE, "", "your own"),
     (ReviewCase("review", own=True), "rejected", {}, "x", "your own"),
-    (ReviewCase("review", newer=3), "approved", ALL_FINE, "", "revision 3 came in meanwhile"),
-    (ReviewCase("review", holder="Rob"), "changes", {}, "x", "Rob reviews it"),
+    (ReviewCase("review", newer=3), "approved", ALL_FINE, "", "revision 3 has been sent in the meantime"),
+    (ReviewCase("review", holder="Rob"), "changes", {}, "x", "Rob is reviewing it"),
 ]
 
 
@@ -114,7 +114,7 @@ def test_only_the_newest_is_judged(as_, submission):
     add_revision(submission, benchmark_files(version=2), number=2)
     answer = post(as_("rita"), submission, 1, verdict="approved", **FINE)
     assert answer.status_code == 409
-    assert "revision 2 came in meanwhile" in answer.content.decode().lower()
+    assert "revision 2 has been sent in the meantime" in answer.content.decode().lower()
     submission.refresh_from_db()
     assert submission.state == "review"
 
@@ -142,7 +142,7 @@ def test_what_a_failed_test_says_cannot_be_approved(as_, submission):
     submission.latest.steps.filter(kind="test").update(state="failed")
     answer = post(as_("rita"), submission, verdict="approved", **FINE)
     assert answer.status_code == 400
-    assert "not tested with success" in answer.content.decode()
+    assert "not successfully tested" in answer.content.decode()
 
 
 def test_who_took_it_on_is_asked_first(as_, submission):
@@ -150,18 +150,18 @@ def test_who_took_it_on_is_asked_first(as_, submission):
     assert as_("rita").post(f"/review/{submission.pk}/claim/").status_code == 409
     answer = post(as_("rita"), submission, verdict="approved", **FINE)
     assert answer.status_code == 409
-    assert "Rob reviews it" in answer.content.decode()
+    assert "Rob is reviewing it" in answer.content.decode()
     assert as_("rita").post(f"/review/{submission.pk}/claim/", {"what": "over"}).status_code == 302
     assert post(as_("rita"), submission, verdict="approved", **FINE).status_code == 302
 
 
 def test_taking_on_and_giving_up(as_, submission):
     as_("rob").post(f"/review/{submission.pk}/claim/")
-    assert "Rob reviews it" in as_("rita").get("/review/").content.decode()
+    assert "reviewed by Rob" in as_("rita").get("/review/").content.decode()
     as_("rita").post(f"/review/{submission.pk}/claim/", {"what": "give up"})  # not hers
-    assert "Rob reviews it" in as_("rita").get("/review/").content.decode()
+    assert "reviewed by Rob" in as_("rita").get("/review/").content.decode()
     as_("rob").post(f"/review/{submission.pk}/claim/", {"what": "give up"})
-    assert "nobody reviews it yet" in as_("rita").get("/review/").content.decode()
+    assert "not assigned yet" in as_("rita").get("/review/").content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -30,7 +30,7 @@ def letter(user, **fields):
 
 
 class Smtp(socketserver.StreamRequestHandler):
-    """As much of a mail server as a client needs; refuses readers whose address begins with 'nobody'."""
+    """A minimal mail server that refuses recipients whose address begins with 'nobody'."""
 
     def handle(self):
         self.wfile.write(b"220 here\r\n")
@@ -83,7 +83,7 @@ def test_a_server_that_is_down_loses_nothing(people, smtp):
     assert send_due_emails() == 0
     first, second = Letter.objects.order_by("pk")
     assert "refused" in first.problem
-    assert first.attempts + second.attempts == 1  # where one finds nobody there, others are not tried
+    assert first.attempts + second.attempts == 1  # if the server fails for one, others are not tried
     assert min(first.due, second.due) > timezone.now() + timedelta(seconds=50)
     assert send_due_emails() == 0
     pauses = []

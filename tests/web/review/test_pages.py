@@ -58,7 +58,7 @@ def test_the_queue(as_, people):
     assert titles("?state=nonsense&kind=%00&page=x") == ["old one", "new one", "data alone"]
     page = shown(as_("rita"), "/review/")
     assert "your own" in page
-    assert "Rob reviews it" in page
+    assert "reviewed by Rob" in page
     assert "for 3\xa0days" in page
     assert str(waits.pk) not in page
 
@@ -75,16 +75,16 @@ def test_models_alone_are_for_nobodys_eyes(as_, people):
 
 def test_the_page(as_, submission):
     page = shown(as_("rita"), below(submission))
-    for part in ("Author2026-pls", "What its submitter says", "alexnet = 0.42", "log of test", "Request changes"):
+    for part in ("Author2026-pls", "Submitter's note", "alexnet = 0.42", "log of test", "Request changes"):
         assert part in page
     assert f'id="{anchor_of(PATH, 3)}"' in page
-    assert "Nothing of it has met private data" in page
+    assert "None of its code has had access to private data" in page
 
 
 def test_left_out_tests_are_told(as_, submission):
     submission.latest.steps.filter(kind="test").update(result={"passed": 3, "failed": 0, "skipped_private": 2})
     page = shown(as_("rita"), below(submission))
-    assert re.search(r"2 tests marked <code>private_access</code> were left out", page)
+    assert re.search(r"2 tests marked <code>private_access</code> were skipped", page)
 
 
 def test_comments_at_lines(as_, people, submission):
@@ -121,7 +121,7 @@ def test_comments_at_lines(as_, people, submission):
 def test_nonsense_is_refused_and_kept(as_, submission, sent):
     answer = as_("rita").post(f"{below(submission)}comment/", sent)
     assert answer.status_code == 400
-    assert "Not done" in answer.content.decode()
+    assert "Not possible" in answer.content.decode()
     assert not submission.latest.comments.exists()
 
 
@@ -156,10 +156,10 @@ def test_a_resubmission(as_, people, submission):
     assert [(one.comments[0].text, one.gone) for one in shown_file.threads] == [("its line is gone", True)]
     assert {one.comments[0].text for one in said["general"]} == {"its file is gone", "about all of it"}
     page = shown(as_("rob"), below(submission, 2))
-    assert page.count("Said about revision 1") == 4
+    assert page.count("On revision 1") == 4
     assert "is resolved" not in page
     assert "See comments." in page
-    assert "said about revision 1" in page
+    assert "on revision 1" in page
     earlier = shown(as_("rob"), below(submission, 1))
     assert "is resolved" in earlier
     assert "Revision 2 is newer" in earlier
@@ -172,14 +172,14 @@ def test_a_resubmission(as_, people, submission):
     assert "version=1" in difference
     assert "version=2" in difference
     assert "removed</small>" in difference
-    assert "Against what is live" not in difference
+    assert "Compare with the live version" not in difference
 
 
 def test_what_is_live(as_, people, submission):
     live = make(people["rita"], benchmark_files(version=7), state="done")
     Plugin.objects.create(kind="benchmarks", name="author2026", owner=people["rita"], revision=live.latest)
     page = shown(as_("rob"), f"{below(submission)}changes/")
-    assert "against what is live" in page
+    assert "compared with the live version" in page
     assert "version=7" in page
     private = make(people["rita"], model_files(), state="done")
     Plugin.objects.create(kind="models", name="tiles_8", owner=people["rita"], revision=private.latest)
@@ -243,9 +243,9 @@ def test_long_files_and_others(as_, people):
     submission = make(people["sam"], files)
     page = shown(as_("rita"), below(submission))
     assert "1,000 more lines are not shown here" in page
-    assert "only its beginning is shown" in page.lower()
-    assert "Not a text." in page
-    assert "Not a text in UTF-8." in page
+    assert "only the beginning" in page.lower()
+    assert "Not a text file." in page
+    assert "Not a text file in UTF-8." in page
     assert "⟨U+202E⟩⟨U+2066⟩" in page
     assert "\u202e" not in page
     whole = shown(as_("rita"), f"{below(submission)}file/?path=benchmarks/author2026/long.py")
@@ -311,7 +311,7 @@ def test_what_changed():
         ("removed", 2, None, "two"),
         ("added", None, 2, "three"),
     ]
-    assert found["c.bin"].note == "not a text"
+    assert found["c.bin"].note == "not a text file"
     assert file_diffs(old, old) == []
 
 
@@ -326,7 +326,7 @@ def test_very_many_changes_are_not_compared():
     )
     found = file_diffs(old, new)
     assert [bool(one.rows) for one in found] == [True, True] + [False] * 98
-    assert {one.note for one in found[2:]} == {"not compared here: too much has changed"}
+    assert {one.note for one in found[2:]} == {"not compared here, since too many files have changed"}
 
 
 @pytest.mark.parametrize(("inside", "wanted"), [(200, 102), (900, 102)])

@@ -1,4 +1,4 @@
-"""What is told of a site with real workers; each function in a process of its own: ``python _scenarios.py NAME``."""
+"""Scenarios of a site with real workers; each function runs in its own process: ``python _scenarios.py NAME``."""
 
 import importlib
 import os
@@ -171,7 +171,7 @@ def tiles():
 
 
 def stopped():
-    """A running pair is given back when its worker is told to end, and cancelled when somebody wants that."""
+    """A running pair is released when its worker is stopped, and cancelled on request."""
     from brainscore_web.scoring.models import Job
     from brainscore_web.scoring.services import cancel_all
 
@@ -184,7 +184,7 @@ def stopped():
     time.sleep(2.0)
     first.send_signal(signal.SIGTERM)
     said = ended(first, 120)
-    assert "given back" in said
+    assert "released" in said
     job = Job.objects.get()
     assert (job.state, job.attempts, job.claim) == ("waiting", 0, "")
     second = worker("--until-idle")

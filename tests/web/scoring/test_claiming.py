@@ -88,7 +88,7 @@ def test_a_job_that_is_given_back_is_as_before_but_for_its_time():
     assert again.job.pk != job.pk
     release_job(again, begun=True)
     assert Job.objects.get(pk=again.job.pk).attempts == 1
-    release_job(again)  # it is nobody's any more
+    release_job(again)  # the claim is no longer valid
     assert Job.objects.get(pk=again.job.pk).attempts == 1
 
 
@@ -116,7 +116,7 @@ def test_claims_of_the_dead_and_the_silent_are_free_again(worker, age, freed):
     if freed:
         again = claim_job("w")
         assert (again.job.pk, again.job.attempts) == (one.job.pk, 2)
-        assert again.since is not None  # receipts since then are its own
+        assert again.first_started is not None  # receipts since then are its own
 
 
 @pytest.mark.django_db

@@ -78,7 +78,7 @@ def test_another_version_is_another_folder(claimed, owner):
 )
 def test_which_receipts_make_scoring_needless(claimed, settings, how, why, begun_before, usable):
     claimed.job.why = why
-    claimed.since = claimed.job.started if begun_before else None
+    claimed.first_started = claimed.job.started if begun_before else None
     store, live = ResultsStore(settings.SUBMISSIONS["results"]), current_live_plugins()
     assert usable_receipt(claimed, store, live) is None
     made = receipt(store, live, **how)

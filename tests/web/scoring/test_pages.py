@@ -88,14 +88,14 @@ def test_owners_retry_and_cancel(pairs, owner, member):
     failed.refresh_from_db()
     assert (waiting.state, waiting.reason) == ("cancelled", "cancelled by Olga Owner")
     assert (failed.state, failed.why, failed.asked_by, failed.log) == ("waiting", "asked for", owner, "")
-    with pytest.raises(UserError, match="waits already"):
+    with pytest.raises(UserError, match="already waiting"):
         retry_job(failed, owner)
 
 
 def test_a_pair_that_waits_elsewhere_is_not_retried(pairs, owner):
     failed = pairs[0]
     Job.objects.create(model=failed.model, benchmark=failed.benchmark, why="new version")
-    with pytest.raises(UserError, match="waits already"):
+    with pytest.raises(UserError, match="already waiting"):
         retry_job(failed, owner)
 
 

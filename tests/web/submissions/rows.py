@@ -15,7 +15,7 @@ TAKEN_BACK = f"/submissions/{uuid.UUID(int=2)}/"
 
 
 def own(status):
-    """What its owner gets; it is nobody else's."""
+    """The responses to its owner, and to others, who get 404."""
     return (LOGIN, 404, status, 404, 404, 404)
 
 

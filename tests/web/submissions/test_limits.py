@@ -1,4 +1,4 @@
-"""Quotas, counted on the server whoever comes at the same time."""
+"""Quotas, counted correctly on the server under concurrent requests."""
 
 import io
 import json
@@ -50,13 +50,13 @@ def test_bytes_and_days(submitter, send, settings):
     assert send(model_files("tiles-2", size=2)).status_code == 302
     answer = send(model_files("tiles-3", size=3))
     assert answer.status_code == 429
-    assert "You have sent 2 times in 24 hours" in answer.content.decode()
+    assert "You have sent 2 revisions in 24 hours" in answer.content.decode()
     Revision.objects.update(created=timezone.now() - timedelta(hours=25))
     used = sum(Revision.objects.values_list("size", flat=True))
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "person": used + 100}
     answer = send(model_files("tiles-3", size=3))
     assert answer.status_code == 413
-    assert "ask the administrators for more room" in answer.content.decode()
+    assert "ask the administrators for more space" in answer.content.decode()
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "person": used + 100_000}
     assert send(model_files("tiles-3", size=3)).status_code == 302
 
@@ -82,5 +82,5 @@ def test_what_is_published_or_over_takes_no_revision(owner, ask, token_of, submi
     archive = io.BytesIO(zipped(model_files(size=9)))
     told = ask("POST", f"submissions/{made.submission_id}/revisions", token=token, data={"archive": archive})
     assert told.status_code == 409
-    assert "takes no revisions any more" in told.json()["message"]
+    assert "accepts no further revisions" in told.json()["message"]
     assert Revision.objects.count() == 1

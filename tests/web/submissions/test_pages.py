@@ -58,7 +58,7 @@ def test_the_list_and_the_profile(row, client):
     assert "tiles_8" in text
     assert "waits for changes" in text
     text = text_of(client.get("/accounts/profile/"))
-    assert "1 submission , 1 of them open; 1 waits for changes from you" in text
+    assert "1 submission , 1 of them open; 1 needs changes from you" in text
 
 
 def test_one_submission(row, client):
@@ -105,7 +105,7 @@ def test_polling_says_what_is_new_and_ends(row, client):
     ("state", "words", "buttons"),
     [
         ("queued", "in the queue to be checked", {"Send a new revision", "Stop", "Withdraw"}),
-        ("review", "waits for a reviewer", {"Send a new revision", "Withdraw"}),
+        ("review", "waiting for a reviewer", {"Send a new revision", "Withdraw"}),
         ("publishing", "being published", {"Withdraw"}),
         ("scoring", "being scored", {"Stop"}),
         ("done", "It is done", set()),
@@ -308,7 +308,7 @@ def test_leaving(submitter, submitted, client, leftover):
     over = submitted(submitter, model_files("tiles-10", size=10)).submission
     Submission.objects.filter(pk=over.pk).update(state="rejected")
     answer = client.post("/accounts/delete/", {"password": "correct horse battery", "leftover": leftover})
-    assert "Your account is deleted" in answer.content.decode()
+    assert "Your account has been deleted" in answer.content.decode()
     left = {one.pk for one in Submission.objects.all()}
     assert draft.pk not in left
     assert over.pk not in left

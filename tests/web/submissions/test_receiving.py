@@ -64,7 +64,7 @@ def test_findings_say_file_and_line_and_nothing_is_run(submitter, client, send):
     assert (found["file"], found["line"]) == ("models/tiles_8/model.py", line)
     page = client.get(f"/submissions/{row.pk}/").content.decode()
     assert f"models/tiles_8/model.py:{line}" in page
-    assert "1 error must be mended before anything is run" in page
+    assert "1 error must be fixed before anything is run" in page
     assert "SIZE</span>" in page or "SIZE = = 8" in page  # the line itself
     assert "hx-get" not in page  # nothing changes by itself
 
@@ -152,7 +152,7 @@ def test_what_is_too_large_is_not_read(submitter, client, settings):
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "size": 1000}
     answer = client.post("/submissions/new/", {"archive": io.BytesIO(b"PK" + b"x" * 3_000_000)})
     assert answer.status_code == 413
-    assert "may have 0 MB" in answer.content.decode()
+    assert "may not exceed 0 MB" in answer.content.decode()
 
 
 def test_a_name_that_is_no_text_is_kept_readable(submitter, send, client):
@@ -168,7 +168,7 @@ def test_identifiers_of_the_platform_are_taken(submitter, submitted):
     made = submitted(submitter, model_files("pixels", name="mine"))
     assert "'pixels' is taken" in errors_of(made)[0]
     made = submitted(submitter, model_files("pixels-2", name="pixels"))
-    assert errors_of(made) == ["the platform has a folder models/pixels"]
+    assert errors_of(made) == ["the platform already has a folder models/pixels"]
 
 
 def test_open_submissions_of_others_have_their_names(submitter, other, submitted):
@@ -177,7 +177,7 @@ def test_open_submissions_of_others_have_their_names(submitter, other, submitted
     assert not errors_of(first)
     assert sorted(errors_of(second)) == [
         "'tiles-8' is taken: an open submission of another member",
-        "an open submission of another member has a folder models/tiles_8",
+        "an open submission of another member already has a folder models/tiles_8",
     ]
     again = submitted(submitter, model_files(size=9), submission=first.submission)
     assert not errors_of(again)  # of two open ones, the older has the name
@@ -199,10 +199,10 @@ def test_own_live_plugins_become_new_versions_and_those_of_others_are_theirs(sub
     VisionModel.objects.create(identifier="tiles-8", owner=submitter, plugin="tiles_8")
     again = submitted(submitter, model_files(size=9))
     assert not errors_of(again)
-    assert "your live plugin of this name is replaced" in str(again.findings)
+    assert "this replaces your live plugin of the same name" in str(again.findings)
     assert sorted(errors_of(submitted(other, model_files(size=9)))) == [
         "'tiles-8' is taken: a plugin of another member",
-        "a plugin of another member has a folder models/tiles_8",
+        "a plugin of another member already has a folder models/tiles_8",
     ]
     elsewhere = submitted(submitter, model_files("tiles-8", name="elsewhere"))
     assert errors_of(elsewhere) == ["'tiles-8' is taken: your plugin models/tiles_8"]
@@ -214,7 +214,7 @@ def test_names_of_the_board_belong_to_who_has_them(submitter, other, submitted, 
     files = model_files() if kind is VisionModel else benchmark_files()
     row = kind.objects.create(identifier=identifier, owner=other)
     made = submitted(submitter, files)
-    assert f"'{identifier}' is taken: this site's leaderboard, where it is not yours" in errors_of(made)
+    assert f"'{identifier}' is taken: an entry of this site's leaderboard that is not yours" in errors_of(made)
     kind.objects.filter(pk=row.pk).update(owner=submitter)
     assert not errors_of(submitted(submitter, files, submission=made.submission))
 
@@ -222,10 +222,10 @@ def test_names_of_the_board_belong_to_who_has_them(submitter, other, submitted, 
 def test_names_that_could_be_taken_for_others_are_refused(submitter, other, submitted):
     VisionModel.objects.create(identifier="vit-lab", owner=other)
     made = submitted(submitter, model_files("ViT-1ab", name="mine"))
-    assert errors_of(made) == ["'ViT-1ab' is taken: it looks like 'vit-lab', which others know already"]
+    assert errors_of(made) == ["'ViT-1ab' is taken: it looks like 'vit-lab', which is already in use"]
     first = submitted(other, model_files("tiles-rn", name="theirs"))
     made = submitted(submitter, model_files("tiles-m", name="ours"))
-    assert errors_of(made) == ["'tiles-m' is taken: it looks like 'tiles-rn', which others know already"]
+    assert errors_of(made) == ["'tiles-m' is taken: it looks like 'tiles-rn', which is already in use"]
     live_one = Plugin.objects.create(
         kind="models", name="theirs", owner=other, revision=first, identifiers=["tiles-rn"], code="x"
     )
@@ -286,7 +286,7 @@ def test_only_members_with_a_confirmed_address(owner, send, ask, submitted):
 
     answer = send(model_files(), by=browser_of(owner))
     assert answer.status_code == 403
-    assert "Confirm your address first" in answer.content.decode()
+    assert "Confirm your e-mail address first" in answer.content.decode()
     token = ApiToken.issue(owner, "x", ["submit"])[1]
     told = ask("POST", "submissions", token=token, data={"archive": io.BytesIO(zipped(model_files()))})
     assert told.status_code == 403

@@ -74,7 +74,7 @@ def announcing(count):
 
 
 ARCHIVES = {
-    "ZIP bomb: one file": (zipped([("a.png", b"\0" * 15_000_000)], compression=8), "archive packed too densely"),
+    "ZIP bomb: one file": (zipped([("a.png", b"\0" * 15_000_000)], compression=8), "suspicious compression ratio"),
     "ZIP bomb: in total": (
         zipped([(f"{n}.png", b"\0" * 5_000_000) for n in range(5)], compression=8),
         "archive too large",
@@ -82,16 +82,16 @@ ARCHIVES = {
     "ZIP bomb: overlapping files": (overlapping(), "overlapping files"),
     "ZIP bomb: number of files": (zipped([(f"{n}", b"x") for n in range(1001)]), "too many files"),
     "ZIP bomb: announced number of files": (announcing(60_000), "too many files"),
-    "traversal": (zipped([("../../a.png", png())]), "path that leads out"),
+    "traversal": (zipped([("../../a.png", png())]), "path outside of the archive"),
     "traversal with backslashes": (
         renamed(zipped([("xxaxa.png", png())]), b"xxaxa.png", b"..\\\\a.png"),
-        "path that leads out",
+        "path outside of the archive",
     ),
-    "absolute path": (zipped([("/etc/a.png", png())]), "path that leads out"),
-    "drive": (zipped([("C:a.png", png())]), "path that leads out"),
+    "absolute path": (zipped([("/etc/a.png", png())]), "path outside of the archive"),
+    "drive": (zipped([("C:a.png", png())]), "path outside of the archive"),
     "folder": (zipped([("inner/a.png", png())]), "folder in an archive"),
-    "symlink": (zipped([link("a.png", "/etc/passwd")]), "link in place of a file"),
-    "device": (zipped([link("a.png", "", stat.S_IFCHR)]), "link in place of a file"),
+    "symlink": (zipped([link("a.png", "/etc/passwd")]), "not a regular file"),
+    "device": (zipped([link("a.png", "", stat.S_IFCHR)]), "not a regular file"),
     "duplicate": (zipped([("a.png", png()), ("a.png", png((5, 5)))]), "duplicate file name"),
     "unicode: two spellings of a name": (zipped([("é.png", png()), ("e\u0301.png", png())]), "duplicate file name"),
     "unicode: right to left": (zipped([("a\u202egnp.exe", png())]), "invisible characters"),
@@ -99,8 +99,8 @@ ARCHIVES = {
         renamed(zipped([("a.exeX.png", png())]), b"a.exeX.png", b"a.exe\0.png"),
         "invisible characters",
     ),
-    "name trick: device of Windows": (zipped([("con.png", png())]), "name that some systems refuse"),
-    "name trick: blank at the end": (zipped([("a.png ", png())]), "name that some systems refuse"),
+    "name trick: device of Windows": (zipped([("con.png", png())]), "name not allowed on Windows"),
+    "name trick: blank at the end": (zipped([("a.png ", png())]), "name not allowed on Windows"),
     "encrypted": (
         bytes(bytearray(zipped([("a.png", png())])[:6] + b"\x01" + zipped([("a.png", png())])[7:])).replace(
             b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"
@@ -115,7 +115,7 @@ ARCHIVES = {
     "image: huge header": (zipped([("a.png", huge_png())]), "image does not decode"),
     "image: another kind": (
         zipped([("a.jpg", png())]),
-        "image of another kind",
+        "image format differs from suffix",
     ),
     "file that no table lists": (zipped([("a.png", png()), ("b.php", b"<?php")]), "unlisted file"),
     "file that is missing": (zipped([("b.png", png())]), "missing file"),
@@ -127,7 +127,7 @@ def test_archives(start, send, client, root, attack, uploader):
     from brainscore_web.uploads.quota import bytes_used
 
     content, finding = ARCHIVES[attack]
-    table = TABLE if finding != "image of another kind" else TABLE.replace(b"a.png", b"a.jpg")
+    table = TABLE if finding != "image format differs from suffix" else TABLE.replace(b"a.png", b"a.jpg")
     upload = start()
     assert send(upload, "csv", table).status_code == 200
     assert send(upload, "zip", content).status_code == 200
@@ -198,17 +198,17 @@ def infinite(tmp_path):
 
 
 MEASUREMENTS = {
-    "no netCDF": (lambda _: b"PK\x03\x04" + b"\0" * 200, "no netCDF file"),
+    "no netCDF": (lambda _: b"PK\x03\x04" + b"\0" * 200, "not a netCDF file"),
     "cut off": (lambda folder: assembly_bytes(folder)[:2000], "unreadable assembly"),
     "huge header": (bomb, "assembly too large"),
     "stimuli that the stimulus set lacks": (
         lambda folder: assembly_bytes(folder, ids=[*IDS[:-1], "img_99"]),
         "unknown stimuli",
     ),
-    "of another data set": (lambda folder: assembly_bytes(folder, identifier="Other2020"), "another assembly"),
+    "of another data set": (lambda folder: assembly_bytes(folder, identifier="Other2020"), "different assembly"),
     "of another stimulus set": (
         lambda folder: assembly_bytes(folder, stimulus_set_identifier="Other2020"),
-        "another stimulus set",
+        "different stimulus set",
     ),
     "infinite values": (infinite, "infinite values"),
 }
@@ -339,7 +339,7 @@ def test_a_hash_that_does_not_fit(start, send, client, packages):
     client.post(f"/uploads/{upload.pk}/check/")
     upload.refresh_from_db()
     (found,) = [one for one in upload.findings if one["severity"] == "error"]
-    assert found["check"] == "another file"
+    assert found["check"] == "wrong file"
     assert packages.sha1["csv"] in found["culprit"]
     assert send(start(), "csv", packages.csv, sha1="short").status_code == 400
 
@@ -386,7 +386,7 @@ def test_a_process_of_its_own_knows_no_secrets(in_a_process, monkeypatch, tmp_pa
         assert said in found.culprit
     (spy / "inspection" / "__main__.py").write_text("import time; time.sleep(60)")
     monkeypatch.setattr(checking, "_HEARTBEAT", 0.05)
-    assert checking.inspect_in_process(question, alive=lambda: False) is None  # somebody else took over
+    assert checking.inspect_in_process(question, alive=lambda: False) is None  # another process took over
 
 
 def test_memory_is_bounded(in_a_process, start, send, client, packages, settings):

@@ -1,4 +1,4 @@
-"""Who may do what: every address of uploads, by everybody."""
+"""Authorisation: every URL of uploads, requested by every kind of visitor."""
 
 import pytest
 from django.contrib.auth.models import Group
@@ -49,7 +49,7 @@ TABLE = {
     ("file", "get", "withdrawn"): (403,) * 6,
     ("file", "post", "public"): (405,) * 6,
 }
-# whoever has no confirmed address here is the owner of a private upload, which stays theirs to load
+# the user without a confirmed address owns a private upload, and may still load it
 
 
 def test_every_address_has_a_row():
@@ -206,7 +206,7 @@ def test_who_is_no_longer_active_loads_nothing(people, root):
 
 
 def test_private_and_missing_are_the_same(people, root):
-    """Nobody learns from an answer that a private file exists."""
+    """Responses do not reveal that a private file exists."""
     file = made(people["owner"], "private", root).files.get()
     there, missing = (
         Client().get(f"/uploads/files/{bucket}/{key}")

@@ -1,4 +1,4 @@
-"""Uploads in a browser: real packages, with and without scripts, for everybody's eyes, on a phone."""
+"""Uploads in a browser: real packages, with and without scripts, accessibility, and on a phone."""
 
 import re
 
@@ -46,7 +46,7 @@ def test_mistakes_are_shown_before_anything_is_sent_and_then_the_result(page, pa
     wrong.write_bytes(b"MZ")
     page.set_input_files("#all", str(wrong))
     page.click("text=Upload and check")
-    page.wait_for_selector("text=ends in none of")
+    page.wait_for_selector("text=does not end in")
     large = tmp_path / "large.csv"
     large.write_bytes(b"x" * 500_001)
     page.set_input_files("#file-csv", str(large))
@@ -54,7 +54,7 @@ def test_mistakes_are_shown_before_anything_is_sent_and_then_the_result(page, pa
     page.wait_for_selector("text=is larger than")
     page.set_input_files("#file-csv", str(packages.csv))
     page.click("text=Upload the CSV")
-    page.wait_for_selector("text=there, ")
+    page.wait_for_selector("text=uploaded, ")
     assert upload.files.get().size == packages.csv.stat().st_size
 
     upload = start(state="checking")

@@ -155,7 +155,7 @@ def test_a_hash_that_does_not_fit(bucket, start, client, packages):
     assert client.post(f"/uploads/{upload.pk}/csv/arrived/", {"sha1": "0" * 40}).status_code == 303
     client.post(f"/uploads/{upload.pk}/check/")
     upload.refresh_from_db()
-    assert "another file" in {one["check"] for one in upload.findings}
+    assert "wrong file" in {one["check"] for one in upload.findings}
 
 
 def test_a_grant_outlives_the_sweep(bucket, start, client, packages):
@@ -228,7 +228,7 @@ def test_a_bucket_without_versions(bucket, settings, start, send, client, packag
     send(upload, "csv", b"stimulus_id\na\n")
     client.post(f"/uploads/{upload.pk}/check/")
     upload.refresh_from_db()
-    assert upload.state == "checking"  # tried again later: its owner may mend it
+    assert upload.state == "checking"  # retried later: the bucket's owner may fix it
 
 
 def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypatch, s3_server):

@@ -256,7 +256,7 @@ def test_one_checker_at_a_time(start, send, packages, monkeypatch):
 
 @pytest.mark.parametrize("when", ["before", "while files move", "after files moved"])
 def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, client, when, uploader):
-    """Whoever looks next does it again; there is one version of each file, and nothing besides."""
+    """The next process repeats the checks; there is one version of each file, and nothing else."""
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
     from brainscore_web.uploads.storage.folder import FolderStorage
@@ -348,7 +348,7 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
 
 
 def test_a_page_that_asks_often_begins_one_check(start, client, transactional_db):
-    """However often somebody looks, one task waits for a worker."""
+    """However often workers are woken, one task waits."""
     from django_tasks_db.models import DBTaskResult
 
     upload = start(state="checking")
@@ -367,7 +367,7 @@ def test_leftovers_are_swept(start, send, root, packages, uploader, django_captu
     storage().scratch(slot.claim).write_bytes(b"half")
     assert taken(uploader) == 1000
     UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
-    assert taken(uploader) == 0  # before anybody sweeps
+    assert taken(uploader) == 0  # before the sweep
     orphan = storage().scratch("orphan")
     orphan.write_bytes(b"nobody's")
     os.utime(orphan, (1, 1))
@@ -396,7 +396,7 @@ def test_large_ones_are_checked_beside(start, send, client, settings, packages, 
     assert client.post(f"/uploads/{upload.pk}/check/").status_code == 303
     assert begun == [upload.pk]
     page = client.get(f"/uploads/{upload.pk}/").content.decode()
-    assert "is being checked" in page
+    assert "being checked" in page
     assert 'http-equiv="refresh"' in page
     assert client.get(f"/uploads/{upload.pk}/state/").json()["state"] == "checking"
     assert len(begun) == 3
@@ -408,7 +408,7 @@ def test_large_ones_are_checked_beside(start, send, client, settings, packages, 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_checks(start, send, client, settings):
-    """Large ones are checked by whoever does tasks."""
+    """Large uploads are checked by the worker of tasks."""
     settings.UPLOADS["inline"] = 10
     upload = start()
     send(upload, "csv", b"stimulus_id\na\n")

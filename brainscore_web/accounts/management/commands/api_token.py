@@ -1,4 +1,4 @@
-"""``python -m brainscore_web api_token EMAIL --name NAME --scope read``: a token for a program."""
+"""``python -m brainscore_web api_token EMAIL --name NAME --scope read``: creates an API token."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from brainscore_web.accounts.models import SCOPES, ApiToken, User
 
 
 class Command(BaseCommand):
-    """Make a token for a person and print it, once."""
+    """Create a token for a user and print it once."""
 
-    help = "Make an API token for a person. It is printed once and cannot be had again."
+    help = "Create an API token for a user. It is printed only once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="whose it is")
-        parser.add_argument("--name", required=True, help="what it is for")
-        scopes = "; ".join(f"{scope}: {words}" for scope, words in SCOPES.items())
+        parser.add_argument("email", help="e-mail address of the user")
+        parser.add_argument("--name", required=True, help="what the token is used for")
+        scopes = "; ".join(f"{scope}: {text}" for scope, text in SCOPES.items())
         parser.add_argument(
-            "--scope", action="append", choices=list(SCOPES), dest="scopes", help=f"repeat it for several. {scopes}"
+            "--scope", action="append", choices=list(SCOPES), dest="scopes", help=f"can be repeated. {scopes}"
         )
-        parser.add_argument("--days", type=int, help="how long it is valid; without, until it is revoked")
+        parser.add_argument("--days", type=int, help="days until it expires (default: never)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(email__iexact=options["email"]).first()
         if user is None:
-            raise CommandError(f"there is nobody with the address {options['email']}")
+            raise CommandError(f"there is no user with the address {options['email']}")
         if not user.is_active:
             raise CommandError(f"{options['email']} is not active")
         days = options["days"]
@@ -45,6 +45,6 @@ class Command(BaseCommand):
         if "receipts:write" in token.scopes and not user.has_perm("leaderboard.add_score"):
             self.stderr.write(f"{user.email} may not add scores yet: give them the permission leaderboard.add_score.")
         self.stderr.write(
-            f"Token {token.name!r} of {user.email} ({', '.join(token.scopes)}); keep it, it is not kept here:"
+            f"Token {token.name!r} of {user.email} ({', '.join(token.scopes)}). Store it safely, it is not shown again:"
         )
         self.stdout.write(text)

@@ -1,4 +1,4 @@
-"""``python -m brainscore_web forget_unconfirmed``: deletes who signed up and never confirmed the address."""
+"""``python -m brainscore_web forget_unconfirmed``: deletes accounts without a confirmed address."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from brainscore_web.accounts.models import User
 
 
 class Command(BaseCommand):
-    """Delete them; whoever contributed anything stays."""
+    """Delete accounts that were never confirmed; those with contributions stay."""
 
-    help = "Delete people who signed up and never confirmed their address."
+    help = "Delete accounts whose e-mail address was never confirmed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--days", type=int, default=30, help="how long they had for it (default: 30)")
+        parser.add_argument("--days", type=int, default=30, help="minimum age of the account in days (default: 30)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["days"] < 4:
-            raise CommandError("--days must be at least 4: links are valid for three")
+            raise CommandError("--days must be at least 4, since confirmation links are valid for three days")
         before = timezone.now() - timedelta(days=options["days"])
         unconfirmed = (
             User.objects.filter(emailaddress__isnull=False, last_login=None, date_joined__lt=before, is_staff=False)
@@ -33,4 +33,4 @@ class Command(BaseCommand):
         keys = list(unconfirmed.values_list("pk", flat=True))
         for key in keys:
             User.objects.filter(pk=key).delete()
-        self.stdout.write(f"{len(keys)} forgotten.")
+        self.stdout.write(f"{len(keys)} accounts deleted.")

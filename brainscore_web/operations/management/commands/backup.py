@@ -1,4 +1,4 @@
-"""``python -m brainscore_web backup``: the whole site in a folder."""
+"""``python -m brainscore_web backup``: writes the whole site into a folder."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from brainscore_web.operations.backups import back_up
 
 
 class Command(BaseCommand):
-    """Make a backup while the site goes on."""
+    """Make a backup while the site is running."""
 
-    help = "Write database, uploads and pictures into a new folder, while the site goes on."
+    help = "Write database, uploads and images into a new folder, while the site is running."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, metavar="FOLDER", help="is made; must not be there yet")
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder to create; must not exist yet")
 
-        parser.add_argument("--incomplete", action="store_true", help="also where files are missing in the storage")
+        parser.add_argument("--incomplete", action="store_true", help="also if files are missing in the storage")
 
     def handle(self, *args: Any, **options: Any) -> None:
         manifest = back_up(options["folder"], incomplete=options["incomplete"], say=self.stdout.write)
-        size = sum(one.size for one in manifest.files)
+        size = sum(file.size for file in manifest.files)
         self.stdout.write(
             f"{sum(manifest.tables.values()):,} rows and {len(manifest.files):,} files, {size / 1e6:,.1f} MB,"
             f" in {options['folder']}"
         )
         for path in manifest.missing:
             self.stderr.write(f"Missing: {path}")
-        for what, where in manifest.elsewhere.items():
-            self.stdout.write(f"Not in it: {what} ({where})")
+        for content, place in manifest.elsewhere.items():
+            self.stdout.write(f"Not included: {content} ({place})")

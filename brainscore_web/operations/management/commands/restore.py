@@ -1,4 +1,4 @@
-"""``python -m brainscore_web restore``: the site as it was when a backup was made."""
+"""``python -m brainscore_web restore``: restores the site from a backup."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from brainscore_web.operations.backups import restore
 
 
 class Command(BaseCommand):
-    """Bring a backup back; stop server and workers first."""
+    """Restore a backup; server and workers must be stopped."""
 
-    help = "Bring a backup back. Stop the server and its workers first."
-    requires_system_checks: list[str] = []  # noqa: RUF012 # as Django has it; a site that is broken is to be restored
+    help = "Restore a backup. Stop the server and its workers first."
+    requires_system_checks: list[str] = []  # noqa: RUF012 # as in Django; a broken site must be restorable
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, metavar="FOLDER", help="that `backup` made")
-        parser.add_argument("--replace", action="store_true", help="also where the site is in use")
-        parser.add_argument("--check", action="store_true", help="only look whether the backup is whole")
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help="a folder that `backup` made")
+        parser.add_argument("--replace", action="store_true", help="also if the site is in use")
+        parser.add_argument("--check", action="store_true", help="only check that the backup is complete")
 
     def handle(self, *args: Any, **options: Any) -> None:
         manifest = restore(
@@ -28,7 +28,9 @@ class Command(BaseCommand):
         )
         rows, files = sum(manifest.tables.values()), len(manifest.files)
         if options["check"]:
-            self.stdout.write(f"The backup of {manifest.made} is whole: {rows:,} rows, {files:,} files.")
+            self.stdout.write(f"The backup of {manifest.made} is complete: {rows:,} rows, {files:,} files.")
         else:
-            self.stdout.write(f"The site is as it was at {manifest.made}: {rows:,} rows, {files:,} files.")
+            self.stdout.write(
+                f"The site has been restored to its state at {manifest.made}: {rows:,} rows, {files:,} files."
+            )
             self.stdout.write("Start the server and its workers again.")

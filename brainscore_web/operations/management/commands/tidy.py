@@ -1,4 +1,4 @@
-"""``python -m brainscore_web tidy``: forget what nobody needs any more."""
+"""``python -m brainscore_web tidy``: deletes expired data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from brainscore_web.operations.retention import tidy
 
 
 class Command(BaseCommand):
-    """Forget it; to be run every day."""
+    """Delete expired data; to be run every day."""
 
-    help = "Forget old logs, tasks, mails, log-ins, sign-ups, folders and leftovers; docs/operations.md says how old."
+    help = "Delete old logs, tasks, e-mails, sessions, sign-ups, folders and leftovers; see docs/operations.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="only say what would be forgotten")
+        parser.add_argument("--dry-run", action="store_true", help="only report what would be deleted")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for what, count in tidy(dry=options["dry_run"]):
-            self.stdout.write(f"{count:,} {what}{' would be forgotten' if options['dry_run'] else ''}")
+            self.stdout.write(f"{count:,} {what}{' would be deleted' if options['dry_run'] else ''}")

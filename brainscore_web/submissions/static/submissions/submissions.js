@@ -1,4 +1,4 @@
-// How a submission stands comes anew while it changes; logs that were opened stay open, and where they were scrolled to.
+// Keeps open logs open, at their scroll position, when the progress of a submission is updated.
 
 let open = new Map();
 

@@ -1,4 +1,4 @@
-"""``python -m brainscore_web check_uploads``: check what waits, and clear what was left behind."""
+"""``python -m brainscore_web check_uploads``: check waiting uploads, and remove leftovers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from brainscore_web.uploads.withdrawal import sweep
 
 
 class Command(BaseCommand):
-    """Do what a killed process left undone; run it now and then."""
+    """Resume interrupted checks and remove leftovers; to be run regularly."""
 
-    help = "Check uploads that wait for it; clear unfinished files that nobody sends any more, and old drafts."
+    help = "Check waiting uploads, and remove files of interrupted uploads and old drafts."
 
     def handle(self, *args: Any, **options: Any) -> None:
         done = sum(check(key) for key in list(pending().values_list("pk", flat=True)))
-        self.stdout.write(f"{done} uploads checked, {sweep()} leftovers cleared")
+        self.stdout.write(f"{done} uploads checked, {sweep()} leftovers removed")

@@ -1,4 +1,4 @@
-// Uploads with progress, several files at once, and how the checks stand. The page works without this, too.
+// Uploads with progress, several files at once, and the state of the checks. The page also works without this script.
 
 const said = document.getElementById("said");
 
@@ -19,11 +19,11 @@ function post(url, body, { headers = {}, progress = null } = {}) {
     }
     request.addEventListener("load", () => {
       let answer = {};
-      try { answer = JSON.parse(request.responseText); } catch { /* the storage answers in XML, or with nothing */ }
+      try { answer = JSON.parse(request.responseText); } catch { /* the storage responds with XML, or without content */ }
       if (request.status >= 200 && request.status < 300) resolve(answer);
-      else reject(new Error(answer.message ? `${answer.message} → ${answer.remedy}` : `the server answered ${request.status}`));
+      else reject(new Error(answer.message ? `${answer.message} → ${answer.remedy}` : `the server responded with status ${request.status}`));
     });
-    request.addEventListener("error", () => reject(new Error("the connection broke off; send the file again")));
+    request.addEventListener("error", () => reject(new Error("the connection was interrupted; send the file again")));
     request.send(body);
   });
 }
@@ -39,15 +39,15 @@ async function send(form, file) {
   say(`Uploading ${file.name}`);
   const token = form.elements.csrfmiddlewaretoken.value;
   if (grant) {
-    const asked = new URLSearchParams({ csrfmiddlewaretoken: token, name: file.name, size: file.size });
-    const given = await post(grant, asked, { headers: wanted });
+    const request = new URLSearchParams({ csrfmiddlewaretoken: token, name: file.name, size: file.size });
+    const given = await post(grant, request, { headers: wanted });
     if (given.direct) {
       const body = new FormData();
       for (const [name, value] of Object.entries(given.fields)) body.append(name, value);
       body.append("file", file);
       await post(given.url, body, { progress: bar });
-      const told = new URLSearchParams({ csrfmiddlewaretoken: token, sha1: form.elements.sha1.value });
-      await post(arrived, told, { headers: wanted });
+      const report = new URLSearchParams({ csrfmiddlewaretoken: token, sha1: form.elements.sha1.value });
+      await post(arrived, report, { headers: wanted });
       return;
     }
   }
@@ -89,7 +89,7 @@ if (together) {
       const files = [...together.querySelector("input").files];
       if (!files.length) throw new Error("choose the files first");
       const chosen = files.map((file) => [slots.find((form) => file.name.toLowerCase().endsWith(`.${form.dataset.kind}`)), file]);
-      for (const [form, file] of chosen) if (!form) throw new Error(`${file.name} ends in none of .csv, .zip, .nc`);
+      for (const [form, file] of chosen) if (!form) throw new Error(`${file.name} does not end in .csv, .zip or .nc`);
       if (new Set(chosen.map(([form]) => form)).size < files.length) throw new Error("choose one file of each kind");
       for (const [form, file] of chosen) await send(form, file);
       say("Checking");
@@ -109,7 +109,7 @@ if (state && state.dataset.poll) {
         const now = await answer.json();
         if (now.state !== state.dataset.state) { location.reload(); return; }
       }
-    } catch { /* asked again */ }
+    } catch { /* tried again */ }
     pause = Math.min(pause * 1.3, 15000);
     setTimeout(ask, pause);
   };
