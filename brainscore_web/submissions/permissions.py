@@ -54,11 +54,11 @@ def revision_of(submission: Submission, number: int | None = None, *, files: boo
         rows = rows.defer("archive")
     if number is not None:
         if not 0 < number < 2**31:
-            raise Http404("there is no such revision")
+            raise Http404("this revision does not exist")
         rows = rows.filter(number=number)
     revision = rows.first()
     if revision is None:
-        raise Http404("there is no such revision")
+        raise Http404("this revision does not exist")
     revision.submission = submission
     return revision
 

@@ -269,7 +269,7 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
     return cast(HttpResponse, page(request))
 
 
-_NO_SUCH_FILE = "There is no such file, or it is private: log in, or send Authorization: Bearer TOKEN (scope read).\n"
+_NO_SUCH_FILE = "The file does not exist or is private: log in, or send Authorization: Bearer TOKEN (scope read).\n"
 
 
 @csrf_exempt

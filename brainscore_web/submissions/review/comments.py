@@ -125,7 +125,7 @@ def add_comment(revision: Revision, author: User, text: str, *, path: str = "", 
     Raises
     ------
     UserError
-        If the text is empty or too long, the author has too many comments, or there is no such file or line.
+        If the text is empty or too long, the author has too many comments, or the file or line does not exist.
     """
     text = text.replace("\r\n", "\n").strip()
     if not text:
