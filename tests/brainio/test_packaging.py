@@ -73,5 +73,5 @@ def test_another_of_the_same_name(store, stimuli):
 def test_an_unknown_catalog(store, stimuli):
     package_stimulus_set(store, stimuli, NAME, bucket_name=BUCKET)
     stimuli.name = "Pets2025"
-    with pytest.raises(UserError, match="there is no catalog 'laboratory'"):
+    with pytest.raises(UserError, match="unknown catalog 'laboratory'"):
         package_stimulus_set("laboratory", stimuli, "Pets2025", bucket_name=BUCKET)

@@ -50,7 +50,7 @@ def test_what_is_not_finite_is_named():
     with pytest.raises(ValueError, match="not finite in row 2"):
         rdm(x, dissimilarity="euclidean")
     assert np.isnan(rdm(x)).all()
-    with pytest.raises(ValueError, match=r"'manhattan'; known: 'correlation'"):
+    with pytest.raises(ValueError, match=r"'manhattan'; use one of 'correlation'"):
         rdm(np.ones((3, 3)), dissimilarity="manhattan")
 
 
