@@ -62,7 +62,7 @@ def test_another_of_the_same_name(store, stimuli):
     package_data_assembly(store, choices("dog", "dog"), NAME, NAME, "BehavioralAssembly", BUCKET)
     before = store.read_bytes()
     other = choices("cat", "cat")
-    with pytest.raises(UserError, match=f"has the assembly '{NAME}' already"):
+    with pytest.raises(UserError, match=f"already has the assembly '{NAME}'"):
         package_data_assembly(store, other, NAME, NAME, "BehavioralAssembly", BUCKET)
     assert store.read_bytes() == before
     package_data_assembly(store, other, NAME, NAME, "BehavioralAssembly", BUCKET, overwrite=True)

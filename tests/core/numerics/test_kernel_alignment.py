@@ -96,7 +96,7 @@ def test_what_cannot_be_compared_is_refused(pair):
         cka(x, y, kernel="polynomial")
     with pytest.raises(ValueError, match="3 stimuli"):
         cka(x[:3], y[:3], kernel="rbf")
-    with pytest.raises(ValueError, match="two equal squares"):
+    with pytest.raises(ValueError, match="equal squares"):
         compare_kernels(np.eye(4), np.eye(5))
     with pytest.raises(ValueError, match="not finite"):
         compare_kernels(np.full((4, 4), np.nan), np.eye(4))
