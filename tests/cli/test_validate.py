@@ -82,7 +82,7 @@ def test_readable(cli, packages):
     result = cli("validate", *map(str, packages))
     assert result.exit_code == 1
     assert f"✗ {csv}" in result.stdout
-    assert "error: duplicate stimulus_id: stimulus_Three2024_all.csv has ids more than once: '001'" in result.stdout
+    assert "error: duplicate stimulus_id: stimulus_Three2024_all.csv has duplicate ids: '001'" in result.stdout
     assert "→ give each stimulus its own id" in result.stdout
     assert "error: unknown stimuli: 1 stimuli are not in stimulus_Three2024_all.csv: 'NA'" in result.stdout
 
@@ -100,7 +100,7 @@ def test_separate_process(shell, cli, packages, tmp_path):
 class TestAlone:
     def test_table(self, found, packages):
         assert found(packages[0]) == (
-            {"archive not given": "it lists 3 files, which were not looked at"}, 0)  # fmt: skip
+            {"archive not given": "it lists 3 files, which were not checked"}, 0)  # fmt: skip
 
     def test_archive(self, found, packages):
         checks, code = found(packages[1])
