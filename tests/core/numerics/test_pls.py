@@ -172,7 +172,7 @@ def test_devices():
     assert _arrays.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
     for device, message in (
         ("mps", "does not support float64"),
-        ("cuda:99", "not there"),
+        ("cuda:99", "not available"),
         ("meta", "not supported"),
         ("gpu", "unknown"),
     ):
