@@ -112,7 +112,7 @@ class TestAlone:
 
     def test_missing(self, found, tmp_path):
         checks, code = found(tmp_path / "x.csv", tmp_path / "y.nc")
-        assert checks == {"missing file": f"{tmp_path / 'y.nc'}"}
+        assert checks == {"missing file": f"{tmp_path / 'y.nc'} does not exist"}
         assert code == 1
 
     def test_folder(self, found, tmp_path):
