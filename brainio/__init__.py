@@ -1,8 +1,7 @@
 """Stimuli and measurements under the names of the first tutorial.
 
-All of it is defined elsewhere: types, files and packaging in
-:mod:`brainscore_core.supported_data_standards.brainio`. Data by name come from the plugins' registries and from
-catalogs (``lookup.csv``); where both have a name, the registry's is meant.
+Types, files and packaging are defined in :mod:`brainscore_core.supported_data_standards.brainio`. Names of data are
+looked up in the plugins' registries first, then in catalogs (``lookup.csv``).
 """
 
 from __future__ import annotations

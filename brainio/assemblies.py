@@ -1,4 +1,4 @@
-"""Arrays of measurements whose coordinates name stimuli, neuroids, time bins."""
+"""Arrays of measurements whose coordinates describe stimuli, neuroids and time bins."""
 
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,

@@ -1,4 +1,4 @@
-"""Tables of what data there are and where their files lie."""
+"""Catalogs: tables that say where stimulus sets and assemblies are stored."""
 
 from brainscore_core.supported_data_standards.brainio.catalogs import Catalog
 

@@ -1,4 +1,4 @@
-"""Fetch data and load what is in them."""
+"""Fetch data files and load them."""
 
 from brainscore_core.supported_data_standards.brainio.fetch import (
     AssemblyLoader,

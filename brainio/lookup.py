@@ -1,4 +1,4 @@
-"""What is in the catalogs that are installed."""
+"""Search the installed catalogs for stimulus sets and assemblies."""
 
 from brainscore_core.supported_data_standards.brainio.lookup import (
     SOURCE_CATALOG,

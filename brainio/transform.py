@@ -1,4 +1,4 @@
-"""Parts of assemblies."""
+"""Select, merge and reshape assemblies."""
 
 from brainscore_core.supported_data_standards.brainio.transform import subset
 

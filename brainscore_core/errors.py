@@ -11,14 +11,14 @@ class BrainScoreError(Exception):
 
 
 class UserError(BrainScoreError):
-    """Something that the user can mend; the command line shows it without a traceback.
+    """An error that the user can fix; the command line shows it without a traceback.
 
     Parameters
     ----------
     message : str
-        What is wrong and with what.
+        What is wrong, and where.
     remedy : str, optional
-        What to do about it.
+        How to fix it.
 
     Examples
     --------
@@ -42,15 +42,15 @@ class UserError(BrainScoreError):
 
 
 class UnknownIdentifier(UserError, KeyError):
-    """A name that no plugin registers."""
+    """An identifier that no plugin registers."""
 
 
 class DataUnavailable(UserError):
-    """Data that cannot be reached from here; the remedy says where to obtain them."""
+    """Data that cannot be fetched; the remedy says how to get access to them."""
 
 
 class NotApplicable(BrainScoreError):
-    """A model cannot do what a benchmark asks of it; the pair is then *not applicable*, neither failed nor 0.
+    """A model cannot do what a benchmark requires; the pair is then *not applicable*, neither failed nor 0.
 
     Parameters
     ----------
@@ -64,22 +64,21 @@ class NotApplicable(BrainScoreError):
 
 
 def nearest(name: str, candidates: Iterable[str], *, limit: int = 5) -> list[str]:
-    """Give the candidates that a user may have meant, the likeliest first.
+    """Suggest the candidates that a user may have meant, the most likely first.
 
     Parameters
     ----------
     name : str
-        What was asked for.
+        The name that the user gave.
     candidates : iterable of str
-        What there is.
+        All valid names.
     limit : int, optional
-        How many to give at most.
+        The largest number of suggestions.
 
     Returns
     -------
     list of str
-        Names that are spelt alike (upper and lower case do not matter), then those that contain
-        `name` or are contained in it.
+        Names with a similar spelling (case is ignored), then those that contain `name` or are contained in it.
 
     Examples
     --------

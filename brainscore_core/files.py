@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all (alone or together), locks, and hashes."""
+"""Atomic writes of one file or of several files together, locks, and hashes."""
 
 import contextlib
 import hashlib
@@ -18,7 +18,7 @@ from brainscore_core.errors import UserError
 
 try:
     import fcntl
-except ImportError:  # not on Windows: two processes may then do the same work twice, each under a name of its own
+except ImportError:  # Windows has no fcntl: two processes may then do the same work, under different file names
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 PART_SUFFIX = ".part"
-STALE = 24 * 3600.0  # seconds after which an unfinished file belongs to nobody any more
+STALE = 24 * 3600.0  # seconds after which an unfinished file counts as abandoned
 _LOCK_FILE = "lock"
 _SETTLED = 2.0  # seconds; a file changed more recently may change again within one tick of its time stamp
-LOCK_PATIENCE = 600.0  # seconds; afterwards work goes on without the lock, which only guards against doing it twice
+LOCK_PATIENCE = 600.0  # seconds to wait for a lock; then continue without it, as it only avoids duplicate work
 _known_digests: dict[tuple[str, int, int, int, str], str] = {}
 _logger = logging.getLogger(__name__)
 
@@ -49,14 +49,14 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
     Parameters
     ----------
     target : Path
-        Is replaced; its folder is made where there is none.
+        The file to replace; its folder is created if it does not exist.
     mode : int, optional
-        Permissions, less those that the process's mask takes away.
+        Permissions, reduced by the process's umask.
 
     Yields
     ------
     file
-        Open for writing bytes.
+        A file object, open for writing bytes.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
@@ -72,36 +72,36 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """Make a folder for as long as the block lasts; its file ``lock`` says that it is in use.
+    """Create a folder that is removed when the block ends; its file ``lock`` shows that it is in use.
 
     Parameters
     ----------
     prefix : str
-        Of its name. Folders of the same prefix that killed processes left are removed first.
+        Prefix of the folder's name. Folders with this prefix that killed processes left behind are removed first.
 
     Yields
     ------
     Path
-        The folder, which only this user may open.
+        The folder, which only the current user may open.
     """
     remove_abandoned_folders(prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     try:
         with open(folder / _LOCK_FILE, "w") as lock:
             if fcntl is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)  # ends with this process, however that ends
+                fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it when this process ends, even if it is killed
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned_folders(prefix: str) -> int:
-    """Remove what `temporary_folder` made in processes that were killed; say how many there were."""
+    """Remove folders that `temporary_folder` created in processes that were killed; return their number."""
     count = 0
-    if fcntl is None:  # nothing says whether its process lives
+    if fcntl is None:  # without locks, a folder in use cannot be recognized
         return count
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        with suppress(OSError):  # its process lives, or another process removes it at this moment
+        with suppress(OSError):  # its process is still running, or another process is removing it
             if left.stat().st_uid == os.getuid():
                 with open(left / _LOCK_FILE) as lock:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,11 +111,11 @@ def remove_abandoned_folders(prefix: str) -> int:
 
 
 def sweep(folder: Path) -> None:
-    """Remove unfinished files and folders that a process killed long ago left in `folder`."""
+    """Remove unfinished files and folders that have been left in `folder` for longer than `STALE`."""
     for part in folder.glob(f".*{PART_SUFFIX}"):
         try:
             age = time.time() - part.lstat().st_mtime
-        except FileNotFoundError:  # its process finished it just now
+        except FileNotFoundError:  # its process has just finished it
             continue
         if age <= STALE:
             continue
@@ -126,7 +126,7 @@ def sweep(folder: Path) -> None:
 
 
 def file_digest(path: Path, algorithm: str) -> str:
-    """Hexadecimal hash of a file, remembered in this process while the file stays untouched."""
+    """Hexadecimal hash of a file, cached in this process until the file changes."""
     with path.open("rb") as stream:
         status = os.fstat(stream.fileno())
         key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns, algorithm)
@@ -145,25 +145,25 @@ _KEPT_SUFFIX = ".old"
 
 @contextmanager
 def replacing_together(targets: Sequence[Path], *, warning: type[Warning] = UserWarning) -> Iterator[list[Path]]:
-    """Write files beside their targets, all in one folder, and move them there together when the block ends.
+    """Write several files beside their targets, and move them there together when the block ends.
 
-    If anything fails, the folder is as it was: no part of a file stays, nor a folder that was made, and files that were
-    there keep their content. A file that is replaced by another content is named in a warning.
+    If anything fails, the folder stays as it was: new files and folders are removed, and existing files keep their
+    content. A warning names each existing file whose content was replaced.
 
     Parameters
     ----------
     targets : sequence of Path
-        All in one folder, which is made where there is none.
+        Files of one folder, which is created if it does not exist.
     warning : type, optional
         Category of the warning.
 
     Yields
     ------
     list of Path
-        Where to write; one for each target.
+        The paths to write to, one for each target.
     """
     folder = targets[0].parent
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
     parts = [_hidden_name(folder, _TOGETHER_SUFFIX) for _ in targets]
     done = False
     try:
@@ -173,7 +173,7 @@ def replacing_together(targets: Sequence[Path], *, warning: type[Warning] = User
         for part in parts:
             with part.open("rb+") as stream:
                 os.fsync(stream.fileno())
-        with folder_lock(folder):  # two processes do not mix their files
+        with folder_lock(folder):  # otherwise two processes could mix their files
             replaced = _move_together(parts, targets)
         done = True
     finally:
@@ -181,10 +181,10 @@ def replacing_together(targets: Sequence[Path], *, warning: type[Warning] = User
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 part.unlink()
         if not done:
-            _remove_empty(made)
+            _remove_empty(created)
     for target, before in replaced:
         warnings.warn(
-            f"{target} was replaced; it had another content (sha1 {before}): register the new hashes",
+            f"{target} was replaced; its content was different (sha1 {before}): register the new hashes",
             warning,
             stacklevel=4,
         )
@@ -198,17 +198,17 @@ def _make_writable_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot make the folder {folder} ({error.strerror})", remedy="choose another one") from error
+        raise UserError(f"cannot create the folder {folder} ({error.strerror})", remedy="choose another one") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"cannot write into {folder}", remedy="choose another folder")
 
 
 def _move_together(parts: Sequence[Path], targets: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Move all or none; returns the targets whose content changed, with the hash they had."""
+    """Move all files or none; return the targets whose content changed, with their previous sha1."""
     for target in targets:
         if target.is_dir():
-            raise UserError(f"{target} is a folder, where a file is to be written", remedy="move it away")
-    # the target → what it was before, kept under another name until all is done
+            raise UserError(f"{target} is a folder, but a file must be written there", remedy="move the folder away")
+    # target -> its previous content, kept under another name until all files are moved
     kept: dict[Path, Path | None] = {}
     replaced = []
     try:
@@ -239,14 +239,14 @@ def _move_together(parts: Sequence[Path], targets: Sequence[Path]) -> list[tuple
 def _keep_copy(target: Path, copy: Path) -> None:
     try:
         os.link(target, copy)
-    except OSError:  # not every file system has links
+    except OSError:  # not every file system supports hard links
         shutil.copy2(target, copy)
 
 
 def _sweep_together(folder: Path) -> None:
-    """Remove what a process that was killed long ago left here."""
+    """Remove files of `replacing_together` that have been left here for longer than `STALE`."""
     for left in folder.glob(f"{_TOGETHER_PREFIX}*"):
-        with contextlib.suppress(FileNotFoundError):  # another process finished just now
+        with contextlib.suppress(FileNotFoundError):  # its process has just finished
             if left.suffix in (_TOGETHER_SUFFIX, _KEPT_SUFFIX) and time.time() - left.stat().st_mtime > STALE:
                 left.unlink()
 
@@ -255,17 +255,17 @@ def _remove_empty(folders: Sequence[Path]) -> None:
     for folder in folders:
         try:
             folder.rmdir()
-        except OSError:  # somebody else put something there, or it was never made
+        except OSError:  # another process wrote into it, or it was never created
             return
 
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Let one thread of one process at a time work in `folder`.
+    """Lock `folder`, so that one thread of one process at a time works in it.
 
-    The lock is on the folder itself, so no lock file stays behind, and the system releases it when its holder dies.
-    It saves work (nobody downloads twice); that a file is whole never depends on it. So where a file system knows no
-    locks, and where a lock is held unreasonably long, work goes on without.
+    The lock is on the folder itself, so no lock file stays behind, and the system releases it when its process ends.
+    It only avoids duplicate work such as a second download; complete files do not depend on it. Therefore work
+    continues without the lock if the file system does not support locks or another process holds it for too long.
     """
     if fcntl is None:
         yield
@@ -280,7 +280,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
             except BlockingIOError:
                 time.sleep(0.05)
             except OSError as error:
-                _logger.debug("no lock on %s: %s", folder, error)
+                _logger.debug("cannot lock %s: %s", folder, error)
                 break
         yield
     finally:

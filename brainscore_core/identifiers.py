@@ -1,4 +1,4 @@
-"""Identifiers of models, benchmarks, metrics and data: rules, look-alikes, folder names."""
+"""Identifiers of models, benchmarks, metrics and data: rules, confusable names, folder names."""
 
 import re
 import unicodedata
@@ -9,12 +9,12 @@ from brainscore_core.errors import UserError
 __all__ = ["MAX_LENGTH", "confusable_form", "from_folder_name", "identifier_problem", "to_folder_name"]
 
 MAX_LENGTH = 200
-"""Characters of a new identifier."""
+"""Maximum number of characters of a new identifier."""
 
 _ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@/-]*")
-# what UTS 39 (Unicode security mechanisms) has for letters, digits and signs of ASCII
+# confusable characters of UTS 39 (Unicode security mechanisms) among ASCII letters, digits and signs
 _CONFUSABLE_ASCII = str.maketrans({"0": "o", "O": "o", "1": "l", "I": "l", "|": "l"})
-# and for letters of scripts that keyboards have, and for dashes; other scripts are left out
+# and among dashes and the alphabets below; other scripts are left out
 _CONFUSABLE_SCRIPTS = (
     ("ıƄƍƖƦƧƷƼƽǀȜȢȣɑɡɣɩɪɯʋʏᴄᴏᴜᴠᴡᴢꜱ", "ibglR235sl388agyiiwuycouvwzs"),  # Latin
     ("ͿΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγινορσυϜϳϺ", "JABEZHlKMNOPTYXayivopouFjM"),  # Greek
@@ -30,11 +30,11 @@ _RESERVED = {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LP
 
 
 def identifier_problem(identifier: str) -> str | None:
-    """Say why a new identifier cannot be used; None where it can. Those that exist already may be other than this.
+    """Say why a new identifier is not valid; None if it is. Existing identifiers may break these rules.
 
-    It begins with a letter or digit of ASCII, followed by more of them and by ``. _ : + @ / -``. A slash, a colon and
-    an at sign stand in names such as ``library:organisation/name@revision``; no part between slashes is empty or has
-    only dots.
+    An identifier begins with an ASCII letter or digit; ASCII letters, digits and ``. _ : + @ / -`` may follow. Slash,
+    colon and at sign serve names such as ``library:organisation/name@revision``. No part between slashes may be empty
+    or consist of dots only.
 
     Examples
     --------
@@ -49,21 +49,21 @@ def identifier_problem(identifier: str) -> str | None:
     if len(identifier) > MAX_LENGTH:
         return f"{shown} has {len(identifier):,} characters"
     if not _ALLOWED.fullmatch(identifier):
-        strange = next((one for one in identifier if not _ALLOWED.fullmatch(f"a{one}")), None)
-        if strange is None:
+        invalid = next((character for character in identifier if not _ALLOWED.fullmatch(f"a{character}")), None)
+        if invalid is None:
             return f"{shown} begins with {identifier[0]!r}"
-        return f"{shown} has U+{ord(strange):04X} {unicodedata.name(strange, '')}".rstrip()
+        return f"{shown} has U+{ord(invalid):04X} {unicodedata.name(invalid, '')}".rstrip()
     if any(not part.strip(".") for part in identifier.split("/")):
-        return f"{shown} has an empty part between slashes, or one of dots alone"
+        return f"{shown} has a part between slashes that is empty or has only dots"
     return None
 
 
 def confusable_form(identifier: str) -> str:
-    """What two identifiers have in common that people could take for each other.
+    """Return a form that is the same for all identifiers that people could confuse.
 
-    Compatible forms of characters (NFKC), upper and lower case, accents, and characters that look alike (UTS 39,
-    https://www.unicode.org/reports/tr39/) count as the same: those of ASCII, and those of Latin, Greek, Cyrillic and
-    Armenian letters that look like one of ASCII.
+    Case, accents and compatibility forms of characters (NFKC) are ignored. Characters that look alike count as equal
+    (UTS 39, https://www.unicode.org/reports/tr39/): ASCII characters with each other, and Latin, Greek, Cyrillic and
+    Armenian letters with the ASCII character that they look like.
 
     Examples
     --------
@@ -75,21 +75,21 @@ def confusable_form(identifier: str) -> str:
     False
     """
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", identifier))
-    plain = "".join(one for one in plain if not unicodedata.combining(one)).translate(_CONFUSABLE_TO_ASCII)
+    plain = "".join(c for c in plain if not unicodedata.combining(c)).translate(_CONFUSABLE_TO_ASCII)
     folded = plain.translate(_CONFUSABLE_ASCII).casefold().replace("rn", "m").replace("vv", "w")
-    return folded.replace("i", "l")  # what is a capital I in one is a small one in the other
+    return folded.replace("i", "l")  # capital I, which looks like l, was folded to i
 
 
 def to_folder_name(identifier: str) -> str:
-    """Turn any identifier into one name that is safe on every file system and in a bucket.
+    """Encode an identifier as one folder name that is safe on every file system and in a bucket.
 
-    Letters, digits and ``_ - . ~ + = , @`` stay; everything else is percent-encoded as in a URL, and so is a dot at
-    either end, so that no identifier becomes ``..`` or a hidden file.
+    Letters, digits and ``_ - . ~ + = , @`` stay. Other characters are percent-encoded as in a URL, and so is a dot at
+    either end; no identifier therefore becomes ``..`` or a hidden file.
 
     Raises
     ------
     UserError
-        If the identifier is empty, or longer than file systems allow.
+        If the identifier is empty, is not valid Unicode, or is longer than file systems allow.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def to_folder_name(identifier: str) -> str:
         name = f"%{ord(name[0]):02X}{name[1:]}"
     if len(name) > _LONGEST_FOLDER:
         raise UserError(
-            f"the identifier {identifier[:60]!r}… takes {len(name)} characters as a folder's name; "
+            f"the identifier {identifier[:60]!r}… makes a folder name of {len(name)} characters; "
             f"at most {_LONGEST_FOLDER} are possible",
             remedy="use a shorter identifier",
         )
@@ -118,7 +118,7 @@ def to_folder_name(identifier: str) -> str:
 
 
 def from_folder_name(name: str) -> str:
-    """Give back the identifier that :func:`to_folder_name` encoded.
+    """Return the identifier that :func:`to_folder_name` encoded.
 
     Examples
     --------

@@ -12,8 +12,8 @@ from brainscore_core.errors import UserError
 
 __all__ = ["available_memory", "format_size", "machine_limit", "memory_limit", "parse_size", "resident_memory"]
 
-_SHARE = 0.8  # of what there is; the rest is for the system and for what a plan cannot foresee
-_UNBOUNDED = 1 << 60  # control groups of the first kind write "no limit" as a number near 2**63
+_SHARE = 0.8  # of the total; the rest is for the system and for what a plan cannot foresee
+_UNBOUNDED = 1 << 60  # cgroups version 1 write "no limit" as a number near 2**63
 _UNITS = {"": 1} | {
     prefix + ending: base**power
     for power, prefix in enumerate("kmgtp", start=1)
@@ -25,7 +25,7 @@ _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]*)\s*", re.IGNORE
 
 
 def parse_size(size: str | float) -> int:
-    """Read a number of bytes.
+    """Parse a number of bytes.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def parse_size(size: str | float) -> int:
     Raises
     ------
     UserError
-        If it is not written like that, or not above 0.
+        If `size` is not written in this way, or is below one byte.
 
     Examples
     --------
@@ -49,18 +49,18 @@ def parse_size(size: str | float) -> int:
     """
     value = math.nan
     if isinstance(size, str):
-        found = _SIZE.fullmatch(size)
-        if found and (unit := _UNITS.get(found[2].lower())):
-            value = float(found[1]) * unit
+        match = _SIZE.fullmatch(size)
+        if match and (unit := _UNITS.get(match[2].lower())):
+            value = float(match[1]) * unit
     elif not isinstance(size, bool):
         value = float(size)
     if not (math.isfinite(value) and value >= 1):
-        raise UserError(f"{size!r} is no size in bytes", remedy="write it like 4GB, 1.5TB, 800MiB or 4000000000")
+        raise UserError(f"{size!r} is not a size in bytes", remedy="write it like 4GB, 1.5TB, 800MiB or 4000000000")
     return int(value)
 
 
 def format_size(count: float) -> str:
-    """Write a number of bytes for people, in powers of 1000.
+    """Format a number of bytes for people, in powers of 1000.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def memory_limit(explicit: str | float | None = None) -> int:
     Raises
     ------
     UserError
-        If it is no size.
+        If the size is not valid.
 
     Examples
     --------
@@ -109,18 +109,18 @@ def memory_limit(explicit: str | float | None = None) -> int:
 
 
 def machine_limit(root: str | os.PathLike[str] = "/") -> int:
-    """80 % of what this process may have at most.
+    """80 % of the memory that this process may use.
 
     Parameters
     ----------
     root : path
-        Where ``proc`` and ``sys`` are looked for.
+        Folder that contains ``proc`` and ``sys``.
 
     Returns
     -------
     int
-        Bytes: 80 % of the smallest of the machine's memory, the limits of the process' control group (version 1 or 2)
-        and of the groups it lies in, and the process' own limits of address space and data.
+        Bytes: 80 % of the smallest of the machine's memory, the limits of the process's cgroup (version 1 or 2) and of
+        its parent groups, and the process's own limits of address space and data.
 
     Examples
     --------
@@ -132,13 +132,13 @@ def machine_limit(root: str | os.PathLike[str] = "/") -> int:
 
 
 def available_memory(root: str | os.PathLike[str] = "/") -> int:
-    """Memory that is free now, for this process.
+    """Memory that this process can still allocate.
 
     Returns
     -------
     int
-        Bytes: the smaller of what the system can give without swapping and what is left of each control group's limit;
-        what a group holds only to read files faster counts as free.
+        Bytes: the smaller of what the system can provide without swapping and what is left of each cgroup's limit;
+        a cgroup's inactive file cache counts as free.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def available_memory(root: str | os.PathLike[str] = "/") -> int:
 
 
 def resident_memory() -> int:
-    """Memory that this process holds now, in bytes; its highest so far where the system does not tell.
+    """Memory that this process uses now, in bytes; its peak if the system does not report the current value.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def resident_memory() -> int:
     """
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("RssAnon:"):  # pages of mapped files can be had back at any time
+            if line.startswith("RssAnon:"):  # pages of mapped files can be freed at any time
                 return int(line.split()[1]) * 1024
     except OSError:
         pass
@@ -196,7 +196,7 @@ def _windows_memory() -> int:
 
     status = Status()
     status.length = ctypes.sizeof(status)
-    getattr(ctypes, "windll").kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # noqa: B009 - only there on Windows
+    getattr(ctypes, "windll").kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # noqa: B009 - exists on Windows only
     return int(status.bytes0)
 
 
@@ -218,7 +218,7 @@ def _process_limits() -> list[int]:
 
 
 def _groups(root: Path) -> list[Path]:
-    """Folders of this process' memory control group and of those it lies in, of both versions."""
+    """Folders of this process's memory cgroup and of its parent groups, for both versions of cgroups."""
     try:
         lines = (root / "proc" / "self" / "cgroup").read_text().splitlines()
     except OSError:
@@ -231,15 +231,15 @@ def _groups(root: Path) -> list[Path]:
         top = root / "sys" / "fs" / "cgroup"
         if controllers:
             top /= "memory"
-        # seen from inside a container, the group may have another path than the one written there
+        # inside a container, the group's path may differ from the path written there
         inside = top.joinpath(*(part for part in name.split("/") if part not in ("", "..")))
         folders += [inside, *(parent for parent in inside.parents if parent == top or top in parent.parents)]
     return list(dict.fromkeys(folders))
 
 
 def _group_limit(folder: Path) -> int | None:
-    found = [_number(folder / name) for name in ("memory.max", "memory.limit_in_bytes")]
-    return next((limit for limit in found if limit is not None and 0 < limit < _UNBOUNDED), None)
+    limits = [_number(folder / name) for name in ("memory.max", "memory.limit_in_bytes")]
+    return next((limit for limit in limits if limit is not None and 0 < limit < _UNBOUNDED), None)
 
 
 def _group_use(folder: Path) -> int | None:

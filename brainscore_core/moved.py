@@ -30,11 +30,11 @@ MOVED = {
     },
     "brainscore_vision.submitting": "brainscore_vision.submission",
 }
-"""Earlier and present path of each module that the documentation of version 0.1 imports from, or tasks name."""
+"""Earlier and present path of each module that the documentation of version 0.1 or a queued task names."""
 
 
 class _Alias(Loader):
-    """Gives the module at its present path."""
+    """Loads the module from its present path."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class _Alias(Loader):
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # it stays the module that it is
+        module.__spec__ = self._spec  # the import system has replaced it by the alias's
 
 
 class _Finder(MetaPathFinder):
@@ -62,9 +62,9 @@ class _Finder(MetaPathFinder):
 
 
 def install() -> None:
-    """Let the earlier paths be imported; a second call changes nothing."""
+    """Make the earlier paths importable; further calls change nothing."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())  # before what finds an empty folder that an update left
+        sys.meta_path.insert(0, _Finder())  # first, as an update may have left an empty folder
 
 
 def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:

@@ -1,4 +1,4 @@
-"""Default folders: ``$BRAINSCORE_HOME``, the data cache, mirrors, and everything below them."""
+"""Default folders: the data cache, mirrors, and packages."""
 
 import os
 from pathlib import Path
@@ -26,5 +26,5 @@ def mirrors() -> list[Path]:
 
 
 def packages_home() -> Path:
-    """Folder of packages where none is given: ``~/Downloads/brainscore_packages``."""
+    """Default folder of packaged data: ``~/Downloads/brainscore_packages``."""
     return Path("~/Downloads/brainscore_packages").expanduser()

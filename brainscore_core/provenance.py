@@ -15,7 +15,7 @@ __all__ = ["Record", "note", "recording", "timed"]
 
 @dataclass
 class Record:
-    """What was noted, in the order of notes, each fact once."""
+    """The facts that were noted, in order and without repetition."""
 
     items: list[dict[str, Any]] = field(default_factory=list)
 
@@ -43,16 +43,16 @@ def recording() -> Iterator[Record]:
 
 
 def note(kind: str, **fields: Any) -> None:
-    """Add a fact to every active record; without one, do nothing.
+    """Add a fact to every active record; do nothing if there is none.
 
     Parameters
     ----------
     kind : str
         ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
         (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out where the model
-        does not do the task by itself; a note of the receipt and ``attrs['readout']`` of the score) …
+        does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score) …
     **fields
-        The fact, in plain JSON types.
+        The fact, as JSON types.
     """
     item = {"kind": kind, **fields}
     for record in _active.get():
@@ -62,7 +62,7 @@ def note(kind: str, **fields: Any) -> None:
 
 @contextmanager
 def timed(step: str) -> Iterator[None]:
-    """Note how long the ``with`` block takes, whatever comes of it: a fact of kind ``'time'``, in seconds.
+    """Note how many seconds the ``with`` block takes, also if it fails, as a fact of kind ``'time'``.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error,
 __all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise"]
 
 _AVERAGED_DATA = (
-    "a ceiling above 1 usually comes from measurements whose repetitions were averaged already: "
+    "a ceiling above 1 usually comes from measurements whose repetitions are already averaged: "
     "pass the assembly with its repetitions to the ceiling"
 )
 
@@ -35,7 +35,7 @@ def ceil_score(score: Score, ceiling: Score | float) -> Score:
     -------
     Score
         score / ceiling, with ``raw`` and ``ceiling`` in its attributes; ``error`` by the delta method, ``ci`` from the
-        two intervals by the method of variance estimates recovery [1]_; ``influence`` where the score has it. NaN in
+        two intervals by the method of variance estimates recovery [1]_; ``influence`` if the score has it. NaN in
         either operand gives NaN.
 
     Raises
@@ -56,9 +56,9 @@ def ceil_score(score: Score, ceiling: Score | float) -> Score:
 
 
 def explained_variance(score: Score, ceiling: Score | float) -> Score:
-    """Share of the explainable variance that a correlation explains: sign(r) · r² / reliability.
+    """Fraction of the explainable variance that a correlation explains: sign(r) · r² / reliability.
 
-    A Spearman–Brown corrected reliability is a share of variance already, so it is not squared. A negative
+    A Spearman–Brown corrected reliability is already a fraction of variance, so it is not squared. A negative
     correlation stays negative: squaring alone would reward it.
 
     Parameters
@@ -89,7 +89,7 @@ def explained_variance(score: Score, ceiling: Score | float) -> Score:
 
 
 def normalise(score: Score, ceiling: Score) -> Score:
-    """Relate a score to its ceiling as the score's scale and the ceiling's meaning demand.
+    """Relate a score to its ceiling in the way that the score's scale and the ceiling's meaning require.
 
     ========================  =====================  ==========================
     ``score.attrs['scale']``  ``ceiling['meaning']``  result
@@ -116,7 +116,7 @@ def normalise(score: Score, ceiling: Score) -> Score:
     Raises
     ------
     ValueError
-        If scale or meaning is not declared, or the two do not go together.
+        If the scale or the meaning is not declared, or the two do not fit together.
 
     Examples
     --------
@@ -129,12 +129,12 @@ def normalise(score: Score, ceiling: Score) -> Score:
     if meaning is None:
         raise ValueError(
             "the ceiling does not declare its meaning; set ceiling.attrs['meaning'] to 'reliability', 'upper bound', "
-            "'human-human' or 'none', or call ceil_score or explained_variance yourself"
+            "'human-human' or 'none', or call ceil_score or explained_variance directly"
         )
     if scale not in {"correlation", "variance", "similarity", "accuracy"}:
         raise ValueError(
             f"the score's scale is {scale!r}; set score.attrs['scale'] to 'correlation', 'variance', 'similarity' or "
-            "'accuracy', or call ceil_score or explained_variance yourself"
+            "'accuracy', or call ceil_score or explained_variance directly"
         )
     if meaning == "none":
         return _unceiled(score, ceiling)
@@ -146,11 +146,11 @@ def normalise(score: Score, ceiling: Score) -> Score:
         if scale == "variance":
             return ceil_score(score, ceiling)
         raise ValueError(
-            f"a {scale} cannot be related to a reliability, which is a share of variance; use a ceiling on the "
-            f"{scale}'s own scale, such as one person's {scale} with the others"
+            f"a {scale} cannot be related to a reliability, which is a fraction of variance; use a ceiling on the "
+            f"scale of the {scale}, such as the {scale} of one person with the others"
         )
     raise ValueError(
-        f"unknown meaning {meaning!r} of a ceiling; known: 'reliability', 'upper bound', 'human-human', 'none'"
+        f"unknown ceiling meaning {meaning!r}; it must be 'reliability', 'upper bound', 'human-human' or 'none'"
     )
 
 
@@ -160,8 +160,8 @@ def bound_score(score: Score) -> Score:
     Parameters
     ----------
     score : Score
-        Changed in place, its interval too. Value and interval before are kept in ``score.attrs['unclamped']`` and
-        ``['unclamped_ci']``; NaN stays NaN.
+        Changed in place, and so is its interval. The original value and interval are kept in
+        ``score.attrs['unclamped']`` and ``['unclamped_ci']``; NaN stays NaN.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def _relative(
     if limit <= 0:
         raise ValueError(
             f"the ceiling is {limit:.4g}: measurements that do not agree with themselves cannot rank models; "
-            "check that repetitions or subjects are labelled rightly"
+            "check the labels of repetitions or subjects"
         )
     if value_of is _signed_square_ratio and limit > 1 + 1e-9:
         raise ValueError(f"the ceiling is {limit:.4g}, but a reliability cannot exceed 1; {_AVERAGED_DATA}")
@@ -274,28 +274,31 @@ def _clamped(value: float) -> float:
 
 
 def as_score(value: Any, origin: str) -> Score:
-    """`value` as a Score: a plain number becomes one that is exact; anything else is refused, naming `origin`."""
+    """Return `value` as a Score; a plain number becomes an exact Score.
+
+    Any other value raises a TypeError that names its `origin`.
+    """
     if isinstance(value, Score):
         return value
     if isinstance(value, Real | np.number) and not isinstance(value, bool):
         return declare_no_error(Score(float(value)), "given as a constant")
-    raise TypeError(f"{origin} gave {type(value).__name__}; a Score or a number is needed")
+    raise TypeError(f"{origin} gave {type(value).__name__}; it must be a Score or a number")
 
 
 def _require_scalar(score: Score, role: str) -> float:
     if score.size != 1:
         raise ValueError(
-            f"the {role} has shape {score.shape}, but a single value is needed; aggregate it first, "
+            f"the {role} has shape {score.shape}, but it must be a single value; aggregate it first, "
             "for example with .median('neuroid').mean('split')"
         )
     return float(score)
 
 
 class Benchmark(ABC):
-    """An experiment, a metric and a ceiling: called with a candidate model it returns a score."""
+    """An experiment, a metric and a ceiling; called with a candidate model, it returns a score."""
 
     control: ClassVar[bool] = False
-    """Whether this benchmark checks the method rather than the brain; controls are kept out of averages."""
+    """Whether this benchmark tests the method instead of the model; averages leave out such controls."""
 
     @abstractmethod
     def __call__(self, candidate: Any) -> Score:
@@ -304,7 +307,7 @@ class Benchmark(ABC):
         Raises
         ------
         NotApplicable
-            If the candidate cannot do what the experiment asks of it.
+            If the candidate cannot do what the experiment requires.
         """
 
     @property
@@ -315,7 +318,7 @@ class Benchmark(ABC):
     @property
     @abstractmethod
     def ceiling(self) -> Score:
-        """What the best possible model would reach."""
+        """The value that the best possible model would reach."""
 
     @property
     @abstractmethod
@@ -325,7 +328,7 @@ class Benchmark(ABC):
     @property
     @abstractmethod
     def parent(self) -> str | None:
-        """The benchmark to group under, such as ``'V1'`` or ``'behavior'``."""
+        """The benchmark that groups this one in the leaderboard tree, such as ``'V1'`` or ``'behavior'``."""
 
     @property
     @abstractmethod
@@ -341,11 +344,11 @@ class BenchmarkBase(Benchmark):
     identifier : str
         Unique name.
     ceiling_func : callable
-        Called without arguments, at most once, when the ceiling is first asked for; returns a `Score` or a number.
+        Called without arguments, at most once, when the ceiling is first needed; returns a `Score` or a number.
     version : int or str
         Increases whenever a change to the benchmark changes scores.
     parent : str, optional
-        The benchmark to group under.
+        The benchmark that groups this one in the leaderboard tree.
     bibtex : str, optional
         Citation of the measurements.
 
@@ -393,7 +396,7 @@ class BenchmarkBase(Benchmark):
 
     @property
     def parent(self) -> str | None:
-        """The benchmark to group under."""
+        """The benchmark that groups this one in the leaderboard tree."""
         return self._parent
 
     @property
@@ -403,7 +406,7 @@ class BenchmarkBase(Benchmark):
 
     @property
     def ceiling(self) -> Score:
-        """What the best possible model would reach; estimated once for this object."""
+        """The value that the best possible model would reach; estimated once for this object."""
         if self._ceiling is None:
             self._ceiling = as_score(self._ceiling_func(), f"ceiling_func of benchmark {self.identifier!r}")
         return self._ceiling

@@ -54,17 +54,17 @@ def attach_uncertainty(
     score : Score
         Changed in place.
     error : float, optional
-        Standard error in the units of the score; None or NaN where it cannot be had.
+        Standard error in the units of the score; None or NaN if it is not available.
     ci : (float, float), optional
-        Lower and upper limit of the confidence interval; None or NaN where it cannot be had.
+        Lower and upper limit of the confidence interval; None or NaN if it is not available.
     level : float
         Confidence level of `ci`.
     estimates : str, optional
-        What the interval estimates and what was resampled for it; needed with `ci`.
+        What the interval estimates and what was resampled for it; required with `ci`.
     method : str, optional
-        How it was made: ``'bootstrap'``, ``'bca'``, ``'t'`` …; needed with `ci`.
+        How the interval was computed: ``'bootstrap'``, ``'bca'``, ``'t'`` …; required with `ci`.
     reason : str, optional
-        Why `error` or `ci` cannot be had; needed where one of them is missing.
+        Why `error` or `ci` is not available; required if one of them is missing.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def attach_uncertainty(
     Raises
     ------
     ValueError
-        If something is missing without a reason, or the limits are in the wrong order.
+        If a value is missing without a reason, or the limits are in the wrong order.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def attach_uncertainty(
     low, high = (math.nan, math.nan) if ci is None else (float(ci[0]), float(ci[1]))
     no_interval = math.isnan(low) or math.isnan(high)
     if (math.isnan(error) or no_interval) and not reason:
-        raise ValueError("error or interval is missing: say why in `reason`")
+        raise ValueError("the error or the interval is missing: give the reason in `reason`")
     if not no_interval:
         if low > high:
             raise ValueError(f"the interval ({low}, {high}) is in the wrong order")
         if not estimates or not method:
-            raise ValueError("say in `estimates` what the interval estimates and in `method` how it was made")
+            raise ValueError("give in `estimates` what the interval estimates and in `method` how it was computed")
     for key in UNCERTAINTY_KEYS:
         score.attrs.pop(key, None)
     score.attrs["error"] = error
@@ -108,14 +108,14 @@ def attach_uncertainty(
 
 
 def declare_no_error(score: ScoreT, reason: str) -> ScoreT:
-    """Say that neither error nor interval can be had, and why.
+    """Declare that neither an error nor an interval is available, and why.
 
     Parameters
     ----------
     score : Score
         Changed in place.
     reason : str
-        Why there is none.
+        Why they are not available.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def declare_no_error(score: ScoreT, reason: str) -> ScoreT:
 
 
 def scale_uncertainty(attrs: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """Attributes of a score that was multiplied by a constant."""
+    """Attributes of a score after multiplication by a constant."""
     result = dict(attrs)
     if "error" in result:
         result["error"] = result["error"] * abs(factor)
@@ -146,7 +146,7 @@ def scale_uncertainty(attrs: Mapping[str, Any], factor: float) -> dict[str, Any]
 
 
 def scale_influence(influence: Any, factor: float) -> Any:
-    """What units do to a value (and its bias) after the value was multiplied by a constant."""
+    """Influence of units on a value, and its bias, after multiplication of the value by a constant."""
     if not hasattr(influence, "attrs"):
         return influence * factor
     result = influence.copy(data=influence.values * factor)
@@ -157,7 +157,7 @@ def scale_influence(influence: Any, factor: float) -> Any:
 
 
 def without_uncertainty(reason: str) -> dict[str, Any]:
-    """Attributes of a result whose uncertainty does not follow from its operands'."""
+    """Attributes of a result whose uncertainty does not follow from that of its operands."""
     return {"error": math.nan, "error_reason": reason, "ci": (math.nan, math.nan), "ci_reason": reason}
 
 
@@ -168,38 +168,37 @@ _logger = logging.getLogger(__name__)
 
 
 class Score(DataAssembly):
-    """A number (or an array of numbers) with its uncertainty and where it came from.
+    """A number (or an array of numbers) with its uncertainty and its origin.
 
     Attributes in ``attrs``:
 
     ``raw``
-        The value before the ceiling was applied; of a metric's score: the values before aggregation.
+        The value before the ceiling was applied; for the score of a metric: the values before aggregation.
     ``ceiling``
-        What the best possible model would reach.
+        The value that the best possible model would reach.
     ``error``, ``error_reason``
-        Standard error, or NaN and why.
+        Standard error, or NaN and the reason.
     ``ci``, ``ci_level``, ``ci_estimates``, ``ci_method``, ``ci_reason``
-        Confidence interval (low, high), its level, what it estimates, how it was made; or NaN and why.
+        Confidence interval (low, high), its level, what it estimates, how it was computed; or NaN and the reason.
     ``scale``
         ``'correlation'``, ``'variance'``, ``'similarity'`` or ``'accuracy'``; after :func:`normalise` ``'ceiled'``.
     ``meaning``
         Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
     ``predictions``, ``targets``
-        Out-of-fold predictions and what they predict, from which later comparisons resample.
+        Out-of-fold predictions and the values that they predict; later comparisons resample them.
     ``influence``
-        What each resampled unit does to the value (its derivative by the unit's weight, times the number of units),
-        from which two models' difference is tested; its ``attrs['bias']`` is how much higher the value is expected to
-        be.
+        Influence of each resampled unit on the value (its derivative by the unit's weight, times the number of units),
+        used to test the difference between two models; its ``attrs['bias']`` is the expected excess of the value.
     ``unclamped``, ``unclamped_ci``
-        Value and interval before :func:`bound_score` changed them.
+        Value and interval before :func:`bound_score` clamped them.
 
     Every attribute whose name contains ``raw`` follows the score: ``sel``, ``isel``, ``squeeze`` and ``expand_dims``
-    are applied to it, too, if it has the dimensions and levels that they name, and leave it as it is otherwise;
-    ``mean``, ``sum``, ``std``, ``min`` and ``reduce`` keep it as it is unless ``_apply_raw=True`` is passed.
+    also apply to it if it has the dimensions and levels that they name, and leave it unchanged otherwise. ``mean``,
+    ``sum``, ``std``, ``min`` and ``reduce`` leave it unchanged unless ``_apply_raw=True`` is passed.
 
     Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error``, ``ci`` and ``influence``. Any
-    other arithmetic drops the attributes and leaves ``error`` and ``ci`` NaN with a reason: an inherited error would
-    lie.
+    other arithmetic drops the attributes and sets ``error`` and ``ci`` to NaN with a reason: an inherited error would
+    be wrong.
 
     Examples
     --------
@@ -220,11 +219,11 @@ class Score(DataAssembly):
     RAW_VALUES_KEY = "raw"
 
     def sel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
-        """Select by value as an assembly does; the raw values follow."""
+        """Select by value, as for an assembly; the raw values follow."""
         return self._followed_by_raw(super().sel(*args, **kwargs), "sel", args, kwargs, _apply_raw)
 
     def isel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
-        """Select by position as an assembly does; the raw values follow."""
+        """Select by position, as for an assembly; the raw values follow."""
         return self._followed_by_raw(super().isel(*args, **kwargs), "isel", args, kwargs, _apply_raw)
 
     def squeeze(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
@@ -236,19 +235,19 @@ class Score(DataAssembly):
         return self._followed_by_raw(super().expand_dims(*args, **kwargs), "expand_dims", args, kwargs, _apply_raw)
 
     def mean(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
-        """Mean as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        """Mean, as for an assembly; the raw values stay, or follow with `_apply_raw`."""
         return self._followed_by_raw(super().mean(*args, **kwargs), "mean", args, kwargs, _apply_raw)
 
     def sum(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
-        """Sum as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        """Sum, as for an assembly; the raw values stay, or follow with `_apply_raw`."""
         return self._followed_by_raw(super().sum(*args, **kwargs), "sum", args, kwargs, _apply_raw)
 
     def std(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
-        """Standard deviation as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        """Standard deviation, as for an assembly; the raw values stay, or follow with `_apply_raw`."""
         return self._followed_by_raw(super().std(*args, **kwargs), "std", args, kwargs, _apply_raw)
 
     def min(self, *args: Any, _apply_raw: bool = False, **kwargs: Any) -> Self:
-        """Minimum as of an assembly; the raw values stay, or follow with `_apply_raw`."""
+        """Minimum, as for an assembly; the raw values stay, or follow with `_apply_raw`."""
         return self._followed_by_raw(super().min(*args, **kwargs), "min", args, kwargs, _apply_raw)
 
     def _followed_by_raw(self, result: Any, method: str, args: Any, kwargs: Any, apply: bool) -> Any:
@@ -265,14 +264,14 @@ class Score(DataAssembly):
 
     @classmethod
     def merge(cls, *scores: "Score", exception_handling: Literal["ignore", "warn", "raise"] = "ignore") -> "Score":
-        """Merge scores of different entries into one, and their raw values likewise.
+        """Merge scores of different entries into one score, and their raw values likewise.
 
         Parameters
         ----------
         *scores : Score
-            With the same dimensions, as for :func:`merge_data_arrays`.
+            Scores with the same dimensions, as for :func:`merge_data_arrays`.
         exception_handling : {'ignore', 'warn', 'raise'}
-            What to do if raw values cannot be merged: the result then has none, or an error is raised.
+            What to do if raw values cannot be merged: leave them out, with or without a warning, or raise an error.
 
         Returns
         -------
@@ -282,7 +281,7 @@ class Score(DataAssembly):
         Raises
         ------
         ValueError
-            No scores, or another `exception_handling`.
+            If there are no scores, or `exception_handling` is not valid.
 
         Examples
         --------
@@ -293,7 +292,7 @@ class Score(DataAssembly):
         if exception_handling not in ("ignore", "warn", "raise"):
             raise ValueError(f"exception_handling is 'ignore', 'warn' or 'raise', got {exception_handling!r}")
         if not scores:
-            raise ValueError("there are no scores to merge: pass at least one")
+            raise ValueError("no scores to merge: pass at least one")
         result = cls(merge_data_arrays(list(scores)))
         result.attrs = {}
         for key in scores[0].attrs:
@@ -405,8 +404,8 @@ Meaning = Literal["reliability", "upper bound", "human-human", "none"]
 class Metric:
     """Compares a model's recordings or behaviour (`source`) with measurements (`target`).
 
-    A subclass implements ``__call__(source, target) -> Score`` and declares the `scale` of its values, from which
-    :func:`brainscore_core.benchmarks.normalise` knows how a ceiling applies to them.
+    A subclass implements ``__call__(source, target) -> Score`` and declares the `scale` of its values, which tells
+    :func:`brainscore_core.benchmarks.normalise` how to apply a ceiling to them.
     """
 
     scale: ClassVar[Scale | None] = None
@@ -423,9 +422,9 @@ class Metric:
 
 
 class Ceiling:
-    """Estimates from the measurements alone what the best possible model would reach.
+    """Estimates from the measurements alone the value that the best possible model would reach.
 
-    A subclass implements ``__call__(assembly) -> Score`` and declares what its number means.
+    A subclass implements ``__call__(assembly) -> Score`` and declares the meaning of its value.
     """
 
     meaning: ClassVar[Meaning | None] = None

@@ -1,6 +1,6 @@
 """Numerics of metrics and ceilings: arrays in, arrays out.
 
-Everything accumulates in float64, takes seeds as arguments and changes none of its inputs.
+All functions accumulate in float64, take seeds as arguments, and do not change their inputs.
 """
 
 from brainscore_core.numerics.correlation import (

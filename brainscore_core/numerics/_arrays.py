@@ -37,25 +37,25 @@ __all__ = [
 Array = NDArray[np.float64]
 
 CHUNK_BYTES = 2**26
-"""Working memory of one chunk in bytes; a product's memory is its result plus a few of these."""
+"""Working memory of one chunk in bytes; the memory of a product is its result plus a few chunks."""
 
 
 def as_matrix(values: ArrayLike, name: str) -> NDArray:
-    """`values` as a real matrix in its own precision, without a copy where it is one already."""
+    """Return `values` as a real matrix in its own precision, without a copy if it already is one."""
     array = np.asarray(values)
     if array.ndim != 2:
-        raise ValueError(f"{name} has the shape {array.shape}; a matrix is needed")
+        raise ValueError(f"{name} has the shape {array.shape}; it must be a matrix")
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} holds values of type {array.dtype}; real numbers are needed")
+        raise ValueError(f"{name} has values of type {array.dtype}; they must be real numbers")
     if array.dtype == np.float16 or array.dtype.kind in "iub":
         array = array.astype(np.float64)
     return array
 
 
 def require_same_rows(X: NDArray, Y: NDArray, *, names: tuple[str, str] = ("X", "Y")) -> None:
-    """Refuse matrices of different length."""
+    """Raise an error if the matrices have different numbers of rows."""
     if len(X) != len(Y):
-        raise ValueError(f"{names[0]} has {len(X)} rows but {names[1]} has {len(Y)}; both need the same stimuli")
+        raise ValueError(f"{names[0]} has {len(X)} rows but {names[1]} has {len(Y)}; both must have the same stimuli")
 
 
 def chunks(length: int, other: int) -> Iterator[slice]:
@@ -70,9 +70,9 @@ def column_means(X: NDArray) -> Array:
     return np.asarray(X.mean(axis=0, dtype=np.float64))
 
 
-@np.errstate(invalid="ignore", over="ignore")  # callers check the result and name the row
+@np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row
 def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
-    """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; Z is X where it is None."""
+    """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; by default Z is X."""
     other = X if Z is None else Z
     result = np.zeros((len(X), len(other)))
     for columns in chunks(X.shape[1], max(len(X), len(other))):
@@ -82,7 +82,7 @@ def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     return result
 
 
-@np.errstate(invalid="ignore", over="ignore")  # callers check the result and name the row
+@np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row
 def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array]:
     """(X − mean)ᵀ(X − mean), (X − mean)ᵀY and the column sums of X − mean, over chunks of rows in float64."""
     p, q = X.shape[1], Y.shape[1]
@@ -96,10 +96,10 @@ def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array
 
 
 _SHARE = 16
-"""One chunk takes at most this fraction of the memory that is free on a device; a product needs a few of them."""
+"""Largest size of one chunk as a fraction of a device's free memory; a product needs a few chunks."""
 
 _LARGEST = 2**30
-"""Bytes of one chunk from which on products are no faster."""
+"""Bytes of one chunk above which products do not become faster."""
 
 
 def import_torch() -> Any:
@@ -123,13 +123,13 @@ def resolve_device(device: "str | torch.device | None") -> "torch.device | None"
     Parameters
     ----------
     device : str, torch.device or None
-        None: NumPy. ``'cpu'``, ``'cuda'``, ``'cuda:1'``, …: PyTorch on that device. ``'auto'``: CUDA where there is
-        one, otherwise NumPy.
+        None: NumPy. ``'cpu'``, ``'cuda'``, ``'cuda:1'``, …: PyTorch on that device. ``'auto'``: CUDA if available,
+        otherwise NumPy.
 
     Raises
     ------
     UserError
-        If PyTorch or the device is not there, or the device does not compute in float64.
+        If PyTorch or the device is not available, or the device does not support float64.
     """
     if device is None:
         return None
@@ -141,57 +141,58 @@ def resolve_device(device: "str | torch.device | None") -> "torch.device | None"
         return torch.device("cuda") if torch.cuda.is_available() else None
     torch = import_torch()
     try:
-        found = torch.device(device)
+        resolved = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise UserError(f"unknown device {device!r}", remedy="use None, 'auto', 'cpu' or 'cuda'") from error
-    if found.type == "mps":
+    if resolved.type == "mps":
         raise UserError(
-            "device 'mps' has no float64, which sums over thousands of features need",
+            "device 'mps' does not support float64, which sums over thousands of features require",
             remedy="use device=None (NumPy), which is multi-threaded",
         )
-    if found.type not in ("cpu", "cuda"):
-        raise UserError(f"device {str(found)!r} is not supported", remedy="use None, 'auto', 'cpu' or 'cuda'")
-    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+    if resolved.type not in ("cpu", "cuda"):
+        raise UserError(f"device {str(resolved)!r} is not supported", remedy="use None, 'auto', 'cpu' or 'cuda'")
+    if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
         count = torch.cuda.device_count()
         raise UserError(
-            f"device {str(found)!r} is not there: PyTorch sees {count} CUDA devices", remedy="use device='auto' or None"
+            f"device {str(resolved)!r} is not available: PyTorch finds {count} CUDA devices",
+            remedy="use device='auto' or None",
         )
-    return found
+    return resolved
 
 
 def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float64) -> "torch.Tensor":
-    """A copy of `array` on the device, converted there, so that float32 crosses the bus as float32.
+    """Copy `array` to the device and convert it there, so that float32 is transferred as float32.
 
     Parameters
     ----------
     array : array
-        Any real type, any layout; may be read-only or a memory map.
+        Any real type and any layout; may be read-only or a memory map.
     device : torch.device
-        As from :func:`resolve_device`.
+        A result of :func:`resolve_device`.
     dtype : data type
-        NumPy's or torch's, by default float64.
+        A type of NumPy or PyTorch, by default float64.
     """
     torch = import_torch()
     kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
-    values = np.array(array, copy=True, subok=False, order="C")  # torch warns of read-only memory
+    values = np.array(array, copy=True, subok=False, order="C")  # PyTorch warns about read-only memory
     return torch.from_numpy(values).to(device=device, dtype=kind)
 
 
 def to_numpy(tensor: "torch.Tensor | NDArray[Any]") -> NDArray[Any]:
-    """The tensor's values as a NumPy array of its type; an array as it is."""
+    """Return a tensor as a NumPy array of the same type, and an array unchanged."""
     if isinstance(tensor, np.ndarray):
         return tensor
     return np.asarray(tensor.detach().cpu().numpy())
 
 
 def chunk_rows(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the rows such that a block of them in float64 stays below the device's memory bound."""
+    """Slices of the rows such that a block of them in float64 stays below the device's memory limit."""
     step = max(1, _chunk_bytes(device) // (8 * max(1, n_columns)))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def chunk_columns(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the columns such that a block of them in float64 stays below the device's memory bound."""
+    """Slices of the columns such that a block of them in float64 stays below the device's memory limit."""
     return chunk_rows(n_columns, n_rows, device)
 
 
@@ -203,20 +204,20 @@ def _chunk_bytes(device: "torch.device | None") -> int:
 
 
 FLAT = 1e-13
-"""Values that differ by less than this share of their size are taken to be equal."""
+"""Values that differ by less than this fraction of their size count as equal."""
 
 
 def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Array:
-    """(X − column means)(X − column means)ᵀ; all 0 where no column varies by more than rounding.
+    """(X − column means)(X − column means)ᵀ; all 0 if no column varies by more than rounding.
 
     Parameters
     ----------
     X : array, n × p
-        May be a memory map: it is read once, a chunk of columns at a time, and each chunk converted to float64.
+        May be a memory map: it is read once, in chunks of columns, and each chunk is converted to float64.
     name : str
         Name in messages.
     device : torch.device, optional
-        Where to compute.
+        Device for the computation; by default NumPy is used.
 
     Raises
     ------
@@ -226,9 +227,9 @@ def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" =
     return to_numpy(gram_on(X, name, device=device))
 
 
-@np.errstate(invalid="ignore", over="ignore")  # what is not finite is said below
+@np.errstate(invalid="ignore", over="ignore")  # values that are not finite are reported below
 def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Any:
-    """As :func:`centred_gram`, left where it was computed: an array, or a tensor on `device`."""
+    """As :func:`centred_gram`, but the result stays where it was computed: an array, or a tensor on `device`."""
     squared_mean = 0.0
 
     def centre(block: Any, _: slice) -> None:
@@ -242,7 +243,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
     if not np.isfinite(float(K.sum())):
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
-        raise ValueError(f"{name} is not finite {where}; features need to be finite")
+        raise ValueError(f"{name} is not finite {where}; features must be finite")
     if trace <= FLAT**2 * len(X) * squared_mean:
         K[:] = 0.0
     return K
@@ -250,7 +251,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
 
 @np.errstate(invalid="ignore", over="ignore")  # NaN is passed on
 def row_gram(X: NDArray, *, centre: bool, device: "torch.device | None" = None) -> Array:
-    """X Xᵀ, each row's mean subtracted where `centre` says so."""
+    """X Xᵀ; if `centre`, each row's mean is subtracted first."""
     mean: Any = X.mean(axis=1, dtype=np.float64, keepdims=True) if centre else None
     if centre and device is not None:
         mean = to_device(mean, device)
@@ -263,7 +264,7 @@ def row_gram(X: NDArray, *, centre: bool, device: "torch.device | None" = None) 
 
 
 _Prepare = Callable[[Any, slice], None]
-"""Changes a chunk of columns in place."""
+"""Function that changes a chunk of columns in place."""
 
 
 def _products(X: NDArray, prepare: _Prepare) -> Array:
@@ -273,7 +274,7 @@ def _products(X: NDArray, prepare: _Prepare) -> Array:
         block = X[:, columns].astype(np.float64)
         prepare(block, columns)
         total = dsyrk(1.0, block.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
-    for start in range(0, n, 256):  # the upper triangle, in blocks that fit the processor's cache
+    for start in range(0, n, 256):  # the upper triangle, in blocks that fit into the processor's cache
         stop = min(start + 256, n)
         corner = total[start:stop, start:stop]
         corner += np.tril(corner, -1).T
@@ -292,17 +293,17 @@ def _products_on(X: NDArray, prepare: _Prepare, device: "torch.device") -> "torc
 
 
 def _columns(n: int, p: int) -> Iterator[slice]:
-    """A quarter of the working memory at a time: wider blocks are not faster."""
+    """Slices that use a quarter of the working memory: wider blocks are not faster."""
     step = max(1, CHUNK_BYTES // (32 * max(1, n)))
     return (slice(start, min(start + step, p)) for start in range(0, p, step))
 
 
 def as_array_like(values: Any, other: Any, xp: Any) -> Any:
-    """The values beside `other`: on its device, as an array of its kind."""
+    """Return the values as an array of the kind of `other`, on its device."""
     return values if xp is np else to_device(values, other.device, values.dtype)
 
 
-@np.errstate(invalid="ignore", over="ignore")  # the caller looks at the result
+@np.errstate(invalid="ignore", over="ignore")  # the caller checks the result
 def moments_on(
     X: NDArray, Y: Array, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
 ) -> tuple[Any, Any, Any]:

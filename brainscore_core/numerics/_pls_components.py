@@ -13,16 +13,16 @@ from brainscore_core.numerics._arrays import as_array_like, to_numpy
 __all__ = ["FORMED", "Components", "dominant_vectors", "dominant_vectors_of_map", "dot", "extract"]
 
 _DENSE = 24
-"""Up to this size a full eigendecomposition is cheaper."""
+"""Size of a matrix up to which a full eigendecomposition is cheaper."""
 
 _SQUARINGS = 40
-"""Eigenvalues that differ by less than 2⁻⁴⁰ of their size count as equal: any vector between them serves."""
+"""Eigenvalues that differ by less than 2⁻⁴⁰ of their size count as equal: any vector of their eigenspaces is valid."""
 
 _PURE = 0.7
-"""Σλ² / (Σλ)² from which on no other eigenvalue exceeds .23 of the dominant one, .05 after squaring once more."""
+"""Σλ² / (Σλ)² above which no other eigenvalue exceeds .23 of the dominant one, and .05 after squaring once more."""
 
 _POWERS = 13
-""".05 to this power is rounding."""
+""".05 to this power is below rounding."""
 
 _STEPS, _RESTARTS = 150, 50
 
@@ -39,7 +39,7 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
     Returns
     -------
     array or tensor, s × q
-        Correct to rounding, relative to the gap to the next eigenvalue; anything for a matrix of zeros.
+        Correct to rounding, relative to the gap to the next eigenvalue; arbitrary for a matrix of zeros.
     """
     q = M.shape[-1]
     if q == 1:
@@ -52,7 +52,7 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
     for _ in range(_SQUARINGS):
         part = power[mixed]
         part = part @ part.mT  # the transpose tells NumPy that the product is symmetric
-        purity = xp.einsum("sii->s", part)  # the eigenvalues summed to 1 before
+        purity = xp.einsum("sii->s", part)  # the eigenvalues summed to 1 before squaring
         part /= purity[:, None, None]
         power[mixed] = part
         mixed = mixed[to_numpy(purity) < _PURE]
@@ -66,7 +66,7 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
 
 
 def dominant_vectors_of_map(multiply: Callable[[Any], Any], start: Any, xp: Any) -> Any:
-    """As :func:`dominant_vectors`, by Lanczos iterations, for matrices that are only multiplied with.
+    """As :func:`dominant_vectors`, by Lanczos iterations, for matrices that are given as a product with vectors.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def dominant_vectors_of_map(multiply: Callable[[Any], Any], start: Any, xp: Any)
                 small = np.abs(mixing[:, -1] * sides[-1]) <= 1e-14 * values
                 if small.all() or steps == min(q, _STEPS):
                     break
-            rounding = 1e-15 * np.max(diagonals, axis=0)  # what is smaller points anywhere
+            rounding = 1e-15 * np.max(diagonals, axis=0)  # smaller vectors have an arbitrary direction
             length = xp.where(as_array_like(rounding, x, xp)[:, None] < length, length, np.inf)
             basis = xp.concatenate([basis, (image / length[..., None]).mT], 1)
         x = _unit((as_array_like(mixing, x, xp)[:, None] @ basis)[:, 0], xp)
@@ -115,7 +115,7 @@ def _ritz(diagonals: list[Any], sides: list[Any]) -> tuple[Any, Any]:
 
 
 def _unit(x: Any, xp: Any) -> Any:
-    """Vectors along the second axis, of length 1 unless they are 0."""
+    """Scale vectors along the second axis to length 1, unless they are 0."""
     return x / _or_one((x * x).sum(1) ** 0.5, xp)[:, None]
 
 
@@ -124,7 +124,7 @@ def _or_one(values: Any, xp: Any) -> Any:
 
 
 FORMED = 300
-"""Up to this many responses their products by way of the features are kept; beyond it they are multiplied with."""
+"""Number of responses up to which their products through the features are stored; above it, they are applied."""
 
 
 class Form(Protocol):
@@ -133,12 +133,12 @@ class Form(Protocol):
     xp: Any
     shape: tuple[int, int, int]
     smallest: Any
-    """Squared covariance (s) that is rounding; infinite where features or responses do not vary."""
+    """Squared covariance (s) at the level of rounding; infinite if features or responses do not vary."""
     shrunk: float
-    """Share of the squared covariance at which products formed anew have more digits than those that were updated."""
+    """Fraction of the squared covariance below which recomputed products are more precise than updated ones."""
 
     def forward(self, R: Any, removed: Any) -> Any:
-        """Direction (s × d) of combinations of responses (s × q), less what is `removed` from it (s × d)."""
+        """Direction (s × d) of combinations of responses (s × q), minus `removed` (s × d)."""
 
     def backward(self, E: Any) -> Any:
         """⟨responses, covectors⟩: s × q."""
@@ -153,21 +153,21 @@ class Form(Protocol):
         """Covectors (s × d) of images of images."""
 
     def through(self, V: Any) -> Any:
-        """Covectors (s × d) by way of the features, whose products with the responses are M times what made V."""
+        """Covectors (s × d) through the features; their products with the responses are M times the source of V."""
 
     def covariance(self, V: Any, image: Any) -> Any:
-        """Squared covariance (s) of directions that :meth:`forward` made of unit vectors."""
+        """Squared covariance (s) of directions that :meth:`forward` computed from unit vectors."""
 
     def vanishes(self, size: Any, V: Any, before: Any) -> Any:
-        """Whether scores of squared length `size`, and `before` orthogonalisation, are rounding."""
+        """Whether scores of squared length `size`, and `before` orthogonalisation, are only rounding."""
 
     def products(self, images: Any, loadings: Any) -> Any:
-        """Products (s × q × q) of responses by way of the features, less those of the components so far."""
+        """Products (s × q × q) of responses through the features, minus those of the components so far."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """What was extracted; what comes after `counts` components is 0.
+    """The extracted components; entries after the first `counts` components are 0.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Components:
     loadings : array or tensor, s × components × q
         Of the responses; scores times these are predictions.
     counts : array or tensor of int, s
-        Components before nothing but rounding was left.
+        Number of components until only rounding was left.
     """
 
     directions: Any
@@ -187,8 +187,8 @@ class Components:
 def extract(form: Form, n_components: int) -> Components:
     """Components of all training sets, one after the other.
 
-    The products M of their responses, of which the dominant eigenvector makes the next component, change by a matrix of
-    rank 2 with each.
+    The dominant eigenvector of the products M of the responses gives the next component. With each component, M changes
+    by a matrix of rank 2.
     """
     xp, (s, d, q) = form.xp, form.shape
     V, P, C = (as_array_like(np.zeros((s, n_components, size)), form.smallest, xp) for size in (d, d, q))
@@ -246,14 +246,14 @@ def _forward(form: Form, earlier: tuple[Any, Any, Any], R: Any) -> Any:
 
 
 def _multiply(form: Form, earlier: tuple[Any, Any, Any], R: Any) -> Any:
-    """M times vectors, without M."""
+    """M times vectors, without computing M."""
     v = _forward(form, earlier, R)
     e = form.through(v)
     return form.backward(e) - _combined(_onto(earlier[1], e), earlier[2])
 
 
 def _onto(rows: Any, x: Any) -> Any:
-    """Inner products (s × k) of vectors (s × d) with k others (s × k × d)."""
+    """Inner products (s × k) of vectors (s × d) with k other vectors (s × k × d)."""
     return (rows @ x[..., None])[..., 0]
 
 

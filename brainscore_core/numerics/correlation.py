@@ -32,16 +32,16 @@ class Ranks:
     Attributes
     ----------
     cdf : array
-        Share of observations below each one, half of those that tie with it (itself included) counted.
+        Fraction of observations below each one, plus half of its ties (including itself).
     """
 
     cdf: Array
     order: NDArray[np.intp]
     ties: tuple[NDArray[np.intp], NDArray[np.intp]] | None
-    """Where in the order each distinct value starts and ends; None where all values are distinct."""
+    """Start and end of each distinct value in the order; None if all values are distinct."""
 
     def mean_from(self, values: Array) -> Array:
-        """For each observation: sum of `values` over the observations above it and half of its ties, over n."""
+        """For each observation: the sum of `values` over the observations above it and half of its ties, over n."""
         n = len(values)
         below = np.zeros(n + 1)
         np.cumsum(values[self.order], out=below[1:])
@@ -55,7 +55,7 @@ class Ranks:
 
 
 def rank_observations(values: Array) -> Ranks:
-    """Order `values` (no NaN among them)."""
+    """Order `values`, which must not contain NaN."""
     order, middles, ties = _ordered(values)
     cdf = np.empty(len(values))
     cdf[order] = middles / len(values)
@@ -63,7 +63,7 @@ def rank_observations(values: Array) -> Ranks:
 
 
 def mean_ranks(values: NDArray) -> Array:
-    """Ranks along the first axis, from 1 on; ties share their mean rank, and NaN make the whole column NaN."""
+    """Ranks along the first axis, from 1; ties share their mean rank, and a NaN makes the whole column NaN."""
     columns = np.asarray(values, dtype=np.float64).reshape(len(values), int(np.prod(np.shape(values)[1:])))
     result = np.full(columns.shape, np.nan)
     for number in np.flatnonzero(~np.isnan(columns).any(axis=0)):
@@ -73,7 +73,7 @@ def mean_ranks(values: NDArray) -> Array:
 
 
 def _ordered(values: Array) -> tuple[NDArray[np.intp], Array, tuple[NDArray[np.intp], NDArray[np.intp]] | None]:
-    """Order, for each place in it the mean over its ties of place + ½, and the ties; all exact."""
+    """Order, the mean of position + ½ over the ties of each position, and the ties; all exact."""
     n = len(values)
     order = np.argsort(values)
     ordered = values[order]
@@ -86,7 +86,7 @@ def _ordered(values: Array) -> tuple[NDArray[np.intp], Array, tuple[NDArray[np.i
 
 
 _ROUNDING = 1e-13
-"""A spread below this share of the values' size is rounding, not variation."""
+"""A spread below this fraction of the values' size counts as rounding, not as variation."""
 
 
 def pearson(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
@@ -102,8 +102,8 @@ def pearson(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
     Returns
     -------
     array
-        The shape of X without `axis`, in [−1, 1]. NaN where a column is constant (up to rounding) in X or Y, holds a
-        NaN, or has fewer than two observations: a correlation is undefined there.
+        The shape of X without `axis`, in [−1, 1]. NaN if a column of X or Y is constant (up to rounding), contains NaN,
+        or has fewer than two observations: the correlation is then undefined.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def cross_pearson(X: ArrayLike, Y: ArrayLike) -> Array:
     Parameters
     ----------
     X, Y : array, n × p and n × q
-        With corresponding rows.
+        Matrices with corresponding rows.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def cross_pearson(X: ArrayLike, Y: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If the two are no matrices of the same length.
+        If X and Y are not matrices with the same number of rows.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def cross_pearson(X: ArrayLike, Y: ArrayLike) -> Array:
     """
     x, y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 2 or len(x) != len(y):
-        raise ValueError(f"X has the shape {x.shape} and Y has {y.shape}; two matrices of the same length are needed")
+        raise ValueError(f"X has the shape {x.shape} and Y has {y.shape}; they must be matrices of the same length")
     if len(x) < 2:
         return np.full((x.shape[1], y.shape[1]), np.nan)
     return np.asarray(np.clip(standardised(x).T @ standardised(y), -1.0, 1.0))
@@ -180,14 +180,14 @@ def spearman(X: ArrayLike, Y: ArrayLike, *, axis: int = 0) -> Array:
 def _pair(X: ArrayLike, Y: ArrayLike, *, axis: int) -> tuple[Array, Array]:
     x, y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     if x.shape != y.shape:
-        raise ValueError(f"X has the shape {x.shape} but Y has {y.shape}; corresponding columns are correlated")
+        raise ValueError(f"X has the shape {x.shape} but Y has {y.shape}; they must be equal")
     if x.ndim == 0:
-        raise ValueError("X and Y are single numbers; a correlation needs observations")
+        raise ValueError("X and Y are single numbers; a correlation requires several observations")
     return np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)
 
 
 def standardised(x: Array) -> Array:
-    """Columns of mean 0 and length 1; NaN where there is no variation."""
+    """Columns with mean 0 and length 1; NaN for columns without variation."""
     with np.errstate(invalid="ignore", divide="ignore"):
         size = np.asarray(np.maximum(x.max(axis=0), -x.min(axis=0)))
         result = np.asarray(x / np.where(size > 0, size, 1.0))  # keeps squares representable
@@ -198,24 +198,24 @@ def standardised(x: Array) -> Array:
         return result
 
 
-_Z = 1.959963984540054  # of 95 %
-_FEWEST = 3  # models; of fewer a correlation says nothing
+_Z = 1.959963984540054  # for 95 %
+_FEWEST = 3  # models; with fewer, a correlation is meaningless
 _BLOCK = 64  # columns
-_CANCELLED = 1e-6  # share of a sum of squares that is left as variance: below, sums of products are too inexact
+_CANCELLED = 1e-6  # variance as a fraction of the sum of squares below which sums of products are too inexact
 
 
 class Association(NamedTuple):
-    """Correlations and their 95 % intervals; None where they are not defined.
+    """Correlations and their 95 % intervals; None if they are not defined.
 
     Attributes
     ----------
     n : int
-        How many models.
+        Number of models.
     pearson, spearman : float or None
-        Coefficients; None below three models, or where scores are constant.
+        Coefficients; None below three models, or if scores are constant.
     pearson_ci, spearman_ci : (float, float) or None
-        Fisher's, for Spearman's with the variance of Bonett and Wright (2000, doi:10.1007/BF02294183); None below four
-        models.
+        Fisher's intervals; Spearman's with the variance of Bonett and Wright (2000, doi:10.1007/BF02294183). None below
+        four models.
     """
 
     n: int
@@ -226,14 +226,14 @@ class Association(NamedTuple):
 
 
 class AssociationMatrix(NamedTuple):
-    """Correlations of each column with each; symmetric.
+    """Correlations of all pairs of columns; symmetric.
 
     Attributes
     ----------
     pearson, spearman : array (benchmarks, benchmarks)
-        Coefficients; NaN below three models with both scores, or where those of one are constant.
+        Coefficients; NaN below three models with both scores, or if the scores on one benchmark are constant.
     n : array (benchmarks, benchmarks) of int
-        Models with both scores.
+        Number of models with both scores.
     """
 
     pearson: Array
@@ -244,12 +244,12 @@ class AssociationMatrix(NamedTuple):
 def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Association:
     """Correlate scores of the same models on two benchmarks.
 
-    The intervals take models to be drawn independently, which relatives of one architecture are not.
+    The intervals assume that models are drawn independently, which does not hold for models of one architecture.
 
     Parameters
     ----------
     x, y : sequence of float
-        Scores, one a model; no NaN.
+        One score per model, without NaN.
 
     Returns
     -------
@@ -268,9 +268,9 @@ def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Assoc
     """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(f"x has the shape {first.shape}, y {second.shape}; both need one score a model")
+        raise ValueError(f"x has the shape {first.shape}, y {second.shape}; both must have one score per model")
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise ValueError("a score is not finite; leave that model out")
+        raise ValueError("a score is not finite; omit that model")
     n = len(first)
     if n < _FEWEST:
         return Association(n, None, None, None, None)
@@ -280,23 +280,23 @@ def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Assoc
 
 
 def association_matrix(values: ArrayLike) -> AssociationMatrix:
-    """Correlate each benchmark with each, over those models that have both scores.
+    """Correlate each pair of benchmarks over the models that have both scores.
 
     Parameters
     ----------
     values : array (models, benchmarks)
-        Scores; what is not finite is none.
+        Scores; values that are not finite count as missing.
 
     Returns
     -------
     AssociationMatrix
-        Ranks are those among the models with both scores. The coefficients of different pairs are over different
-        models, so that the matrix need not be positive semidefinite.
+        Ranks are computed among the models with both scores. The coefficients of different pairs may refer to different
+        models, so the matrix need not be positive semidefinite.
 
     Raises
     ------
     ValueError
-        If `values` is no matrix of real numbers.
+        If `values` is not a matrix of real numbers.
 
     Examples
     --------
@@ -318,14 +318,17 @@ def association_matrix(values: ArrayLike) -> AssociationMatrix:
 
 
 def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
-    """By sums of products; where too little is left of them, from the scores."""
+    """Correlations from sums of products, or from the scores where the sums lose too many digits."""
     count = np.maximum(known.sum(axis=0), 1)
     centred = np.where(known, scores, 0.0)
     centred = np.where(known, scores - centred.sum(axis=0) / count, 0.0)
     scale = np.abs(centred).max(axis=0, initial=0.0)
-    centred /= np.where(scale > 0, scale, 1.0)  # no square is too small or too large
+    centred /= np.where(scale > 0, scale, 1.0)  # prevents overflow and underflow of squares
     present = known.astype(np.float64)
-    sums, squares = centred.T @ present, (centred**2).T @ present  # of the row's, over models that have the column's
+    sums, squares = (
+        centred.T @ present,
+        (centred**2).T @ present,
+    )  # of the row's scores, over models that have the column's score
     pairs = np.maximum(n, 1)
     left = squares - sums**2 / pairs
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -339,7 +342,7 @@ def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64
 
 
 def _spearman_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
-    """From twice the centred ranks, which are whole numbers, so that no sum is rounded."""
+    """Correlations from twice the centred ranks, which are integers, so that all sums are exact."""
     k = scores.shape[1]
     products, squares = np.zeros((k, k)), np.zeros((k, k))
     ordered = [_Ordered(scores[:, column], known[:, column]) for column in range(k)]
@@ -360,7 +363,7 @@ def _spearman_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int6
 
 
 def _ranks_among(ordered: Sequence["_Ordered"], columns: NDArray[np.intp], known: NDArray[np.bool_]) -> Array:
-    """Of each column among the models that each column of `known` has: columns × columns of `known` × models."""
+    """Ranks of each column among the models of each column of `known`: columns × columns of `known` × models."""
     patterns, which = np.unique(known.T, axis=0, return_inverse=True)
     result = np.empty((len(columns), len(which), len(known)))
     for row, column in zip(result, columns, strict=True):
@@ -369,7 +372,7 @@ def _ranks_among(ordered: Sequence["_Ordered"], columns: NDArray[np.intp], known
 
 
 class _Ordered:
-    """A column in order, to be ranked among any of its models."""
+    """A sorted column, to rank any subset of its models."""
 
     def __init__(self, scores: Array, known: NDArray[np.bool_]) -> None:
         self.size = len(scores)
@@ -378,11 +381,11 @@ class _Ordered:
         values = scores[self.order]
         starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])) if len(values) else here
         lengths = np.diff(np.append(starts, len(values)))
-        self.ends = np.repeat(starts + lengths, lengths)  # of what each ties with
+        self.ends = np.repeat(starts + lengths, lengths)  # end of each value's ties
         self.starts = np.repeat(starts, lengths)
 
     def ranks(self, present: NDArray[np.bool_]) -> Array:
-        """2 · rank − n − 1 of each model among those present, a row each; 0 of others."""
+        """2 · rank − n − 1 of each model among those present, one row for each set of models; 0 for other models."""
         there = present[:, self.order]
         below = np.zeros((len(present), len(self.order) + 1), dtype=np.int32)
         np.cumsum(there, axis=1, out=below[:, 1:])
@@ -393,10 +396,10 @@ class _Ordered:
 
 
 def _correlation(x: Array, y: Array) -> float | None:
-    if np.ptp(x) == 0 or np.ptp(y) == 0:  # a rounded mean would leave something of a constant
+    if np.ptp(x) == 0 or np.ptp(y) == 0:  # after subtraction of a rounded mean, a constant could seem to vary
         return None
     x, y = x - x.mean(), y - y.mean()
-    x, y = x / np.abs(x).max(), y / np.abs(y).max()  # no square is too small or too large
+    x, y = x / np.abs(x).max(), y / np.abs(y).max()  # prevents overflow and underflow of squares
     norm = float(np.sqrt((x @ x) * (y @ y)))
     return float(np.clip(x @ y / norm, -1, 1)) if norm > 0 else None
 

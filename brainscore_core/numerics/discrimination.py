@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri  # at the top, as nothing imports this module but the metrics that need it
+from scipy.special import ndtri  # imported here, as only the metrics that use it import this module
 
 from brainscore_core.numerics._arrays import Array
 
@@ -27,14 +27,14 @@ LIMIT = 5.0
 
 
 class MaskedCorrelation(NamedTuple):
-    """Pearson correlation over the entries that both have.
+    """Pearson correlation over the entries that are present on both sides.
 
     Attributes
     ----------
     value : float
-        NaN where fewer than two entries are left or one side does not vary.
+        NaN if fewer than two entries are left or one side does not vary.
     influence : array (rows,)
-        What each row does to it (see :func:`brainscore_core.numerics.influence_interval`); sums to 0.
+        Influence of each row (see :func:`brainscore_core.numerics.influence_interval`); sums to 0.
     n : int
         Number of entries.
     """
@@ -47,21 +47,21 @@ class MaskedCorrelation(NamedTuple):
 def choice_rates(
     stimuli: ArrayLike, chosen: ArrayLike, distractors: ArrayLike, *, truth: ArrayLike, n_objects: int
 ) -> Array:
-    """How often each distractor was chosen among the trials that offered it.
+    """Fraction of the trials with a distractor in which it was chosen.
 
     Parameters
     ----------
     stimuli, chosen, distractors : array of int (trials,)
         Codes of the stimulus, of the chosen object and of the offered wrong object.
     truth : array of int (stimuli,)
-        Code of each stimulus' own object.
+        Code of the object in each stimulus.
     n_objects : int
         Number of objects.
 
     Returns
     -------
     array, stimuli × objects
-        False-alarm rates; NaN where a distractor was never offered and for the stimulus' own object.
+        False-alarm rates; NaN if a distractor was never offered, and for the object in the stimulus.
 
     Examples
     --------
@@ -80,19 +80,19 @@ def choice_rates(
 
 
 def pairwise_probabilities(probabilities: ArrayLike, truth: ArrayLike) -> Array:
-    """Probability of a distractor in a choice between it and the stimulus' own object, p_d / (p_d + p_own).
+    """Probability of a distractor in a choice between it and the object in the stimulus, p_d / (p_d + p_own).
 
     Parameters
     ----------
     probabilities : array, stimuli × objects
-        Not negative; need not sum to 1.
+        Values ≥ 0, which need not sum to 1.
     truth : array of int (stimuli,)
-        Code of each stimulus' own object.
+        Code of the object in each stimulus.
 
     Returns
     -------
     array, stimuli × objects
-        NaN for the own object, and where both probabilities are 0.
+        NaN for the object in the stimulus, and if both probabilities are 0.
 
     Examples
     --------
@@ -109,21 +109,21 @@ def pairwise_probabilities(probabilities: ArrayLike, truth: ArrayLike) -> Array:
 
 
 def class_means(values: ArrayLike, truth: ArrayLike, *, n_objects: int) -> Array:
-    """Mean over the stimuli of each object, NaN left out.
+    """Mean over the stimuli of each object, without NaN.
 
     Parameters
     ----------
     values : array, stimuli × columns
-        NaN where not measured.
+        NaN if not measured.
     truth : array of int (stimuli,)
-        Code of each stimulus' own object.
+        Code of the object in each stimulus.
     n_objects : int
         Number of objects.
 
     Returns
     -------
     array, objects × columns
-        NaN where nothing was measured.
+        NaN if nothing was measured.
 
     Examples
     --------
@@ -146,21 +146,21 @@ def less_class_means(values: ArrayLike, truth: ArrayLike, *, n_objects: int) -> 
 def stimulus_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
     """d′ of each stimulus against each distractor [1]_.
 
-    z(1 − the stimulus' false-alarm rate) − z(mean false-alarm rate of the inverse), the inverse being the stimuli of
-    the distractor with this stimulus' object offered; clipped at ±5.
+    z(1 − the stimulus's false-alarm rate) − z(mean false-alarm rate of the inverse), clipped at ±5. The inverse
+    comprises the stimuli of the distractor, with this stimulus's object offered.
 
     Parameters
     ----------
     rates : array, stimuli × objects
-        False-alarm rates; NaN where not measured.
+        False-alarm rates; NaN if not measured.
     truth : array of int (stimuli,)
-        Code of each stimulus' own object.
+        Code of the object in each stimulus.
 
     Returns
     -------
     array, stimuli × objects
-        NaN where either rate is missing, or where both terms are infinite with the same sign (a stimulus always
-        mistaken for an object that is never mistaken).
+        NaN if either rate is missing, or both terms are infinite with the same sign (a stimulus that is always mistaken
+        for an object that is never mistaken).
 
     References
     ----------
@@ -188,7 +188,7 @@ def object_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
     Returns
     -------
     array, objects × objects
-        Symmetric, clipped at ±5; NaN on the diagonal and where a rate is missing.
+        Symmetric, clipped at ±5; NaN on the diagonal and if a rate is missing.
 
     Examples
     --------
@@ -201,19 +201,19 @@ def object_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
 
 
 def nanmean_rows(values: Array) -> Array:
-    """Mean of each row, NaN left out; NaN for a row without values."""
+    """Mean of each row, without NaN; NaN for a row without values."""
     defined = ~np.isnan(values)
     count = defined.sum(axis=1)
     return np.asarray(np.where(count > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan))
 
 
 def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
-    """Pearson correlation over all entries that neither side lacks, and each row's influence on it.
+    """Pearson correlation over all entries that are present on both sides, and each row's influence on it.
 
     Parameters
     ----------
     x, y : array (rows,) or rows × columns
-        NaN where not measured.
+        NaN if not measured.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.shape != b.shape:
-        raise ValueError(f"x has the shape {a.shape}, y {b.shape}; they must be the same")
+        raise ValueError(f"x has the shape {a.shape}, y {b.shape}; they must be equal")
     both: NDArray[np.bool_] = ~(np.isnan(a) | np.isnan(b))
     n = int(both.sum())
     undefined = MaskedCorrelation(np.nan, np.full(len(a), np.nan), n)
@@ -245,7 +245,7 @@ def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
 
 
 def correlation_slopes(x: ArrayLike, y: ArrayLike) -> Array:
-    """Derivative of :func:`masked_correlation` by each entry of x; 0 for entries that either side lacks.
+    """Derivative of :func:`masked_correlation` by each entry of x; 0 for entries missing on either side.
 
     Examples
     --------
@@ -272,15 +272,15 @@ def through_inverses(slopes: ArrayLike, dprimes: ArrayLike, rates: ArrayLike, tr
     slopes : array, stimuli × objects
         Derivative of the statistic by each d′.
     dprimes, rates : array, stimuli × objects
-        As :func:`stimulus_dprimes` returns and takes them.
+        Results and arguments of :func:`stimulus_dprimes`.
     truth : array of int (stimuli,)
-        Code of each stimulus' own object.
+        Code of the object in each stimulus.
 
     Returns
     -------
     array (stimuli,)
-        Derivative by the stimulus' weight in its object's mean rates, times the number of stimuli; sums to 0. d′ that
-        were clipped do not change.
+        Derivative by the stimulus's weight in its object's mean rates, times the number of stimuli; sums to 0. Clipped
+        d′ have derivative 0.
     """
     array, own = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
     k = array.shape[1]

@@ -35,21 +35,21 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: A
         in [0, 2]. ``'euclidean'``, ``'sqeuclidean'``: distance, and its square; neither is divided by the number of
         features.
     device : str or torch.device, optional
-        Where the products of all stimuli are computed. None: with NumPy; ``'cpu'``, ``'cuda'``, …: with PyTorch;
-        ``'auto'``: on a CUDA device where there is one, and with NumPy otherwise.
+        Device for the products of all stimuli. None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA
+        device if available, otherwise NumPy.
 
     Returns
     -------
     array, stimuli · (stimuli − 1) / 2
-        Row-major upper triangle, as ``scipy.spatial.distance.pdist`` orders it. ``'correlation'`` and ``'cosine'``:
-        NaN for pairs with a stimulus to which all features respond alike (or not at all), or with a NaN.
+        Row-major upper triangle, in the order of ``scipy.spatial.distance.pdist``. ``'correlation'`` and ``'cosine'``:
+        NaN for pairs with a stimulus to which all features respond equally (or not at all), or with a NaN.
 
     Raises
     ------
     ValueError
-        If X is no matrix; for the distances also if a value is not finite.
+        If X is not a matrix; for the distances also if a value is not finite.
     UserError
-        If the device, or PyTorch, is not there.
+        If the device or PyTorch is not available.
 
     References
     ----------
@@ -67,14 +67,14 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: A
 
 
 def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: Any = None) -> Array:
-    """As :func:`rdm`, as a symmetric matrix with a diagonal of 0."""
+    """As :func:`rdm`, but as a symmetric matrix with a diagonal of 0."""
     X, found = as_matrix(X, "X"), resolve_device(device)
     if dissimilarity in ("euclidean", "sqeuclidean"):
         distances = squared_distances(centred_gram(X, "X", device=found))
         return distances if dissimilarity == "sqeuclidean" else np.asarray(np.sqrt(distances, out=distances))
     if dissimilarity not in ("correlation", "cosine"):
         known = ", ".join(map(repr, get_args(Dissimilarity)))
-        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; known: {known}")
+        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; use one of {known}")
     centre = dissimilarity == "correlation"
     result = row_gram(X, centre=centre, device=found)
     length = np.sqrt(np.diag(result))
@@ -92,7 +92,7 @@ def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", de
 
 
 def squared_distances(gram: Array) -> Array:
-    """Squared Euclidean distances of vectors with these inner products; below rounding they are 0."""
+    """Squared Euclidean distances of vectors with these inner products; distances below rounding are set to 0."""
     own = np.diag(gram).copy()
     result = gram * -2.0
     result += own
@@ -126,7 +126,7 @@ def expanded(pairs: Array) -> Array:
 
 
 def number_of_stimuli(pairs: int) -> int:
-    """Number of stimuli of a condensed RDM with so many pairs."""
+    """Number of stimuli of a condensed RDM with this number of pairs."""
     n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
     if n * (n - 1) // 2 != pairs:
         raise ValueError(f"{pairs} values are not the upper triangle of any square matrix")
@@ -134,7 +134,7 @@ def number_of_stimuli(pairs: int) -> int:
 
 
 _SINGULAR = 1e12
-"""A covariance whose condition number is larger has no inverse worth the name."""
+"""Condition number above which the inverse of a covariance is meaningless."""
 
 
 def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = None, shrink: bool = True) -> Array:
@@ -143,12 +143,12 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
     Parameters
     ----------
     residuals : array, presentations × features
-        What is left when each stimulus's mean is subtracted from its presentations.
+        Presentations minus the mean of their stimulus.
     degrees_of_freedom : int, optional
-        Presentations minus the number of means that were subtracted; by default the number of presentations.
+        Number of presentations minus the number of subtracted means; by default the number of presentations.
     shrink : bool
-        Otherwise the plain inverse. Of normal noise it is proportional to the true one on average, so that distances
-        keep their ratios, whereas shrinkage depends on the number of presentations; it needs more of them.
+        If False, return the plain inverse. For normal noise it is on average proportional to the true one, so distances
+        keep their ratios, whereas shrinkage depends on the number of presentations; it requires more presentations.
 
     Returns
     -------
@@ -158,14 +158,14 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
     Raises
     ------
     ValueError
-        If residuals are not finite or all 0, there are no degrees of freedom, or, without shrinkage, the
+        If residuals are not finite or all 0, if there are no degrees of freedom, or, without shrinkage, if the
         covariance is singular.
 
     Notes
     -----
-    Ledoit and Wolf's shrinkage [1]_, as scikit-learn has it, with the mean known to be 0; recommended for
-    dissimilarities by [2]_. The intensity is estimated as if residuals were independent; that of few repetitions a
-    stimulus is therefore a little too small.
+    Ledoit and Wolf's shrinkage [1]_, as in scikit-learn, with a mean known to be 0; recommended for dissimilarities by
+    [2]_. The intensity is estimated as if residuals were independent; with few repetitions per stimulus it is therefore
+    slightly too small.
 
     References
     ----------
@@ -183,11 +183,11 @@ def noise_precision(residuals: ArrayLike, *, degrees_of_freedom: int | None = No
 
     matrix = as_matrix(residuals, "residuals").astype(np.float64)
     if not np.isfinite(matrix).all():
-        raise ValueError("residuals are not finite; leave out features that were not measured")
+        raise ValueError("residuals are not finite; omit features that were not measured")
     n, p = matrix.shape
     freedom = n if degrees_of_freedom is None else degrees_of_freedom
     if freedom < 1:
-        raise ValueError(f"{freedom} degrees of freedom: noise needs repeated presentations")
+        raise ValueError(f"{freedom} degrees of freedom: noise requires repeated presentations")
     size = float(np.sqrt(np.mean(matrix**2)))
     if not size > 0:
         raise ValueError("the residuals are all 0: repetitions do not differ, so there is no noise to normalise by")
@@ -213,9 +213,9 @@ def mahalanobis_rdm(X: ArrayLike, precision: ArrayLike) -> Array:
     Parameters
     ----------
     X : array, stimuli × features
-        Mean responses. Noise that is left in them makes all distances too large.
+        Mean responses. Remaining noise in them makes all distances too large.
     precision : array, features × features
-        Inverse of the noise covariance, such as :func:`noise_precision` returns.
+        Inverse of the noise covariance, for example from :func:`noise_precision`.
 
     Returns
     -------
@@ -244,8 +244,8 @@ def mahalanobis_rdm(X: ArrayLike, precision: ArrayLike) -> Array:
 def crossnobis_rdm(folds: ArrayLike, precision: ArrayLike) -> Array:
     """Cross-validated squared Mahalanobis distances of all pairs of stimuli, divided by the number of features.
 
-    The difference of two stimuli in one fold is multiplied with that in another fold, and averaged over all pairs of
-    different folds. Independent noise adds nothing on average: a distance of 0 is estimated as 0, with either sign.
+    The difference of two stimuli in one fold is multiplied by that in another fold, and averaged over all pairs of
+    different folds. Independent noise adds nothing on average: estimates of a distance of 0 scatter around 0.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def crossnobis_rdm(folds: ArrayLike, precision: ArrayLike) -> Array:
     Z = _whitened(np.asarray(folds), precision)
     m, _, p = Z.shape
     if m < 2:
-        raise ValueError(f"{m} fold: cross-validated distances need at least two independent measurements")
+        raise ValueError(f"{m} fold: cross-validated distances require at least two independent measurements")
     Z = Z - Z.mean(axis=(0, 1))
     total = Z.sum(axis=0)
     products = total @ total.T
@@ -291,12 +291,12 @@ def _whitened(stack: np.ndarray, precision: ArrayLike) -> Array:
     """Folds × stimuli × features, whose inner products are those of `stack` under `precision`."""
     matrix = as_matrix(precision, "precision")
     if stack.ndim != 3:
-        raise ValueError(f"folds have the shape {stack.shape}; folds × stimuli × features are needed")
+        raise ValueError(f"folds have the shape {stack.shape}; it must be folds × stimuli × features")
     p = stack.shape[-1]
     if matrix.shape != (p, p):
-        raise ValueError(f"precision has the shape {matrix.shape}; {p} features need ({p}, {p})")
+        raise ValueError(f"precision has the shape {matrix.shape}; it must be ({p}, {p}) for {p} features")
     if not (np.isfinite(matrix).all() and np.isfinite(stack).all()):
-        raise ValueError("responses or precision are not finite; leave out features that were not measured")
+        raise ValueError("responses or precision are not finite; omit features that were not measured")
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError as error:

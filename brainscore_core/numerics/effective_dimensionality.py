@@ -1,4 +1,4 @@
-"""How many directions a representation uses."""
+"""Effective number of dimensions of a representation."""
 
 from typing import NamedTuple
 
@@ -16,13 +16,13 @@ class Dimensionality(NamedTuple):
     Attributes
     ----------
     value : float
-        NaN where undefined.
+        NaN if undefined.
     log_influence : array, stimuli
         Derivative of its logarithm by each stimulus's weight, times the number of stimuli.
     reason : str or None
         Why the value is NaN.
     log_bias : float
-        By how much its logarithm is off because stimuli are finitely many, as the jackknife estimates it.
+        Bias of the logarithm due to the finite number of stimuli, estimated by the jackknife.
     """
 
     value: float
@@ -34,19 +34,19 @@ class Dimensionality(NamedTuple):
 def participation_ratio(X: ArrayLike) -> Dimensionality:
     """Participation ratio (Σλ)² / Σλ² of the covariance's eigenvalues λ.
 
-    d if d directions have equal variance and the others none; 1 if only one varies.
+    It is d if d directions have equal variance and the others none, and 1 if only one direction varies.
 
     Parameters
     ----------
     X : array, stimuli × features
-        The smaller of the features × features and the stimuli × stimuli matrix is made, in float64 and in chunks; no
-        eigenvalues are computed.
+        The smaller of the features × features and the stimuli × stimuli matrix is computed, in float64 and in chunks;
+        eigenvalues are not computed.
 
     Returns
     -------
     Dimensionality
-        Between 1 and min(stimuli − 1, features). It is biased downwards where stimuli are not many more than it. NaN
-        with a reason where nothing varies.
+        Between 1 and min(stimuli − 1, features). It is biased downwards unless there are many more stimuli than
+        dimensions. NaN with a reason if nothing varies.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def participation_ratio(X: ArrayLike) -> Dimensionality:
     matrix = as_matrix(X, "X")
     n, p = matrix.shape
     if n < 2:
-        raise ValueError(f"{n} stimulus: dimensionality needs at least 2")
+        raise ValueError(f"{n} stimulus: dimensionality requires at least 2")
     if p < n:
         own, along, square = _from_features(matrix)
     else:
@@ -90,13 +90,13 @@ def participation_ratio(X: ArrayLike) -> Dimensionality:
 
 
 def _from_features(X: np.ndarray) -> tuple[Array, Array, float]:
-    """Per stimulus: squared length and variance along it; and the sum of the covariance's squares."""
+    """Squared length of each stimulus, variance along it, and the sum of squares of the covariance."""
     n = len(X)
     mean = column_means(X)
     C = moments(X, np.zeros((n, 0)), mean=mean)[0] / n
     if not np.isfinite(C).all():
         row = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        raise ValueError(f"X is not finite{f' in row {row[0]}' if len(row) else ''}; features need to be finite")
+        raise ValueError(f"X is not finite{f' in row {row[0]}' if len(row) else ''}; features must be finite")
     centred = np.subtract(X, mean, dtype=np.float64)
     own = np.einsum("ij,ij->i", centred, centred)
     if float(own.sum()) <= FLAT**2 * n * float(mean @ mean):

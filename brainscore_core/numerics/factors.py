@@ -1,4 +1,4 @@
-"""How many dimensions of a representation factors of the stimuli occupy."""
+"""Number of dimensions of a representation that encode factors of the stimuli."""
 
 from typing import Any, NamedTuple
 
@@ -18,13 +18,13 @@ class FactorDimensions(NamedTuple):
     factors : array
         Distinct factors, sorted.
     scores : array, factors
-        How strongly pairs that share a factor covary, relative to the variance of all; at most about 1.
+        Covariance of pairs that share a factor, relative to the total variance; at most about 1.
     shares : array, factors + 1
-        Softmax over the scores and the residual's, which is 1; the residual is last.
+        Softmax over the scores and that of the residual, which is 1; the residual is last.
     dimensions : array of int, factors + 1
         Dimensions of each factor, rounded down; the residual has the rest.
     left_out : array, pairs × factors
-        Shares of the factors without one pair each.
+        Shares of the factors when one pair is left out.
     """
 
     factors: NDArray[Any]
@@ -35,19 +35,19 @@ class FactorDimensions(NamedTuple):
 
 
 def factor_dimensions(first: ArrayLike, second: ArrayLike, factors: ArrayLike) -> FactorDimensions:
-    """Estimate how many dimensions encode each factor from pairs of stimuli that share it [1]_ [2]_.
+    """Estimate the number of dimensions that encode each factor, from pairs of stimuli that share it [1]_ [2]_.
 
     Parameters
     ----------
     first, second : array, pairs × neuroids
-        Responses to either stimulus of each pair.
+        Responses to the first and the second stimulus of each pair.
     factors : array, pairs
-        What a pair has in common.
+        The factor that a pair has in common.
 
     Returns
     -------
     FactorDimensions
-        NaN shares, and no dimensions, where nothing varies.
+        Shares are NaN and dimensions 0 if nothing varies.
 
     Notes
     -----
@@ -70,7 +70,9 @@ def factor_dimensions(first: ArrayLike, second: ArrayLike, factors: ArrayLike) -
     a, b = as_matrix(first, "first"), as_matrix(second, "second")
     names, codes = np.unique(np.asarray(factors), return_inverse=True)
     if a.shape != b.shape or len(a) != len(codes):
-        raise ValueError(f"first is {a.shape}, second {b.shape}, with {len(codes)} factors; pairs correspond")
+        raise ValueError(
+            f"first is {a.shape}, second {b.shape}, with {len(codes)} factors; all must have one row per pair"
+        )
     n, k = len(a), len(names)
     member = (codes == np.arange(k)[:, None]).astype(np.float64)
     size = member.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Agreement beyond what accuracy alone brings about (Cohen's kappa of being right)."""
+"""Agreement of errors beyond the agreement that follows from accuracy (Cohen's kappa of correct responses)."""
 
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ __all__ = ["KappaCounts", "kappa", "pairwise_kappa"]
 
 
 class KappaCounts(NamedTuple):
-    """What kappa is made of; arrays of one shape.
+    """The counts from which kappa is computed; arrays of the same shape.
 
     Attributes
     ----------
     n : array of int
-        Decisions that both made.
+        Number of decisions that both observers made.
     first, second : array of int
-        Right decisions of either among these.
+        Number of correct decisions of each among these.
     agreeing : array of int
-        Decisions on which both were right or both were wrong.
+        Number of decisions in which both were correct or both were wrong.
     """
 
     n: NDArray[np.int64]
@@ -35,13 +35,13 @@ def kappa(counts: KappaCounts) -> Array:
     Parameters
     ----------
     counts : KappaCounts
-        Of integers.
+        Counts of decisions.
 
     Returns
     -------
     array
-        In [−1, 1]; NaN without common decisions, and where both are always right or both always wrong: agreement by
-        chance is then certain, and kappa 0/0.
+        In [−1, 1]; NaN without common decisions, and if both are always correct or both always wrong: agreement by
+        chance is then certain, and kappa is 0/0.
 
     References
     ----------
@@ -67,14 +67,14 @@ def pairwise_kappa(correct: ArrayLike, seen: ArrayLike) -> Array:
     Parameters
     ----------
     correct : array of bool, observers × stimuli
-        Whether the observer was right; ignored where not seen.
+        Whether the observer was correct; ignored for stimuli that were not seen.
     seen : array of bool, observers × stimuli
         Whether the observer saw the stimulus.
 
     Returns
     -------
     array, observers × observers
-        Symmetric; the diagonal is NaN, and so are pairs where kappa is undefined (see :func:`kappa`).
+        Symmetric; NaN on the diagonal and for pairs with an undefined kappa (see :func:`kappa`).
 
     Examples
     --------
@@ -85,8 +85,8 @@ def pairwise_kappa(correct: ArrayLike, seen: ArrayLike) -> Array:
     s = np.asarray(seen, dtype=bool)
     c = np.asarray(correct, dtype=bool) & s
     if c.ndim != 2:
-        raise ValueError(f"correct has the shape {c.shape}; observers × stimuli are needed")
-    s_, c_ = s.astype(np.float64), c.astype(np.float64)  # counts are exact in float64, and its product is fast
+        raise ValueError(f"correct has the shape {c.shape}; it must be observers × stimuli")
+    s_, c_ = s.astype(np.float64), c.astype(np.float64)  # counts are exact in float64, and products are fast
     n, right, both = s_ @ s_.T, c_ @ s_.T, c_ @ c_.T
     parts = (n, right, right.T, n - right - right.T + 2 * both)
     result = kappa(KappaCounts(*(np.rint(part).astype(np.int64) for part in parts)))

@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Weights:
-    """What a solver returns: weights (features or training stimuli × responses) and how many components they have."""
+    """Result of a solver: weights (features or training stimuli × responses) and their number of components."""
 
     values: Array
     n_components: int | None = None
@@ -50,7 +50,7 @@ class Solver(Protocol):
     """Finds weights from centred second moments."""
 
     def check(self, n: int, p: int) -> None:
-        """Refuse `n` training stimuli with `p` features where the method is undefined."""
+        """Raise an error if the method is undefined for `n` training stimuli with `p` features."""
 
     def primal(self, C: Array, B: Array, y_size: float) -> Weights:
         """Weights p × q from C = XᵀX and B = XᵀY; `y_size` is the Frobenius norm of Y."""
@@ -66,9 +66,9 @@ class LinearFit:
     Attributes
     ----------
     n_components : int or None
-        Components in use, for methods that have components.
+        Number of components, for methods that have components.
     alpha : float or array of float, or None
-        Penalty that was chosen (one a response where each has its own), for methods that choose one.
+        Chosen penalty (one per response if each has its own), for methods that choose one.
     """
 
     x_mean: Array
@@ -84,7 +84,7 @@ class LinearFit:
         Raises
         ------
         ValueError
-            If the number of features is not the one of the fit.
+            If the number of features differs from that of the fit.
         """
         X = as_matrix(X, "X")
         if X.shape[1] != len(self.x_mean):
@@ -105,13 +105,13 @@ def check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
 
 
 def finite_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
-    """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY, which are refused where X is not finite."""
+    """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY; raises an error if X is not finite."""
     C, B, _ = moments(X, Y, mean=mean)
     return require_finite(C, X), B
 
 
 def fit_linear(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
-    """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
+    """Fit responses Y (n × q) from features X (n × p), in the dual form if p > n."""
     X, Y = check_inputs(X, Y)
     n, p = X.shape
     solver.check(n, p)
@@ -127,20 +127,20 @@ def fit_linear(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
 
 
 def centred_features(X: NDArray, *, mean: Array) -> Array:
-    """X − mean in float64, which is refused where X is not finite."""
+    """X − mean in float64; raises an error if X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
         return require_finite(np.subtract(X, mean, dtype=np.float64), X)
 
 
 def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Products of training with training rows and of test with training rows, from those of all; centred on training.
+    """Products of training with training rows and of test with training rows, centred on the training rows.
 
     Parameters
     ----------
     K : array, n × n
         (X − m)(X − m)ᵀ for any m.
     train, test : array of int
-        Rows on either side.
+        Row numbers.
     """
     inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
     means = inner.mean(axis=0)
@@ -152,13 +152,13 @@ def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) ->
 
 
 def left_out_rows(train: NDArray[np.intp], n: int) -> NDArray[np.intp] | None:
-    """Rows that are not trained on; None where they are the larger part, or rows are trained on twice."""
+    """Rows that are not used for training; None if they are the majority, or if training rows are repeated."""
     rest = np.setdiff1d(np.arange(n), train)
     return rest if len(rest) < len(train) == n - len(rest) else None
 
 
 def predict_dual(K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], solver: Solver) -> Array:
-    """Fit the training rows and predict the test rows from the Gram matrix of all."""
+    """Fit the training rows and predict the test rows, from the Gram matrix of all rows."""
     inner, outer = centred_blocks(K, train, test)
     y_mean = Y[train].mean(axis=0)
     return outer @ solver.dual(inner, Y[train] - y_mean).values + y_mean
@@ -173,8 +173,8 @@ def predict_primal(
     test: NDArray[np.intp],
     solver: Solver,
 ) -> Array:
-    """Fit the training rows and predict the test rows; moments of all rows (`whole`) are reduced to the training's."""
-    if len(train) < X.shape[1]:  # moments of more features than stimuli keep too few digits
+    """Fit the training rows and predict the test rows, from the moments of all rows (`whole`)."""
+    if len(train) < X.shape[1]:  # with more features than stimuli, moments have too few digits
         return fit_linear(X[train], Y[train], solver).predict(X[test])
     y_mean = Y[train].mean(axis=0)
     rest = left_out_rows(train, len(X))
@@ -195,18 +195,16 @@ def _responses(Y: ArrayLike) -> Array:
     matrix = as_matrix(Y, "Y").astype(np.float64)
     if not np.isfinite(matrix).all():
         column = int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])
-        raise ValueError(
-            f"Y is not finite in column {column}; leave out the responses or stimuli that were not measured"
-        )
+        raise ValueError(f"Y is not finite in column {column}; omit the responses or stimuli that were not measured")
     return matrix
 
 
 def require_finite(product: Array, X: NDArray) -> Array:
-    """The product, which is refused where it is not finite, naming a row of X."""
+    """Return the product; if it is not finite, raise an error that names a row of X."""
     if not np.isfinite(product).all():
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
-        raise ValueError(f"X is not finite {where}; features need to be finite")
+        raise ValueError(f"X is not finite {where}; features must be finite")
     return product
 
 
@@ -215,15 +213,15 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Least squares with a free intercept; of several solutions the one with the smallest weights.
+    """Least squares with a free intercept; if there are several solutions, the one with the smallest weights.
 
     Notes
     -----
-    Equal to ``sklearn.linear_model.LinearRegression``. Directions in which the features vary by less than rounding do
-    not enter. With at most as many features as stimuli the features themselves are factorised (QR), so their range is
-    not squared. With more features than stimuli the responses to the training stimuli are reproduced exactly, from
-    the stimuli × stimuli Gram matrix: directions more than about 10⁶ times weaker than the strongest one are then left
-    out.
+    Equal to ``sklearn.linear_model.LinearRegression``. Directions in which the features vary by less than rounding are
+    ignored. With at most as many features as stimuli, the features themselves are factorised (QR), so their range is
+    not squared. With more features than stimuli, the responses to the training stimuli are reproduced exactly, from
+    the stimuli × stimuli Gram matrix; directions more than about 10⁶ times weaker than the strongest one are then
+    ignored.
 
     Examples
     --------
@@ -239,7 +237,7 @@ class LeastSquares:
         Raises
         ------
         ValueError
-            If X or Y hold NaN or infinity, or differ in length.
+            If X or Y contain NaN or infinity, or differ in length.
         """
         X, Y = check_inputs(X, Y)
         self.check(*X.shape)
@@ -267,9 +265,9 @@ class LeastSquares:
             yield outer @ _of_gram(inner, Y[train] - y_mean) + y_mean
 
     def check(self, n: int, p: int) -> None:
-        """Refuse training sets without stimuli or features."""
+        """Raise an error for training sets without stimuli or features."""
         if n < 1 or p < 1:
-            raise ValueError(f"least squares need at least one stimulus and one feature; these are {n} and {p}")
+            raise ValueError(f"least squares require at least one stimulus and one feature, not {n} and {p}")
 
 
 def _of_features(X: Array, Y: Array) -> Array:
@@ -288,7 +286,7 @@ def _of_gram(K: Array, Y: Array) -> Array:
     """Weights n × q for the centred Gram matrix: its pseudo-inverse times Y."""
     n = len(K)
     cutoff = n * _EPS
-    # centring leaves one null direction, the constant; filled in, the matrix is invertible and Y does not notice
+    # centring leaves one null direction, the constant; with it filled in, the matrix is invertible for the same Y
     filled = K + float(np.trace(K)) / n**2
     try:
         factor = cho_factor(filled, lower=True, check_finite=False)
@@ -296,7 +294,7 @@ def _of_gram(K: Array, Y: Array) -> Array:
         if info == 0 and reciprocal > 100 * cutoff:
             return np.asarray(cho_solve(factor, Y, check_finite=False))
     except LinAlgError:
-        pass  # stimuli depend on each other
+        pass  # stimuli are linearly dependent
     values, vectors = eigh(K, check_finite=False)
     kept = values > cutoff * values[-1]
     basis = vectors[:, kept]

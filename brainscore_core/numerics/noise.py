@@ -20,9 +20,9 @@ class SignalToNoise(NamedTuple):
     signal : array, neuroids
         Variance over stimuli of the noiseless responses, not below 0.
     noise : array, neuroids
-        Variance of a single presentation around its stimulus' mean.
+        Variance of a single presentation around its stimulus's mean.
     unrectified : array, neuroids
-        Signal variance before it was set to 0 where it was negative.
+        Signal variance before negative values were set to 0.
     inverse_repetitions : array, neuroids
         Mean over stimuli of 1 / number of presentations.
     """
@@ -42,18 +42,18 @@ def signal_to_noise(values: ArrayLike, stimuli: ArrayLike) -> SignalToNoise:
     values : array, presentations × neuroids
         Single presentations; NaN counts as not measured.
     stimuli : array of int, presentations
-        Which stimulus a row belongs to.
+        Stimulus of each row.
 
     Returns
     -------
     SignalToNoise
-        NaN for a neuroid without a stimulus that was measured twice, or that does not vary at all; infinite where
-        repetitions are equal.
+        NaN for a neuroid that does not vary, or without a stimulus that was measured twice; infinite if repetitions are
+        equal.
 
     Notes
     -----
-    Noise is the variance over a stimulus' presentations (ddof 1), averaged over the stimuli with at least two; signal
-    is the variance of all presentations (ddof 1) minus noise, rectified at 0. For responses with variance 1 this is
+    Noise is the variance over a stimulus's presentations (ddof 1), averaged over the stimuli with at least two; signal
+    is the variance of all presentations (ddof 1) minus noise, rectified at 0. For responses with variance 1, this is
     the published definition, 1 − noise.
 
     References
@@ -69,7 +69,7 @@ def signal_to_noise(values: ArrayLike, stimuli: ArrayLike) -> SignalToNoise:
     matrix = as_matrix(values, "values")
     codes = np.unique(np.asarray(stimuli), return_inverse=True)[1]
     if len(matrix) != len(codes):
-        raise ValueError(f"{len(matrix)} presentations but {len(codes)} stimuli; each presentation needs one")
+        raise ValueError(f"{len(matrix)} presentations but {len(codes)} stimuli; each presentation must have one")
     order = np.argsort(codes, kind="stable")
     blocks = [
         _components(matrix[order, columns].astype(np.float64), codes[order])
@@ -86,7 +86,7 @@ def _components(values: Array, codes: NDArray[np.intp]) -> SignalToNoise:
     with np.errstate(invalid="ignore", divide="ignore"):
         total_count = count.sum(axis=0)
         grand = np.where(measured, values, 0.0).sum(axis=0) / total_count
-        centred = np.where(measured, values - grand, 0.0)  # an offset costs no precision
+        centred = np.where(measured, values - grand, 0.0)  # so that an offset does not reduce precision
         means = np.add.reduceat(centred, starts, axis=0) / count
         deviations = np.where(measured, centred - means[codes], 0.0)
         squares = np.add.reduceat(deviations**2, starts, axis=0)
@@ -102,19 +102,19 @@ def _components(values: Array, codes: NDArray[np.intp]) -> SignalToNoise:
 
 
 def noise_ceiling_fraction(ncsnr: ArrayLike, inverse_repetitions: ArrayLike) -> Array:
-    """Share of the variance of averaged responses that is signal; times 100 it is the published noise ceiling.
+    """Fraction of the variance of averaged responses that is signal; times 100 it is the published noise ceiling.
 
     Parameters
     ----------
     ncsnr : array
         Noise-ceiling signal-to-noise ratio.
     inverse_repetitions : array or float
-        1 / number of presentations that are averaged; where it differs between stimuli, its mean.
+        1 / number of presentations that are averaged; the mean if it differs between stimuli.
 
     Returns
     -------
     array
-        ncsnr² / (ncsnr² + 1/n); 1 where ncsnr is infinite.
+        ncsnr² / (ncsnr² + 1/n); 1 if ncsnr is infinite.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Each response is predicted by the one feature that correlates with it best."""
+"""Prediction of each response by the single feature that correlates best with it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from brainscore_core.numerics.linear_regression import left_out_rows
 __all__ = ["OneToOne", "OneToOneFit"]
 
 _FAINT = 1e-6
-"""Features of which less than this share is left of size or variance are looked at by themselves in each split."""
+"""Features that keep less than this fraction of their size or variance are computed separately in each split."""
 
 
 @dataclass(frozen=True)
 class OneToOneFit:
-    """Which feature stands for each response.
+    """The feature that predicts each response.
 
     Attributes
     ----------
     features : array of int, responses
-        Column of the feature; −1 where no correlation is defined.
+        Column of the feature; −1 if no correlation is defined.
     n_features : int
-        Features that there were.
+        Number of all features.
     """
 
     features: NDArray[np.intp]
@@ -37,7 +37,7 @@ class OneToOneFit:
         Raises
         ------
         ValueError
-            If the number of features is not the one of the fit.
+            If the number of features differs from that of the fit.
         """
         X = as_matrix(X, "X")
         if X.shape[1] != self.n_features:
@@ -49,13 +49,13 @@ class OneToOneFit:
 
 @dataclass(frozen=True)
 class OneToOne:
-    """For each response the feature with the largest signed Pearson correlation; the first of equal ones.
+    """Predicts each response by the feature with the largest signed Pearson correlation, the first of equal ones.
 
     Notes
     -----
-    Features without a defined correlation, because they are constant, are left aside. A response that is constant, or
-    for which no feature is left, is predicted as NaN. Correlations are taken in chunks of features; working memory
-    does not grow with their number.
+    Constant features, which have no correlation, are ignored. A response that is constant, or for which no feature is
+    left, is predicted as NaN. Correlations are computed in chunks of features; working memory does not grow with their
+    number.
 
     References
     ----------
@@ -76,7 +76,7 @@ class OneToOne:
         Raises
         ------
         ValueError
-            If X or Y hold NaN or infinity, or differ in length.
+            If X or Y contain NaN or infinity, or differ in length.
         """
         X, Y = _check_inputs(X, Y)
         best = _Best(Y.shape[1])
@@ -106,9 +106,9 @@ class OneToOne:
             yield OneToOneFit(found.features, X.shape[1]).predict(X[test])
 
     def check(self, n: int, p: int) -> None:
-        """Refuse fewer than two training stimuli, which have no correlation, or no features."""
+        """Raise an error for fewer than two training stimuli, which have no correlation, or no features."""
         if n < 2 or p < 1:
-            raise ValueError(f"a correlation needs at least two stimuli and one feature; these are {n} and {p}")
+            raise ValueError(f"a correlation requires at least two stimuli and one feature, not {n} and {p}")
 
 
 class _Best:
@@ -119,7 +119,7 @@ class _Best:
         self.features = np.full(n_responses, -1, dtype=np.intp)
 
     def update(self, scores: Array, columns: NDArray[np.intp]) -> None:
-        """Take account of the scores (features × responses; −inf where undefined) of the features in `columns`."""
+        """Include the scores (features × responses; −inf if undefined) of the features in `columns`."""
         here = scores.argmax(axis=0)
         found = scores[here, np.arange(scores.shape[1])]
         better = found > self._scores
@@ -127,7 +127,7 @@ class _Best:
 
 
 class _Part:
-    """The responses that one split is trained on: all rows but `rest`."""
+    """The training responses of one split: all rows except `rest`."""
 
     def __init__(self, Y: Array, train: NDArray[np.intp], rest: NDArray[np.intp]) -> None:
         self.train, self.rest = train, rest
@@ -137,28 +137,28 @@ class _Part:
 
 
 class _Whole:
-    """Second moments of features and responses over all stimuli, from which those of each split follow."""
+    """Second moments of features and responses over all stimuli, from which those of each split are derived."""
 
     def __init__(self, block: Array, Y: Array) -> None:
         self._block, self._X, self._Y = block, block - block.mean(axis=0), Y - Y.mean(axis=0)
         size = np.abs(self._X).max(axis=0)
-        self._X /= size  # keeps squares representable
+        self._X /= size  # prevents overflow and underflow of squares
         self._squares = np.einsum("ij,ij->j", self._X, self._X)
         self._products = self._X.T @ self._Y
         self._faint = size < _FAINT * np.abs(block).max(axis=0)
 
     def scores(self, part: _Part) -> Array:
-        """Correlation of each feature with each response times the latter's length; −inf where undefined."""
+        """Correlation of each feature with each response, times the response's length; −inf if undefined."""
         n = len(part.train)
         X, Y = self._X[part.rest], self._Y[part.rest]
-        # sums over the rest are taken off; one more row takes off the square of the mean that training is left with
+        # subtract the sums over the rest; one more row subtracts the square of the mean of the training rows
         X, Y = (np.vstack([rows, rows.sum(axis=0) / np.sqrt(n)]) for rows in (X, Y))
         squares = self._squares - np.einsum("ij,ij->j", X, X)
         faint = np.flatnonzero(self._faint | (squares < _FAINT * self._squares))
         squares[faint] = np.nan
         scores = self._products - X.T @ Y
         scores /= np.sqrt(squares)[:, None]
-        if len(faint):  # what little variance is left was not computed precisely
+        if len(faint):  # their small remaining variance is not precise
             scores[faint] = standardised(self._block[np.ix_(part.train, faint)]).T @ part.responses * part.lengths
             scores[faint] = np.nan_to_num(scores[faint], nan=-np.inf)
         return scores
@@ -168,17 +168,17 @@ def _check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
     X, Y = as_matrix(X, "X"), as_matrix(Y, "Y").astype(np.float64)
     require_same_rows(X, Y)
     if not np.isfinite(Y).all():
-        raise ValueError("Y is not finite; leave out the responses or stimuli that were not measured")
+        raise ValueError("Y is not finite; omit the responses or stimuli that were not measured")
     return X, Y
 
 
 def _varying(X: NDArray, n_responses: int) -> Iterator[tuple[NDArray[np.intp], Array]]:
-    """Features that are not constant, chunk after chunk: their numbers and values."""
+    """Indices and values of the features that are not constant, in chunks."""
     for columns in chunks(X.shape[1], 4 * len(X) + 2 * n_responses):
         block = X[:, columns].astype(np.float64)
         low, high = block.min(axis=0), block.max(axis=0)
         if not np.isfinite(high - low).all():
-            raise ValueError("X is not finite; features need to be finite")
+            raise ValueError("X is not finite; features must be finite")
         kept = np.flatnonzero(high > low)
         if len(kept):
             yield kept + columns.start, block if len(kept) == len(high) else block[:, kept]

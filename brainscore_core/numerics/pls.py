@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 __all__ = ["PLS"]
 
 _KEPT = 0.1
-"""What is left out is subtracted from the whole if at least this share of the sums of squares remains."""
+"""Held-out rows are subtracted from the whole if at least this fraction of the sums of squares remains."""
 
 _EPS = np.finfo(np.float64).eps
 
 
 class DualForm:
-    """Training sets by the products of stimuli, so that images are scores of all stimuli.
+    """Training sets represented by the products of stimuli, so that images are scores of all stimuli.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class DualForm:
     Y : array or tensor, n × q
         Responses, centred.
     weights : array, s × n
-        How often each training set holds each stimulus.
+        How often each training set contains each stimulus.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class DualForm:
         Mean response of each training set.
     """
 
-    shrunk = 0.0  # K itself has no more digits
+    shrunk = 0.0  # K itself is not more precise
 
     def __init__(self, xp: Any, K: Any, Y: Any, weights: Array) -> None:
         self.xp, self._K, self._Y, self._counts = xp, K, Y, weights
@@ -117,7 +117,7 @@ class DualForm:
 
 
 class PrimalForm:
-    """Training sets by the products of features, so that images are loadings of features.
+    """Training sets represented by the products of features, so that images are loadings of features.
 
     Parameters
     ----------
@@ -125,18 +125,18 @@ class PrimalForm:
         ``numpy`` or ``torch``.
     X : array, n × p
     x_mean, x_scale : array (p) and float
-        Features are centred by the one and divided by the other.
+        Features are centred by `x_mean` and divided by `x_scale`.
     Y : array, n × q
         Responses, centred.
     C, B : array or tensor, p × p and p × q
         XᵀX and XᵀY of all stimuli.
     weights : array, s × n
-        How often each training set holds each stimulus.
+        How often each training set contains each stimulus.
 
     Attributes
     ----------
     x_mean, y_mean : array, s × p and s × q
-        Mean features and responses of each training set, where those of all stimuli are 0.
+        Mean features and responses of each training set, relative to those of all stimuli.
     """
 
     shrunk = 1e-2
@@ -178,7 +178,7 @@ class PrimalForm:
         self.shape = self._B.shape
 
     def _set(self, counts: Array, *, subtract: bool) -> tuple[Any, Any, Any, Any, float]:
-        """Rows to subtract from C, or the set's own C; its B and sums; its sum of squares. None of them centred."""
+        """Rows to subtract from C, or the set's own C; its B and sums; its sum of squares. None is centred."""
         X, mean, scale, Y, B = self._data
         whole, p = float(self._C.trace()), len(self._C)
         rest = np.flatnonzero(counts == 0)
@@ -201,7 +201,7 @@ class PrimalForm:
         return None, own, cross, total, float(own.trace())
 
     def restored(self, loadings: Any) -> Any:
-        """Loadings of all responses, where they were compressed."""
+        """Loadings of all responses, from compressed ones."""
         return loadings if self._rotation is None else loadings @ self._rotation.mT
 
     def forward(self, R: Any, removed: Any) -> Any:
@@ -241,7 +241,7 @@ class PrimalForm:
 
 
 _GROUP_BYTES = 2**27
-"""Memory of the training sets that are advanced together."""
+"""Memory in bytes of the training sets that are processed together."""
 
 Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -253,22 +253,22 @@ class PLS:
     Parameters
     ----------
     n_components : int
-        Components to use; features and responses are centred, not scaled.
+        Number of components; features and responses are centred, but not scaled.
     device : str or torch.device, optional
-        None computes with NumPy; ``'cpu'``, ``'cuda'``, … with PyTorch; ``'auto'`` on a CUDA device where there is one
-        and with NumPy otherwise. Values agree to rounding.
+        None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA device if available, otherwise NumPy. Results
+        agree to rounding.
 
     Notes
     -----
-    Components are those that NIPALS (``sklearn.cross_decomposition.PLSRegression(scale=False)``) converges to; each is
-    found to rounding rather than by power iterations that stop early, as they do at their default tolerance. With more
-    features than stimuli only the stimuli × stimuli Gram matrix enters [1]_, otherwise XᵀX and XᵀY [2]_, so predictions
-    do not depend on how the features are rotated. Splits share these products and are advanced together. X may be a
-    memory map; it is read in chunks.
+    Components are those to which NIPALS (``sklearn.cross_decomposition.PLSRegression(scale=False)``) converges. Each is
+    computed to rounding, whereas power iterations with the default tolerance stop early. With more features than
+    stimuli, only the stimuli × stimuli Gram matrix is used [1]_, otherwise XᵀX and XᵀY [2]_; predictions therefore do
+    not depend on a rotation of the features. Splits share these products and are computed together. X may be a memory
+    map; it is read in chunks.
 
-    Where features (or responses) hold fewer independent directions than components are asked for, the fit stops at
-    the last one that is there, with a warning (``LinearFit.n_components`` says how many): what would follow is
-    rounding noise, and predictions made of it are arbitrary.
+    If features (or responses) have fewer independent directions than the requested components, the fit stops after the
+    last direction, with a warning (``LinearFit.n_components`` is the number of components): further components would be
+    rounding noise, and predictions from them arbitrary.
 
     References
     ----------
@@ -293,7 +293,7 @@ class PLS:
 
     def __post_init__(self) -> None:
         if self.n_components != int(self.n_components) or self.n_components < 1:
-            raise ValueError(f"n_components is {self.n_components}; a positive whole number is needed")
+            raise ValueError(f"n_components is {self.n_components}; it must be a positive integer")
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> LinearFit:
         """Fit responses Y (n × q) from features X (n × p).
@@ -301,9 +301,10 @@ class PLS:
         Raises
         ------
         ValueError
-            If there are fewer stimuli or features than components, or X or Y hold NaN or infinity or differ in length.
+            If there are fewer stimuli or features than components, or X or Y contain NaN or infinity, or differ in
+            length.
         UserError
-            If the device, or PyTorch, is not there.
+            If the device or PyTorch is not available.
         """
         X, Y = check_inputs(X, Y)
         n, p = X.shape
@@ -321,7 +322,7 @@ class PLS:
         for train, _ in splits:
             self.check(len(train), p)
         fewest = min((len(train) for train, _ in splits), default=n)
-        if fewest < p <= n / 2:  # products of all stimuli would be the larger
+        if fewest < p <= n / 2:  # the products of all stimuli would be larger
             for train, test in splits:
                 yield self.fit(X[train], Y[train]).predict(X[test])
             return
@@ -333,50 +334,50 @@ class PLS:
         self._warn(min(counts, default=self.n_components))
 
     def check(self, n: int, p: int) -> None:
-        """Refuse fewer training stimuli or features than components."""
+        """Raise an error for fewer training stimuli or features than components."""
         limit = min(n, p)
         if self.n_components > limit:
             raise ValueError(
-                f"PLS with {self.n_components} components needs at least as many stimuli and features; there are "
+                f"PLS with {self.n_components} components requires at least as many stimuli and features; there are "
                 f"{n} stimuli and {p} features, so use at most {limit} components"
             )
 
     def _warn(self, count: int) -> None:
         if count < self.n_components:
             warnings.warn(
-                f"PLS stopped after {count} of {self.n_components} components: what is left of the features, or "
-                "of the responses, is rounding noise (features that depend on each other, or of very different size)",
+                f"PLS stopped after {count} of {self.n_components} components: the remainder of the features or the "
+                "responses is rounding noise (features are linearly dependent or have very different sizes)",
                 stacklevel=3,
             )
 
 
 class _Dual:
-    """All stimuli by their products with each other."""
+    """All stimuli, represented by their products with each other."""
 
     def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
         found = resolve_device(device)
         self._xp = np if found is None else import_torch()
         self._K = gram_on(X, "X", device=found)
         n = len(X)
-        # products of up to four of the inputs stay representable, whatever the units
+        # products of up to four inputs do not overflow or underflow, whatever their units
         self._x_scale = float(self._K.trace()) / n or 1.0
         self._K /= self._x_scale
         self._offset, self._y_scale, centred = _centred(Y)
         Y = as_array_like(centred, self._K, self._xp)
         self._rotation = None
-        if Y.shape[1] > n:  # as many columns as rows say the same
+        if Y.shape[1] > n:  # as many columns as rows contain the same information
             self._rotation, R = self._xp.linalg.qr(Y.T)
             Y = R.T
         self._Y = Y
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
-        """Weights (n × q) of the stimuli of each training set, and how many components they have."""
+        """Weights (n × q) of the stimuli of each training set, and their number of components."""
         for found, loadings, _, s in self._extracted(trains, n_components):
             weights = to_numpy(found.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
             yield weights, int(found.counts[s])
 
     def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
-        """Predictions of each split's test rows, and how many components they have."""
+        """Predictions of each split's test rows, and their number of components."""
         tests = iter([test for _, test in splits])
         for found, loadings, y_mean, s in self._extracted([train for train, _ in splits], n_components):
             predicted = to_numpy(found.images[s][:, next(tests)].T @ loadings + y_mean)
@@ -398,7 +399,7 @@ class _Dual:
 
 
 class _Primal:
-    """All stimuli by their features' products with each other and with the responses."""
+    """All stimuli, represented by the products of their features with each other and with the responses."""
 
     def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
         found = resolve_device(device)
@@ -419,12 +420,12 @@ class _Primal:
         self._C, self._B = C, B / self._x_scale
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
-        """Weights (p × q) of the features for each training set, and how many components they have."""
+        """Weights (p × q) of the features for each training set, and their number of components."""
         for weights, count, _, _ in self._fitted(trains, n_components):
             yield weights, count
 
     def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
-        """Predictions of each split's test rows, and how many components they have."""
+        """Predictions of each split's test rows, and their number of components."""
         tests = iter([test for _, test in splits])
         for weights, count, x_mean, y_mean in self._fitted([train for train, _ in splits], n_components):
             fit = LinearFit(x_mean, y_mean, weights)
@@ -446,7 +447,7 @@ class _Primal:
 
 
 def _centred(Y: Array) -> tuple[Array, float, Array]:
-    """Mean and size of the responses, and the responses less the one and divided by the other."""
+    """Mean and size of the responses, and the responses minus the mean and divided by the size."""
     mean = Y.mean(axis=0)
     centred = Y - mean
     size = float(np.linalg.norm(centred))
@@ -457,7 +458,7 @@ def _centred(Y: Array) -> tuple[Array, float, Array]:
 
 
 def _groups(trains: list[NDArray[np.intp]], n: int, numbers: int) -> Iterator[Array]:
-    """How often each training set of a group holds each stimulus; sets of so many numbers fit the working memory."""
+    """How often each training set contains each stimulus, in groups of sets that fit into the working memory."""
     step = max(1, _GROUP_BYTES // (8 * numbers))
     for start in range(0, len(trains), step):
         yield np.stack([np.bincount(train, minlength=n) for train in trains[start : start + step]]).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Predictivity of two models for the same responses, compared over stimuli and neuroids."""
+"""Comparison of the predictivity of two models for the same responses, over stimuli and neuroids."""
 
 import math
 from collections.abc import Callable
@@ -15,27 +15,27 @@ from brainscore_core.numerics.significance import PairedTest, student_test
 __all__ = ["Predictivity", "compare_predictivity", "predictivity"]
 
 _FEWEST = 4
-"""Stimuli of a split, below which leaving one out leaves no correlation."""
+"""Minimum number of stimuli of a split, so that a correlation is defined when one is left out."""
 
 Transform = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
 class Predictivity:
-    """Median correlation of predicted and measured responses, and what stimuli and neuroids do to it.
+    """Median correlation of predicted and measured responses, and the influence of stimuli and neuroids on it.
 
     Attributes
     ----------
     value : float
         Mean over splits of the median over neuroids.
     correlations : array, splits × time bins × neuroids
-        NaN where one side does not vary.
+        NaN if one side does not vary.
     groups : array (neuroids,) of int
-        Group of each neuroid: medians are taken in each, then averaged.
+        Group of each neuroid: medians of the groups are averaged.
     effects : array, stimuli × neuroids
-        What the value loses without a stimulus, through each neuroid; medians are smoothed for it (Harrell & Davis).
+        Decrease of the value without a stimulus, through each neuroid; uses smoothed medians (Harrell & Davis).
     weights : array (neuroids,)
-        Of the neuroids in the smoothed medians, mean over splits and bins.
+        Weights of the neuroids in the smoothed medians, averaged over splits and bins.
     squared : bool
         Whether each bin's correlation was squared, keeping its sign, before the mean over bins.
     """
@@ -49,7 +49,7 @@ class Predictivity:
 
     @property
     def n_stimuli(self) -> int:
-        """Stimuli that were held out at least once."""
+        """Number of stimuli that were held out at least once."""
         return len(self.effects)
 
     @property
@@ -74,7 +74,7 @@ def predictivity(
     predicted, measured : array, presentations × neuroids [× time bins]
         The held-out stimuli of all splits.
     splits, stimuli : array (presentations,), optional
-        Split and stimulus of each presentation; by default one split, and another stimulus each.
+        Split and stimulus of each presentation; by default one split, and a different stimulus for each presentation.
     groups : array (neuroids,), optional
         Groups of neuroids, such as animals, whose medians are averaged.
     squared : bool
@@ -141,22 +141,22 @@ def compare_predictivity(
     level: float = 0.95,
     seed: int = 0,
 ) -> PairedTest:
-    """Difference of two models' predictivity of the same responses, stimuli and neuroids being samples of more.
+    """Difference of two models' predictivity of the same responses, with stimuli and neuroids as random samples.
 
     Parameters
     ----------
     first, second : Predictivity
-        From the same stimuli and splits, and the same neuroids.
+        Results for the same stimuli, splits and neuroids.
     transform : callable, optional
-        From a predictivity to the score that is compared, such as its square over the ceiling. Works on arrays.
+        Function from a predictivity to the score that is compared, such as its square over the ceiling, for arrays.
     paired_neuroids : bool
-        Whether the neuroids are the same; not so where the models' own were predicted.
+        Whether the neuroids are the same; False if the models' own neuroids were predicted.
     n_resamples : int
-        Of the neuroids.
+        Number of resamples of the neuroids.
     level : float
         Confidence level.
     seed : int
-        Of the resamples.
+        Seed of the resamples.
 
     Returns
     -------
@@ -164,13 +164,13 @@ def compare_predictivity(
 
     Notes
     -----
-    Maps are not fitted again. error² = variance when neuroids are resampled (bootstrap of the medians, the same
-    neuroids for both models) + variance of what stimuli do to all neuroids alike (jackknife over the stimuli, wherever
-    a stimulus was tested). What a stimulus does to single neuroids is in the first part already, and is left out of
-    the second; resampling both at once would count it three times [1]_. So that leaving out a stimulus has a slope,
-    medians are smoothed there as by Harrell & Davis [2]_. Degrees of freedom by Satterthwaite; the variance of a
-    median, which depends on the density beside it, counts with half the number of values that weigh in the smoothed
-    one.
+    Maps are not refitted. error² = variance over resampled neuroids (bootstrap of the medians, with the same neuroids
+    for both models) + variance of the effects that stimuli have on all neuroids in common (jackknife over the stimuli,
+    in all splits that test a stimulus). Effects of a stimulus on single neuroids are part of the first term and are
+    excluded from the second; resampling both at once would count them three times [1]_. For the jackknife, medians are
+    smoothed by the method of Harrell & Davis [2]_, as otherwise leaving out a stimulus would have no slope. Degrees of
+    freedom are those of Satterthwaite; the variance of a median, which depends on the density around it, counts with
+    half the number of values that have weight in the smoothed median.
 
     References
     ----------
@@ -186,7 +186,7 @@ def compare_predictivity(
     True
     """
     if len(first.effects) != len(second.effects) or (paired_neuroids and first.n_neuroids != second.n_neuroids):
-        raise ValueError("the two are not of the same stimuli and neuroids")
+        raise ValueError("the two results are not for the same stimuli and neuroids")
     change: Transform = (lambda values: values) if transform is None else transform
     sides = (first, second)
     scores = [float(change(np.array(side.value))) for side in sides]
@@ -209,27 +209,27 @@ def compare_predictivity(
     concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
     common = max(of_stimuli - single, 0.0) / max(1 - concentration, 0.5)
     variance = of_neuroids + common
-    known = min(max(0.5 / concentration, 1.0), fewest - 1)  # a median's variance rests on the few values beside it
+    known = min(max(0.5 / concentration, 1.0), fewest - 1)  # the variance of a median depends on the few values near it
     uncertain = of_neuroids**2 / known + common**2 / (n - 1)
     df = variance**2 / uncertain if uncertain > 0 else min(n, fewest) - 1
     return student_test(difference, variance, df, level=level)
 
 
 class _Part:
-    """One split and time bin: correlations, and those without each stimulus."""
+    """One split and time bin: correlations of all stimuli, and without each stimulus."""
 
     def __init__(self, x: NDArray, y: NDArray) -> None:
         self._a = x - x.mean(axis=0, dtype=np.float64)
         self._b = y - y.mean(axis=0, dtype=np.float64)
         self._xx, self._yy = (np.einsum("ij,ij->j", side, side) for side in (self._a, self._b))
-        for spread, values in ((self._xx, x), (self._yy, y)):  # rounding is no variation
+        for spread, values in ((self._xx, x), (self._yy, y)):  # rounding does not count as variation
             largest = np.abs(values).max(axis=0).astype(np.float64)
             spread[spread <= len(x) * (1e-12 * largest) ** 2] = np.nan
         self._xy = np.einsum("ij,ij->j", self._a, self._b)
         self.correlations = self._xy / np.sqrt(self._xx * self._yy)
 
     def without(self) -> Array:
-        """Correlation less that without a stimulus: stimuli × neuroids; 0 where nothing is left to correlate."""
+        """Correlation minus that without a stimulus: stimuli × neuroids; 0 if the latter is undefined."""
         factor = len(self._a) / (len(self._a) - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             xx = self._xx - factor * self._a**2
@@ -253,7 +253,7 @@ def _panels(correlations: Array, groups: NDArray[np.intp]) -> Array:
 
 
 def _smoothed(values: Array, groups: NDArray[np.intp]) -> Array:
-    """Weight of each value in the smoothed median of its group; 0 of NaN."""
+    """Weight of each value in the smoothed median of its group; 0 for NaN."""
     weights = np.zeros(len(values))
     for number in range(int(groups.max()) + 1):
         members = np.flatnonzero((groups == number) & ~np.isnan(values))
@@ -265,7 +265,7 @@ def _smoothed(values: Array, groups: NDArray[np.intp]) -> Array:
 
 
 def _resampled(side: Predictivity, n_resamples: int, seed: int) -> Array:
-    """The value with neuroids resampled in each group, one a resample."""
+    """The value for each resample of the neuroids in each group."""
     rng = np.random.default_rng(seed)
     splits, bins, _ = side.correlations.shape
     n_groups = int(side.groups.max()) + 1

@@ -9,7 +9,7 @@ from scipy.special import (
     log_ndtr,
     ndtr,
     ndtri,
-)  # at the top, as nothing imports this module but the metrics that need it
+)  # imported here, as only the metrics that use it import this module
 
 from brainscore_core.numerics._arrays import Array
 
@@ -20,7 +20,7 @@ LAPSES = (0.03, 0.5)
 
 _START_LAPSES = (0.03, 0.1, 0.25, 0.45)
 _STARTS = 16
-_EQUAL = 1e-11  # by how much equal losses differ
+_EQUAL = 1e-11  # losses that differ by less count as equal
 
 
 class PsychometricFit(NamedTuple):
@@ -31,13 +31,13 @@ class PsychometricFit(NamedTuple):
     slope : float
         In 1 / units of x.
     location : float
-        Where the rise is steepest, in units of x.
+        Position of the steepest rise, in units of x.
     lapse : float
         1 − accuracy for the strongest stimuli.
     guess : float
         Accuracy for the weakest stimuli.
     r2 : float
-        Explained share of the variance of the mean accuracies at each x; NaN where these do not vary.
+        Explained fraction of the variance of the mean accuracies at each x; NaN if these do not vary.
     """
 
     slope: float
@@ -52,15 +52,15 @@ class PsychometricFit(NamedTuple):
         return np.asarray(self.guess + (1 - self.guess - self.lapse) * ndtr(strength))
 
     def inverse(self, accuracy: float) -> float:
-        """Strength at which an accuracy is reached; NaN for one that is never reached."""
+        """Strength at which an accuracy is reached; NaN if it is never reached."""
         share = (accuracy - self.guess) / (1 - self.guess - self.lapse) if self.lapse < 1 - self.guess else np.nan
         return float(self.location + ndtri(share) / self.slope) if 0 < share < 1 and self.slope != 0 else float("nan")
 
 
 def before_asymptote(x: ArrayLike, accuracy: ArrayLike) -> int:
-    """How many points to keep: up to the last one within a standard deviation of the best.
+    """Number of points to keep: up to the last one within a standard deviation of the best.
 
-    What comes after is a decline, which a function that only rises cannot follow.
+    Later points are a decline, which a rising function cannot fit.
 
     Parameters
     ----------
@@ -79,25 +79,23 @@ def before_asymptote(x: ArrayLike, accuracy: ArrayLike) -> int:
     """
     values = np.asarray(accuracy, dtype=np.float64)
     if values.shape != np.shape(x) or not values.size:
-        raise ValueError(
-            f"accuracy has the shape {values.shape}, x {np.shape(x)}; one of both is needed for each point"
-        )
-    # the tolerance keeps the last point of a constant
+        raise ValueError(f"accuracy has the shape {values.shape}, x {np.shape(x)}; both must have one value per point")
+    # without the tolerance, rounding could drop points of a constant accuracy
     return int(np.flatnonzero(values >= values.max() - values.std() - 1e-12)[-1]) + 1
 
 
 def fit_psychometric(
     x: ArrayLike, correct: ArrayLike, *, guess: float = 0.5, lapses: tuple[float, float] = LAPSES
 ) -> PsychometricFit:
-    """Cumulative Gaussian with the largest likelihood.
+    """Fit a cumulative Gaussian by maximum likelihood.
 
     Parameters
     ----------
     x : array (trials,) or (points,)
         Strength of the stimulus.
     correct : array (trials,) or (points,)
-        Whether the answer was right, or the share of right answers; each weighs the same. Trial by trial, strengths
-        thus weigh by how often they were shown; as shares, all alike.
+        Whether the answer was correct, or the fraction of correct answers; all values have equal weight. With single
+        trials, strengths are thus weighted by their number of trials; with fractions, all strengths count equally.
     guess : float
         Accuracy without any stimulus; 0.5 for two alternatives.
     lapses : (float, float)
@@ -106,14 +104,14 @@ def fit_psychometric(
     Returns
     -------
     PsychometricFit
-        Slope and location are free (a slope below 0 is a fall). SLSQP is started from the best local optima of a
-        grid, and the likeliest end is taken, the shallowest where several are equally likely. Where accuracy jumps from
-        one strength to the next, the data do not tell where in between: the location is then the middle.
+        Slope and location are free (a slope below 0 is a fall). SLSQP starts from the best local optima of a grid; the
+        most likely result is returned, and among equally likely ones the shallowest. If accuracy jumps from one
+        strength to the next, the data do not determine the location in between: it is then the midpoint.
 
     Raises
     ------
     ValueError
-        If x has fewer than three different values, or a value is NaN or no share.
+        If x has fewer than three different values, or a value is NaN or not a fraction.
 
     Examples
     --------
@@ -126,12 +124,12 @@ def fit_psychometric(
 
     strength, answers = np.asarray(x, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     if strength.shape != answers.shape or strength.ndim != 1 or not np.isfinite(strength).all():
-        raise ValueError(f"x {strength.shape} and correct {answers.shape} must be finite and of one length")
+        raise ValueError(f"x {strength.shape} and correct {answers.shape} must be finite and have the same length")
     if not ((answers >= 0) & (answers <= 1)).all():
-        raise ValueError("correct holds values outside [0, 1]; right or wrong, or shares of right answers, are needed")
+        raise ValueError("correct has values outside [0, 1]; use 0 or 1, or fractions of correct answers")
     points, codes = np.unique(strength, return_inverse=True)
     if len(points) < 3:
-        raise ValueError(f"x has {len(points)} different values; at least 3 are needed to fit slope and location")
+        raise ValueError(f"x has {len(points)} different values; a fit of slope and location requires at least 3")
     likelihood = _Likelihood(points, np.bincount(codes), np.bincount(codes, answers).astype(np.float64), guess)
     bounds = [(None, None), (None, None), lapses]
     options = {"ftol": 1e-15, "maxiter": 1000}
@@ -146,9 +144,9 @@ def fit_psychometric(
 
 
 class _Likelihood:
-    """Mean negative log-likelihood of (slope, offset, lapse), slope · u − offset being the argument of Φ.
+    """Mean negative log-likelihood of (slope, offset, lapse), with the argument slope · u − offset of Φ.
 
-    With u in standard deviations of the points, and an offset rather than a location, the parameters are of one size.
+    With u in standard deviations of the points, and an offset instead of a location, the parameters have similar sizes.
     """
 
     def __init__(self, points: Array, n: NDArray[np.intp], right: Array, guess: float) -> None:
@@ -171,7 +169,7 @@ class _Likelihood:
         return float(loss / self._n.sum()), np.array([part.sum() for part in gradient]) / self._n.sum()
 
     def starts(self, lapses: tuple[float, float]) -> list[Array]:
-        """Where to start from: optima of a grid, and jumps at each strength and between each two."""
+        """Starting points: optima of a grid, and jumps at each strength and between neighbouring strengths."""
         gaps = np.diff(self._u)
         lapse = np.unique(np.clip(_START_LAPSES, *lapses))
         rises = np.geomspace(0.05, 12 / np.median(gaps), 30)
@@ -190,7 +188,7 @@ class _Likelihood:
         return list(candidates[order[:_STARTS]])
 
     def _best_lapse(self, slopes: Array, locations: Array, lapses: Array) -> tuple[Array, Array]:
-        """Parameters, and their losses, with the best of some lapse rates for each slope and location."""
+        """Parameters and losses with the best of the given lapse rates for each slope and location."""
         slopes, locations = np.broadcast_arrays(slopes, locations)
         rise = ndtr(slopes[..., None] * (self._u - locations[..., None]))
         each = []
@@ -209,10 +207,11 @@ class _Likelihood:
         return fit._replace(r2=_r2(self._right / self._n, fit.predict(self._points)))
 
     def _jump(self, parameters: Array) -> Array:
-        """One of the equally likely jumps where accuracy jumps between two strengths, or at one; else as they are.
+        """Choose one of the equally likely jumps if accuracy jumps between two strengths or at one strength.
 
-        Between two strengths: in the middle. At one: in the accuracy there. Either way 16 standard deviations rise from
-        one strength to the next, so that the fit does not depend on how far the optimiser went.
+        A jump between two strengths is placed in the middle; a jump at one strength passes through its accuracy. Both
+        rise by 16 standard deviations from one strength to the next, so that the fit does not depend on where the
+        optimiser stopped. Other parameters are returned unchanged.
         """
         slope, offset, lapse = (float(value) for value in parameters)
         loss = self.loss(parameters)[0]

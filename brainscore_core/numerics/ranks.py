@@ -21,13 +21,13 @@ __all__ = [
 
 
 class TooManyGroups(Exception):
-    """More groups than asked for."""
+    """There are more groups than allowed."""
 
 
 def tie_matrix(
     values: NDArray[np.float64], different: NDArray[np.bool_], *, most: int | None = None
 ) -> NDArray[np.bool_]:
-    """Members of the largest groups without a difference as an array (groups, k), in the order of their highest values.
+    """Members of the maximal groups without a difference as an array (groups, k), in the order of their highest values.
 
     Raises TooManyGroups if there are more than `most`.
     """
@@ -40,18 +40,18 @@ def tie_matrix(
 
 
 def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDArray[np.bool_]:
-    """All sets of things of which each two are alike and that cannot be extended, as rows, in no certain order.
+    """All maximal sets of items that are pairwise alike, as rows, in arbitrary order.
 
     `alike` is symmetric (k, k); its diagonal is not read. Raises TooManyGroups if there are more than `most`.
 
-    These are the maximal cliques of a graph, found by branching on what is unlike a pivot [Bron & Kerbosch 1973,
-    doi:10.1145/362342.362367; Tomita, Tanaka & Takahashi 2006, doi:10.1016/j.tcs.2006.06.015], over sets that are bits
-    of an integer. What is like all other candidates is in every set and needs no branch.
+    These are the maximal cliques of a graph, found by branching on items that are not alike a pivot [Bron & Kerbosch
+    1973, doi:10.1145/362342.362367; Tomita, Tanaka & Takahashi 2006, doi:10.1016/j.tcs.2006.06.015]. Sets are bits of
+    an integer. An item that is alike all other candidates is in every set and requires no branch.
     """
     k = len(alike)
     near = [int.from_bytes(row.tobytes(), "little") & ~(1 << i) for i, row in enumerate(_bits(alike))]
     found: list[int] = []
-    waiting = [(0, (1 << k) - 1, 0)] if k else []  # in the set, may extend it, has been tried with it before
+    waiting = [(0, (1 << k) - 1, 0)] if k else []  # members, candidates to extend the set, items already tried with it
     while waiting:
         chosen, candidates, tried = waiting.pop()
         size, pivot, most_near = candidates.bit_count(), -1, -1
@@ -59,7 +59,7 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
         for i in _members(tried):
             number = (candidates & near[i]).bit_count()
             if number == size:
-                extends = True  # it belongs to each of these sets, and they were found with it
+                extends = True  # it belongs to each of these sets, which have been found with it
                 break
             if number > most_near:
                 pivot, most_near = i, number
@@ -79,7 +79,7 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
                 found.append(chosen)
                 if most is not None and len(found) > most:
                     raise TooManyGroups
-        elif not (candidates | tried) >> pivot & 1:  # the pivot is no longer there
+        elif not (candidates | tried) >> pivot & 1:  # the pivot has been removed
             waiting.append((chosen, candidates, tried))
         else:
             for i in _members(candidates & ~near[pivot]):
@@ -96,7 +96,7 @@ def _bits(rows: NDArray[np.bool_]) -> NDArray[np.uint8]:
 
 
 def _members(bits: int) -> list[int]:
-    """Places of the bits that are set, the last first."""
+    """Positions of the bits that are set, in decreasing order."""
     members = []
     while bits:
         last = bits.bit_length() - 1
@@ -111,7 +111,7 @@ class RankInterval(NamedTuple):
     Attributes
     ----------
     rank : int
-        Of the estimate; equal estimates share the best of their ranks.
+        Rank of the estimate; equal estimates share the best of their ranks.
     best, worst : int
         Limits of the interval.
     """
@@ -124,24 +124,24 @@ class RankInterval(NamedTuple):
 def significantly_better(
     values: ArrayLike, p_values: ArrayLike, *, level: float = 0.95, simultaneous: bool = True
 ) -> NDArray[np.bool_]:
-    """Which values were found to be higher than which.
+    """Test for each pair of values which one is higher.
 
     Parameters
     ----------
     values : array (k,)
         Estimates.
     p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is not read, NaN is no test.
+        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
     level : float
         Confidence level.
     simultaneous : bool
-        Whether the confidence is in all rows at once (:func:`rank_intervals`), or in each alone.
+        Whether the confidence holds for all rows together (:func:`rank_intervals`), or for each row separately.
 
     Returns
     -------
     array (k, k) of bool
-        Row found higher than column. One-sided p-values, corrected by Holm: over all ordered pairs if `simultaneous`,
-        else over those that the smaller of the two families of row and column holds.
+        Whether the row is significantly higher than the column. One-sided p-values are corrected by Holm's method: over
+        all ordered pairs if `simultaneous`, else over the smaller of the two families of the row and the column.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def significantly_better(
     """
     estimates, one_sided = _one_sided(values, p_values)
     if simultaneous:
-        return _found_by_holm(one_sided, 1 - level)
+        return _significant_by_holm(one_sided, 1 - level)
     found = np.zeros(one_sided.shape, dtype=bool)
     for row in range(len(estimates)):
         above, below = _better_and_worse(one_sided, row, level)
@@ -163,19 +163,19 @@ def significantly_better(
 def rank_intervals(
     values: ArrayLike, p_values: ArrayLike, *, level: float = 0.95, simultaneous: bool = True
 ) -> list[RankInterval]:
-    """Rank each value, with the ranks that it may have.
+    """Rank each value, with an interval of possible ranks.
 
     Parameters
     ----------
     values : array (k,)
         Estimates; a higher value has a lower rank.
     p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is not read, NaN is no test.
+        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
     level : float
         Confidence level.
     simultaneous : bool
-        True: all intervals hold the true ranks with probability `level`. False: each does, which is for someone who
-        asks for one model's rank alone.
+        If True, all intervals together contain the true ranks with probability `level`. If False, each interval does on
+        its own, which suits a question about the rank of a single model.
 
     Returns
     -------
@@ -183,8 +183,8 @@ def rank_intervals(
 
     Notes
     -----
-    The best rank is 1 + the number of values found to be higher, the worst k − the number found to be lower, with
-    one-sided tests corrected stepwise [1]_; here by Holm, which needs no joint distribution.
+    The best rank is 1 + the number of significantly higher values, the worst k − the number of significantly lower
+    values, with one-sided tests and a stepwise correction [1]_; here Holm's, which requires no joint distribution.
 
     References
     ----------
@@ -209,24 +209,24 @@ def rank_intervals(
 
 
 def tie_groups(values: ArrayLike, different: ArrayLike) -> list[tuple[int, ...]]:
-    """Largest groups between whose members no difference was found.
+    """Maximal groups without a significant difference between members.
 
     Parameters
     ----------
     values : array (k,)
         Estimates.
     different : array (k, k) of bool
-        Which pairs were found to differ; symmetric.
+        Pairs that differ significantly; symmetric.
 
     Returns
     -------
     list of tuple of int
-        Positions, the highest value first, in the order of their highest values. A value may be in several groups: that
-        neither a and b nor b and c were told apart does not mean that a and c were not.
+        Positions, the highest value first, in the order of their highest values. A value may be in several groups: a
+        and c can differ significantly although neither a and b nor b and c do.
 
     Notes
     -----
-    The groups of the compact letter display [1]_, found as the maximal cliques of what was not told apart.
+    The groups of the compact letter display [1]_: maximal cliques of values without a significant difference.
 
     References
     ----------
@@ -245,13 +245,13 @@ def tie_groups(values: ArrayLike, different: ArrayLike) -> list[tuple[int, ...]]
 
 
 def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Estimates, and p of the hypothesis that the row is not higher than the column."""
+    """Estimates, and p-values for the hypothesis that the row is not higher than the column."""
     estimates, p = np.asarray(values, dtype=np.float64), np.array(p_values, dtype=np.float64)
     k = len(estimates)
     if p.shape != (k, k):
-        raise ValueError(f"p_values has the shape {p.shape}; ({k}, {k}) is needed for {k} values")
+        raise ValueError(f"p_values has the shape {p.shape}; it must be ({k}, {k}) for {k} values")
     if np.isnan(estimates).any():
-        raise ValueError("a value is NaN; leave it out of the ranking")
+        raise ValueError("a value is NaN; omit it from the ranking")
     if not np.allclose(p[np.triu_indices(k, 1)], p.T[np.triu_indices(k, 1)], equal_nan=True):
         raise ValueError("p_values is not symmetric; pass the two-sided p of each pair")
     one_sided = np.where(estimates[:, None] > estimates[None, :], p / 2, 1 - p / 2)
@@ -262,15 +262,15 @@ def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float
 def _better_and_worse(
     one_sided: NDArray[np.float64], row: int, level: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which values are found above and below that of a row, if only this row is asked for."""
+    """Values that are significantly higher and lower than that of a row, for tests of this row only."""
     family = np.stack([one_sided[:, row], one_sided[row]])
     above, below = np.nan_to_num(corrected(family), nan=1.0) <= 1 - level
     return above, below
 
 
-def _found_by_holm(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
-    """``corrected(p) <= alpha``, sorting only what may be found."""
-    small = p <= alpha  # NaN is not
+def _significant_by_holm(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+    """``corrected(p) <= alpha``, sorting only the candidates for significance."""
+    small = p <= alpha  # False for NaN
     ordered = np.sort(p[small])
     stepped = (np.count_nonzero(~np.isnan(p)) - np.arange(ordered.size)) * ordered
     beyond = np.flatnonzero(stepped > alpha)
@@ -285,13 +285,12 @@ class RanksFromErrors(NamedTuple):
     Attributes
     ----------
     rank : array (k,) of int
-        Of the estimate; equal estimates share the best of their ranks. -1 where the value is NaN.
+        Rank of the estimate; equal estimates share the best of their ranks. -1 for NaN.
     best, worst : array (k,) of int
-        Limits of the interval; -1 where the value is NaN.
+        Limits of the interval; -1 for NaN.
     letters : tuple of k tuples of str
-        Groups that a value is in, ``'a'`` to ``'z'``, then ``'aa'``…: between values with a letter in common no
-        difference was found, between those without one it was. Empty where the value is NaN, and everywhere if there
-        are too many groups.
+        Groups of each value, ``'a'`` to ``'z'``, then ``'aa'``…: two values differ significantly if they have no letter
+        in common. Empty for NaN, and for all values if there are too many groups.
     groups : tuple of tuple of int
         Positions of the values of each group, the highest value first, in the order of the letters.
     too_many_groups : bool
@@ -309,19 +308,19 @@ class RanksFromErrors(NamedTuple):
 def ranks_from_errors(
     values: ArrayLike, errors: ArrayLike, *, level: float = 0.95, most_groups: int = 702
 ) -> RanksFromErrors:
-    """Rank values by z tests of all differences, taken to be independent.
+    """Rank values by z tests of all differences, assuming independent errors.
 
     Parameters
     ----------
     values : array (k,)
-        Estimates; a higher value has a lower rank. NaN: none, it has no rank and is in no test.
+        Estimates; a higher value has a lower rank. A NaN value has no rank and is not tested.
     errors : array (k,)
-        Their standard errors. NaN: none, the value is ranked but not tested, so that its interval holds all ranks and
-        it is in every group. 0: the value is exact.
+        Their standard errors. A value with error NaN is ranked but not tested, so its interval contains all ranks and
+        it is in every group. A value with error 0 is exact.
     level : float
-        All intervals hold the true ranks with this probability, if the tests hold.
+        Probability with which all intervals together contain the true ranks, if the assumptions of the tests hold.
     most_groups : int
-        Above this number of groups none is given; 702 have up to two letters.
+        If there are more groups, none is returned; 702 groups have up to two letters.
 
     Returns
     -------
@@ -334,23 +333,23 @@ def ranks_from_errors(
 
     See Also
     --------
-    rank_intervals : the same from any tests.
+    rank_intervals : the same for p-values of any test.
 
     Notes
     -----
     z = difference / √(error² + error²), corrected by Holm over all ordered pairs; best, worst and groups as in
     :func:`rank_intervals` and :func:`tie_groups`.
 
-    The variance of a difference is error² + error² − 2 · covariance, and here the covariance is taken to be 0. Models
-    scored on one benchmark share its stimuli, neurons and subjects, so that their scores tend to go up and down
-    together. Where they do, the covariance is positive and the tests are conservative: intervals are wider and groups
-    larger than the data ask for, and they hold with more than `level`. Where scores go in opposite directions, which
-    nothing excludes, the covariance is negative and too much is found. Tests that resample the shared units
-    (``brainscore_core.statistics.comparison``) need no such assumption, but what was kept beside the scores. Holm's
-    correction holds however the tests depend on each other.
+    The variance of a difference is error² + error² − 2 · covariance; the covariance is assumed to be 0. Models scored
+    on the same benchmark share its stimuli, neurons and subjects, so their scores tend to vary together. The covariance
+    is then positive and the tests are conservative: intervals are wider and groups larger than necessary, and their
+    confidence exceeds `level`. If scores vary in opposite directions, which is possible, the covariance is negative and
+    the tests find too many differences. Tests that resample the shared units (``brainscore_core.statistics.comparison``)
+    do not need this assumption, but require the predictions stored with the scores. Holm's correction is valid for any
+    dependence between tests.
 
-    Errors count as known, not as estimated, and estimates as normal: with few units (below about 30) the tests find
-    somewhat too much.
+    Errors are treated as known and estimates as normally distributed: with few units (below about 30), the tests find
+    slightly too many differences.
 
     Examples
     --------
@@ -363,14 +362,14 @@ def ranks_from_errors(
     estimates, spreads = np.asarray(values, dtype=np.float64), np.asarray(errors, dtype=np.float64)
     if estimates.ndim != 1 or estimates.shape != spreads.shape:
         raise ValueError(
-            f"values have the shape {estimates.shape}, errors {spreads.shape}; both need one value a model"
+            f"values have the shape {estimates.shape}, errors {spreads.shape}; both must have one value per model"
         )
     if np.isinf(estimates).any():
-        raise ValueError("a value is infinite; give NaN where there is none")
+        raise ValueError("a value is infinite; use NaN for missing values")
     if (spreads < 0).any() or np.isinf(spreads).any():
-        raise ValueError("an error is negative or infinite; give NaN where there is none")
+        raise ValueError("an error is negative or infinite; use NaN for missing errors")
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+        raise ValueError(f"level is {level}; it must be between 0 and 1")
     ranked = np.flatnonzero(~np.isnan(estimates))
     x, k = estimates[ranked], len(ranked)
     found = significantly_better(x, _p_values(x, spreads[ranked]), level=level)
@@ -392,7 +391,7 @@ def ranks_from_errors(
 
 
 def group_letters(number: int) -> str:
-    """Name a group by its place, from 0.
+    """Letters of a group, given its position from 0.
 
     Examples
     --------
@@ -408,9 +407,9 @@ def group_letters(number: int) -> str:
 
 
 def _p_values(values: Array, errors: Array) -> Array:
-    """Two-sided p of all pairs; NaN where one has no error."""
+    """Two-sided p of all pairs; NaN if a value has no error."""
     differences = np.abs(values[:, None] - values)
-    with np.errstate(divide="ignore", invalid="ignore"):  # exact values differ or do not
+    with np.errstate(divide="ignore", invalid="ignore"):  # exact values have a variance of 0
         z = differences / np.hypot(errors[:, None], errors)
     z[(differences == 0) & ~np.isnan(errors[:, None] + errors)] = 0.0
     return np.asarray(2 * ndtr(-z))

@@ -1,4 +1,4 @@
-"""How well repeated measurements agree with themselves."""
+"""Reliability of repeated measurements."""
 
 from collections.abc import Sequence
 
@@ -13,26 +13,26 @@ __all__ = ["spearman_brown", "split_half_reliability"]
 Half = NDArray[np.intp]
 
 _FAINT = 1e-6
-"""Repetitions that vary by less than this share of the values' size are looked at one half after the other."""
+"""Repetitions that vary by less than this fraction of the values' size are computed separately for each half."""
 
 _CANCELLED = 1e-4
-"""So are halves whose sum has less than this share of the variance that its repetitions could have together."""
+"""The same applies to halves whose sum has less than this fraction of the largest possible variance."""
 
 
 def spearman_brown(r: ArrayLike, *, factor: float = 2.0) -> Array:
-    """Reliability of a measurement `factor` times as long as the one whose reliability is r.
+    """Reliability of a measurement that is `factor` times as long as a measurement with reliability r.
 
     Parameters
     ----------
     r : array
         Correlations of two measurements of equal length.
     factor : float
-        How much longer the measurement is that the result is about.
+        Ratio of the lengths.
 
     Returns
     -------
     array
-        factor · r / (1 + (factor − 1) · r); NaN where r = −1/(factor − 1), where it has no limit.
+        factor · r / (1 + (factor − 1) · r); NaN for r = −1/(factor − 1), where it diverges.
 
     References
     ----------
@@ -56,22 +56,22 @@ def split_half_reliability(
     Parameters
     ----------
     values : array, presentations × neuroids
-        One row a presentation. NaN counts as not measured.
+        One row per presentation. NaN counts as not measured.
     stimuli, repetitions : array of int, presentations
-        Which stimulus and which repetition a row belongs to, from 0 on. Not every stimulus needs every repetition.
+        Stimulus and repetition of each row, from 0. Stimuli may lack repetitions.
     halves : sequence of (array of int, array of int)
-        Repetitions in either half, one pair a split.
+        Repetitions in the two halves, one pair per split.
 
     Returns
     -------
     array, splits × neuroids
         Reliability of the mean over all repetitions of both halves. Only stimuli that were measured in both halves
-        enter. NaN where fewer than two are left, or a half does not vary.
+        count. NaN if fewer than two are left, or a half does not vary.
 
     Notes
     -----
-    With signal variance s² over stimuli, noise variance v a presentation and R repetitions, the halves correlate
-    by s²/(s² + 2v/R) and the result estimates s²/(s² + v/R).
+    With signal variance s² over stimuli, noise variance v of a presentation and R repetitions, the correlation of the
+    halves is s²/(s² + 2v/R), and the result estimates s²/(s² + v/R).
 
     Examples
     --------
@@ -85,7 +85,7 @@ def split_half_reliability(
     if not len(matrix) == len(stimulus) == len(repetition):
         raise ValueError(
             f"{len(matrix)} presentations but {len(stimulus)} stimuli and {len(repetition)} repetitions; "
-            "each presentation needs both"
+            "each presentation must have both"
         )
     n, r = int(stimulus.max(initial=-1)) + 1, int(repetition.max(initial=-1)) + 1
     membership = np.zeros((2, len(halves), r))
@@ -95,7 +95,7 @@ def split_half_reliability(
     cells = repetition * n + stimulus
     complete = len(matrix) == n * r and np.bincount(cells, minlength=n * r).all()
     result = np.empty((len(halves), matrix.shape[1]))
-    # one chunk of neuroids holds the sums of each stimulus × repetition and the means of both halves of each split
+    # memory of one chunk of neuroids: sums of each stimulus × repetition, and means of both halves of each split
     width = max(1, CHUNK_BYTES // (8 * max(1, n) * (2 * len(halves) + r)))
     for start in range(0, matrix.shape[1], width):
         chunk = np.arange(start, min(start + width, matrix.shape[1]))
@@ -111,7 +111,7 @@ def split_half_reliability(
 
 
 def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Correlations of the halves (splits × neuroids) where every stimulus has every repetition.
+    """Correlations of the halves (splits × neuroids) if every stimulus has every repetition.
 
     Covariances of halves are sums of the repetitions' covariances, which are computed once for all splits.
 
@@ -119,13 +119,13 @@ def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) 
     -------
     correlations : array, splits × neuroids
     precise : array of bool, neuroids
-        Whether something varies in each repetition, and little of it cancels when they are summed.
+        Whether each repetition varies, and the sums of repetitions lose little precision by cancellation.
     """
     flat = np.empty((values.shape[1], len(cells)))
     flat[:, cells] = values.T
     size = np.maximum(flat.max(axis=1), -flat.min(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        flat /= size[:, None]  # keeps squares representable
+        flat /= size[:, None]  # prevents overflow and underflow of squares
         cube = flat.reshape(len(flat), membership.shape[2], -1)
         cube -= cube.mean(axis=2, keepdims=True)
         products = cube @ cube.transpose(0, 2, 1)
@@ -142,7 +142,7 @@ def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) 
 
 
 def _half_means(values: NDArray, cells: NDArray[np.intp], membership: Array, n: int, r: int) -> Array:
-    """Means over the repetitions in each half: 2 × splits × stimuli × neuroids, NaN where none was measured."""
+    """Means over the repetitions in each half: 2 × splits × stimuli × neuroids; NaN if none was measured."""
     width = values.shape[1]
     measured = ~np.isnan(values)
     if measured.all():
@@ -168,7 +168,7 @@ def _cell_sums(values: NDArray, cells: NDArray[np.intp], n_cells: int) -> Array:
 
 
 def _correlate(first: Array, second: Array) -> Array:
-    """Columnwise correlation over the rows that are there in both."""
+    """Columnwise correlation over the rows that are present in both."""
     both = ~(np.isnan(first) | np.isnan(second))
     whole = np.asarray(both.all(axis=1))
     if np.array_equal(both, np.broadcast_to(whole[:, None], both.shape)):

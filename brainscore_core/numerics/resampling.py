@@ -23,12 +23,12 @@ __all__ = [
 ]
 
 Statistic = Callable[[Array, int], Array]
-"""``statistic(values, axis)`` reduces `axis` (and whatever else it likes, but not the axis before it)."""
+"""``statistic(values, axis)`` reduces `axis`, and optionally others, but not the axis before `axis`."""
 
 Method = Literal["auto", "percentile", "bca", "t"]
 
 SMALL = 20
-"""Below this many units percentiles of resamples are too narrow."""
+"""Number of units below which percentile intervals are too narrow."""
 
 
 class Interval(NamedTuple):
@@ -37,13 +37,13 @@ class Interval(NamedTuple):
     Attributes
     ----------
     low, high : float
-        Limits; NaN where there is no interval.
+        Limits; NaN if there is no interval.
     error : float
-        Standard error; NaN where there is none.
+        Standard error; NaN if there is none.
     method : str
-        How it was made.
+        Method of the interval.
     n : int
-        Units that were resampled.
+        Number of resampled units.
     reason : str or None
         Why limits or error are NaN.
     """
@@ -67,16 +67,16 @@ def bootstrap_interval(
     method: Method = "auto",
     units: str = "units",
 ) -> Interval:
-    """Interval of a statistic over independent units, which are resampled with replacement.
+    """Confidence interval of a statistic, by resampling independent units with replacement.
 
     Parameters
     ----------
     values : array
-        The units lie along `axis`; all other axes go with a unit when it is drawn.
+        Values with units along `axis`; values along all other axes belong to a unit and are drawn with it.
     statistic : ``'mean'``, ``'median'`` or callable
-        ``statistic(values, axis)``. Called on an array with the resampled units along the last axis and the resamples
-        along the one before; returns one number a resample. The two named ones average over all other axes after
-        they have reduced the units, and leave out NaN.
+        ``statistic(values, axis)`` is called with an array that has the resampled units along the last axis and the
+        resamples along the one before; it returns one number per resample. ``'mean'`` and ``'median'`` ignore NaN, and
+        average over all other axes after the reduction of the units.
     axis : int
         Axis of the units.
     n_resamples : int
@@ -90,12 +90,12 @@ def bootstrap_interval(
         accelerated bootstrap [1]_. ``'auto'``: ``'percentile'`` from 20 units on; below that ``'t'`` for the mean and
         ``'bca'`` for anything else.
     units : str
-        What a unit is; for the reason.
+        Name of the units in the reason.
 
     Returns
     -------
     Interval
-        NaN with a reason below 3 units, or where the statistic is undefined on resamples.
+        NaN with a reason for fewer than 3 units, or if the statistic is undefined on resamples.
 
     Raises
     ------
@@ -114,11 +114,11 @@ def bootstrap_interval(
     ('t', 0.089, 0.911)
     """
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+        raise ValueError(f"level is {level}; it must be between 0 and 1")
     if n_resamples < 2:
-        raise ValueError(f"n_resamples is {n_resamples}; at least 2 are needed")
+        raise ValueError(f"n_resamples is {n_resamples}; it must be at least 2")
     if method not in ("auto", "percentile", "bca", "t"):
-        raise ValueError(f"unknown method {method!r}; known: 'auto', 'percentile', 'bca', 't'")
+        raise ValueError(f"unknown method {method!r}; use 'auto', 'percentile', 'bca' or 't'")
     array = np.moveaxis(np.asarray(values, dtype=np.float64), axis, -1)
     n = array.shape[-1]
     if method == "auto":
@@ -150,9 +150,9 @@ def bootstrap_interval(
 
 
 def jackknife_interval(estimate: float, left_out: ArrayLike, *, level: float = 0.95, units: str = "units") -> Interval:
-    """Student's t interval from the values with one unit left out each.
+    """Student's t interval from the values without each unit.
 
-    For statistics whose units enter in pairs or more, such as the mean agreement of all pairs of subjects.
+    For statistics of pairs or larger groups of units, such as the mean agreement of all pairs of subjects.
 
     Parameters
     ----------
@@ -163,12 +163,12 @@ def jackknife_interval(estimate: float, left_out: ArrayLike, *, level: float = 0
     level : float
         Confidence level.
     units : str
-        What a unit is; for the reason.
+        Name of the units in the reason.
 
     Returns
     -------
     Interval
-        NaN with a reason below 3 units or where a value is undefined.
+        NaN with a reason for fewer than 3 units, or if a value is undefined.
 
     Notes
     -----
@@ -203,14 +203,14 @@ def influence_interval(
     level : float
         Confidence level.
     correlation : bool
-        Whether the value is bounded by −1 and 1; the interval is then made on Fisher's z scale.
+        Whether the value is bounded by −1 and 1; the interval is then computed on Fisher's z scale.
     units : str
-        What a unit is; for the reason.
+        Name of the units in the reason.
 
     Returns
     -------
     Interval
-        NaN with a reason below 3 units or where the value is undefined.
+        NaN with a reason for fewer than 3 units, or if the value is undefined.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def influence_interval(
 
 
 def median(values: Array, axis: int) -> Array:
-    """Median that leaves out NaN; NaN where nothing is left, without a warning."""
+    """Median that ignores NaN; NaN without a warning if nothing is left."""
     if not np.isnan(values).any():
         return np.asarray(np.median(values, axis=axis))
     ordered = np.sort(values, axis=axis)  # NaN come last
@@ -247,7 +247,7 @@ def median(values: Array, axis: int) -> Array:
 
 
 def mean(values: Array, axis: int | tuple[int, ...]) -> Array:
-    """Mean that leaves out NaN; NaN where nothing is left, without a warning."""
+    """Mean that ignores NaN; NaN without a warning if nothing is left."""
     defined = ~np.isnan(values)
     count = defined.sum(axis=axis)
     total = np.where(defined, values, 0.0).sum(axis=axis)
@@ -265,7 +265,7 @@ def _statistic_of(statistic: str | Statistic) -> Statistic:
         return lambda values, axis: _mean_of_rest(median(values, axis))
     if statistic == "mean":
         return lambda values, axis: _mean_of_rest(mean(values, axis))
-    raise ValueError(f"unknown statistic {statistic!r}; known: 'mean', 'median', or a function (values, axis)")
+    raise ValueError(f"unknown statistic {statistic!r}; use 'mean', 'median', or a function (values, axis)")
 
 
 def _mean_of_rest(reduced: Array) -> Array:
@@ -288,7 +288,7 @@ def _replicates(array: Array, statistic: str | Statistic, *, n_resamples: int, s
 
 
 class ResampledMedians:
-    """Medians of resamples along the last axis, without NaN: each row is sorted once, resamples count its entries."""
+    """Medians of resamples along the last axis, without NaN; sorts each row once and counts entries of resamples."""
 
     def __init__(self, array: Array) -> None:
         self._shape = array.shape[:-1]
@@ -298,7 +298,7 @@ class ResampledMedians:
         self._defined = (~np.isnan(rows)).sum(axis=1)
 
     def of(self, drawn: NDArray[np.intp]) -> Array:
-        """One median a row of the array and resample (resamples × units): the array's other axes × resamples."""
+        """Medians of each row of the array and each resample: the array's other axes × resamples."""
         n_resamples, n = drawn.shape
         cells = drawn + n * np.arange(n_resamples)[:, None]
         kind = np.int16 if n < 2**15 else np.int64
@@ -352,7 +352,7 @@ def _bca_tails(
 
 
 def mean_influence(values: ArrayLike) -> Array:
-    """What each value does to the mean of those that are defined.
+    """Influence of each value on the mean of the defined values.
 
     Examples
     --------
@@ -367,7 +367,7 @@ def mean_influence(values: ArrayLike) -> Array:
 
 
 def jackknife_influence(values: ArrayLike, statistic: Statistic) -> Array:
-    """What each unit does to a statistic, from the values without it.
+    """Influence of each unit on a statistic, from the values without it.
 
     Parameters
     ----------

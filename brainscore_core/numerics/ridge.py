@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 __all__ = ["Ridge"]
 
 _CONDITION_LIMIT = 1e-10
-"""Below this reciprocal condition number the system of all stimuli costs too many digits."""
+"""Reciprocal condition number below which the system of all stimuli loses too many digits."""
 
 _WEAKEST = 1e-6
-"""With features of a smaller share of alpha predictions barely vary; a difference of responses is then too coarse."""
+"""Size of the features relative to alpha below which predictions barely vary, so that differences lose precision."""
 
 _LEVERAGE_LIMIT = 1e-5
-"""If less than this is left of 1 − leverage, stimuli determine their own prediction and subtraction loses digits."""
+"""Value of 1 − leverage below which stimuli determine their own prediction, so that subtraction loses digits."""
 
 
 class DualHeldOut:
-    """From the centred Gram matrix K of all stimuli.
+    """Predictions of held-out rows from the centred Gram matrix K of all stimuli.
 
-    With M = (K + alpha · I)⁻¹ on what is orthogonal to the constant, the rows R that are left out are predicted as
+    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, held-out rows R are predicted as
     Y_R − M_RR⁻¹ (M Y)_R.
 
     Parameters
     ----------
     K : array, n × n
-        Is not changed.
+        Not changed.
     Y : array, n × q
     alpha : float
 
@@ -60,9 +60,9 @@ class DualHeldOut:
         from scipy.linalg import lapack
 
         n = len(K)
-        # the constant's eigenvalue 0 is replaced by a typical one, so that subtracting its part costs no digits
+        # the constant's eigenvalue 0 is replaced by a typical one, so that subtracting its part loses no digits
         constant = float(np.trace(K)) / n
-        system = (K + constant / n).T  # the order of memory that LAPACK works on in place
+        system = (K + constant / n).T  # the memory layout on which LAPACK works in place
         system.flat[:: n + 1] += alpha
         self._constant = 1 / (n * (constant + alpha))
         self._Y = Y
@@ -76,17 +76,16 @@ class DualHeldOut:
             self._inverse = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
-        """Predictions of `rows` (sorted) by a fit to all others; None where that is not precise."""
+        """Predictions of `rows` (sorted) by a fit to all other rows; None if they are not precise."""
         lower = self._inverse[np.maximum.outer(rows, rows), np.minimum.outer(rows, rows)]
         solved = _solve_or_none(lower - self._constant, self._solved[rows])
         return None if solved is None else self._Y[rows] - solved
 
 
 class PrimalHeldOut:
-    """From the second moments of all stimuli.
+    """Predictions of held-out rows from the second moments of all stimuli.
 
-    With leverages H and residuals E of a fit to all stimuli, the rows R that are left out are predicted as
-    Y_R − (I − H_RR)⁻¹ E_R.
+    With leverages H and residuals E of a fit to all stimuli, held-out rows R are predicted as Y_R − (I − H_RR)⁻¹ E_R.
 
     Parameters
     ----------
@@ -119,15 +118,15 @@ class PrimalHeldOut:
         if self.precise:
             self._weights = lapack.dpotrs(self._factor, B, lower=1)[0]
             self._y_mean = Y.mean(axis=0)
-            # of all rows at once where they fit: a few wide products are faster than many narrow ones
+            # all rows at once if they fit into memory: a few wide products are faster than many narrow ones
             self._parts = self._of(slice(None)) if X.size * 8 <= 4 * _arrays.CHUNK_BYTES else None
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
-        """Predictions of `rows` by a fit to all others; None where that is not precise."""
+        """Predictions of `rows` by a fit to all other rows; None if they are not precise."""
         from scipy.linalg.blas import dsyrk
 
         half, residuals = self._of(rows) if self._parts is None else (part[rows] for part in self._parts)
-        # SciPy's product, not NumPy's: each has threads of its own, and those of one wait busily while the other works
+        # SciPy's product, not NumPy's: each library has its own threads, which wait actively while the other works
         system = dsyrk(-1.0, half.T, trans=1, lower=1)
         system -= 1 / len(self._X)
         system.T.flat[:: len(rows) + 1] += 1
@@ -135,7 +134,7 @@ class PrimalHeldOut:
         return None if solved is None else self._Y[rows] - solved
 
     def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
-        """Rows whose inner products are the leverages, and residuals."""
+        """Vectors whose inner products are the leverages, and residuals."""
         from scipy.linalg.blas import dgemm, dtrsm
 
         X = np.subtract(self._X[rows], self._x_mean, dtype=np.float64)
@@ -144,7 +143,7 @@ class PrimalHeldOut:
 
 
 def _solve_or_none(system: Array, right: Array) -> Array | None:
-    """Solution of a symmetric system; None where it is singular."""
+    """Solution of a symmetric system; None if it is singular."""
     try:
         return np.asarray(np.linalg.solve(system, right))
     except np.linalg.LinAlgError:
@@ -154,12 +153,12 @@ def _solve_or_none(system: Array, right: Array) -> Array | None:
 def _solve_precisely(system: Array, right: Array) -> Array | None:
     """Solution of a symmetric system, given by its lower triangle in columns, whose eigenvalues are at most 1.
 
-    None where the smallest is too small. The system is overwritten.
+    None if the smallest eigenvalue is too small. The system is overwritten.
     """
     from scipy.linalg import lapack
 
     factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
-    # given 1 as the system's norm, it returns 1 / that of its inverse
+    # with 1 as the norm of the system, the result is 1 / the norm of its inverse
     if info != 0 or lapack.dpocon(factor, 1.0, uplo="L")[0] < _LEVERAGE_LIMIT:
         return None
     return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
@@ -169,7 +168,7 @@ Rows = NDArray[np.intp]
 
 
 def fit_ridge_on(X: NDArray, Y: Array, alpha: float, device: "torch.device") -> LinearFit:
-    """Fit responses Y (n × q) from features X (n × p), in the dual form where p > n."""
+    """Fit responses Y (n × q) from features X (n × p), in the dual form if p > n."""
     x_mean, y_mean = column_means(X), Y.mean(axis=0)
     if X.shape[1] > len(X):
         weights = _solve_shifted_on(gram_on(X, device=device), to_device(Y - y_mean, device), alpha)
@@ -191,7 +190,7 @@ def cross_predict_ridge_on(
     x_mean = column_means(X)
     whole = _finite_moments_on(X, Y, slice(None), x_mean, device)
     for train, test in splits:
-        if len(train) < p:  # moments of more features than stimuli keep too few digits
+        if len(train) < p:  # with more features than stimuli, moments have too few digits
             yield fit_ridge_on(X[train], Y[train], alpha, device).predict(X[test])
             continue
         y_mean = Y[train].mean(axis=0)
@@ -235,12 +234,12 @@ def _solve_shifted_on(A: Any, B: Any, alpha: float) -> Any:
     factor, info = torch.linalg.cholesky_ex(shifted)
     if int(info) == 0:
         return torch.cholesky_solve(B, factor)
-    values, vectors = torch.linalg.eigh(A)  # rounding made an eigenvalue more negative than alpha is positive
+    values, vectors = torch.linalg.eigh(A)  # by rounding, an eigenvalue is below −alpha
     return vectors @ ((vectors.T @ B) / (values.clamp_min(0.0) + alpha)[:, None])
 
 
 _WORTH_INVERTING = 3
-"""From this many splits on one inverse of the whole system costs less than a factorisation for each."""
+"""Number of splits from which one inverse of the whole system is cheaper than a factorisation for each split."""
 
 
 @dataclass(frozen=True)
@@ -250,16 +249,16 @@ class Ridge:
     Parameters
     ----------
     alpha : float
-        Penalty, in the units of a feature's sum of squares; the same for all responses.
+        Penalty in units of a feature's sum of squares, the same for all responses.
     device : str or torch.device, optional
-        None computes with NumPy; ``'cpu'``, ``'cuda'``, … with PyTorch; ``'auto'`` on a CUDA device where there is one
-        and with NumPy otherwise. Values agree to rounding.
+        None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA device if available, otherwise NumPy. Results
+        agree to rounding.
 
     Notes
     -----
-    With more features than stimuli the dual form is solved from the stimuli × stimuli Gram matrix, which is
-    accumulated in float64 over chunks of features. Several splits share one factorisation: predictions for the
-    stimuli that are left out follow from the fit to all. Equal to ``sklearn.linear_model.Ridge`` [1]_.
+    With more features than stimuli, the dual form is solved from the stimuli × stimuli Gram matrix, which is
+    accumulated in float64 over chunks of features. Several splits share one factorisation: predictions for held-out
+    stimuli follow from the fit to all stimuli. Equal to ``sklearn.linear_model.Ridge`` [1]_.
 
     References
     ----------
@@ -279,7 +278,7 @@ class Ridge:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.alpha) and self.alpha > 0):
-            raise ValueError(f"alpha is {self.alpha}; a positive number is needed")
+            raise ValueError(f"alpha is {self.alpha}; it must be positive")
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> LinearFit:
         """Fit responses Y (n × q) from features X (n × p).
@@ -287,9 +286,9 @@ class Ridge:
         Raises
         ------
         ValueError
-            If X or Y hold NaN or infinity, or differ in length.
+            If X or Y contain NaN or infinity, or differ in length.
         UserError
-            If the device, or PyTorch, is not there.
+            If the device or PyTorch is not available.
         """
         device = resolve_device(self.device)
         if device is None:
@@ -332,9 +331,9 @@ class Ridge:
                 yield linear_regression.predict_primal(X, Y, x_mean, whole, train, test, self)
 
     def check(self, n: int, p: int) -> None:
-        """Refuse training sets without stimuli or features."""
+        """Raise an error for training sets without stimuli or features."""
         if n < 1 or p < 1:
-            raise ValueError(f"ridge needs at least one stimulus and one feature; these are {n} and {p}")
+            raise ValueError(f"ridge regression requires at least one stimulus and one feature, not {n} and {p}")
 
     def primal(self, C: Array, B: Array, y_size: float) -> Weights:
         """Weights from C = XᵀX and B = XᵀY."""
@@ -352,6 +351,6 @@ def _solve_shifted(A: Array, B: Array, alpha: float) -> Array:
     try:
         factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
         return np.asarray(cho_solve(factor, B, check_finite=False))
-    except LinAlgError:  # rounding made an eigenvalue more negative than alpha is positive
+    except LinAlgError:  # by rounding, an eigenvalue is below −alpha
         values, vectors = eigh(A, check_finite=False)
         return np.asarray(vectors @ ((vectors.T @ B) / (np.maximum(values, 0.0) + alpha)[:, None]))

@@ -1,8 +1,8 @@
 """Ridge regression that chooses its penalty by cross-validation.
 
-One stimulus or one fold at a time is left out. The predictions of a fold are combinations of
-1 / (eigenvalue + penalty); as functions of the penalty these depend on each other so much that predictions
-with about thirty penalties determine those with all others to rounding.
+One stimulus or one fold is held out at a time. The predictions for a fold are combinations of
+1 / (eigenvalue + penalty). As functions of the penalty, these are so dependent on each other that predictions with
+about thirty penalties determine those with all others to rounding.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,36 +30,36 @@ __all__ = ["Chosen", "RidgeCV", "errors_dual", "errors_primal"]
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 _EXACT = 1e-10
-"""To this share functions of the penalty are interpolated."""
+"""Relative precision with which functions of the penalty are interpolated."""
 
 _CONDITION_LIMIT = 1e10
-"""Beyond this condition number what is left out is not derived from a decomposition of the whole."""
+"""Condition number above which held-out errors are not derived from a decomposition of the whole."""
 
 _EIGH = 10
 """An eigendecomposition takes about this times n³ operations."""
 
 
 def check_folds(cv: Any) -> None:
-    """Refuse what :func:`make_folds` cannot use, as far as that is known without the number of stimuli."""
+    """Raise an error for values that :func:`make_folds` cannot use, whatever the number of stimuli."""
     if cv is None or (hasattr(cv, "split") and not isinstance(cv, str)):
         return
     if isinstance(cv, int | np.integer):
         if isinstance(cv, bool) or cv < 2:
-            raise ValueError(f"cv is {cv!r}; two folds or more are needed, or None to leave out one stimulus at a time")
+            raise ValueError(f"cv is {cv!r}; use two or more folds, or None to leave out one stimulus at a time")
         return
     pairs = None if isinstance(cv, str) or not isinstance(cv, Sequence) else cv
     if not pairs or any(not isinstance(pair, Sequence) or len(pair) != 2 for pair in pairs):
-        raise ValueError(f"cv is {cv!r}; a number of folds, a splitter, or pairs of training and test rows are needed")
+        raise ValueError(f"cv is {cv!r}; use a number of folds, a splitter, or pairs of training and test rows")
 
 
 def make_folds(cv: Any, n: int) -> Folds:
-    """Rows to train on and to test on, n in all.
+    """Return training and test rows for n stimuli.
 
     Parameters
     ----------
     cv : int, splitter or sequence of pairs
-        A number of folds of consecutive rows, the first ones larger by one where n is not divisible; an object with
-        scikit-learn's ``split(X)``; or the pairs themselves.
+        A number of folds of consecutive rows (if n is not divisible by it, the first folds have one more row); an
+        object with scikit-learn's ``split(X)``; or pairs of training and test rows.
     """
     if isinstance(cv, int | np.integer):
         rows = np.arange(n)
@@ -69,17 +69,17 @@ def make_folds(cv: Any, n: int) -> Folds:
     for i, fold in enumerate(folds):
         for side, rows in zip(("training", "test"), fold, strict=True):
             if rows.ndim != 1 or not rows.size or rows.dtype.kind not in "iu":
-                raise ValueError(f"cv: the {side} rows of pair {i} are no list of at least one row number")
+                raise ValueError(f"cv: the {side} rows of pair {i} are not a list of at least one row number")
             if rows.min() < 0 or rows.max() >= n:
-                raise ValueError(f"cv: the {side} rows of pair {i} exceed the {n} stimuli there are to train on")
+                raise ValueError(f"cv: the {side} rows of pair {i} exceed the {n} training stimuli")
         both = np.intersect1d(*fold)
         if both.size:
-            raise ValueError(f"cv: pair {i} both trains and tests on row {both[0]}")
+            raise ValueError(f"cv: pair {i} uses row {both[0]} for both training and test")
     return folds
 
 
 def eigh(A: Any, xp: Any) -> tuple[Any, Any]:
-    """Eigenvalues, none below 0, and eigenvectors of a symmetric positive semidefinite matrix."""
+    """Eigenvalues, clipped at 0, and eigenvectors of a symmetric positive semidefinite matrix."""
     if xp is np:
         from scipy.linalg import eigh as decompose
 
@@ -90,7 +90,7 @@ def eigh(A: Any, xp: Any) -> tuple[Any, Any]:
 
 
 def above_rounding(values: Any, size: int) -> Any:
-    """Which eigenvalues are more than the rounding of a matrix of `size` rows."""
+    """Mask of eigenvalues above the rounding error of a matrix with `size` rows."""
     return values > size * np.finfo(np.float64).eps * values.max()
 
 
@@ -102,9 +102,9 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any], folds: Folds, alphas: Ar
     K, Y : array or tensor, n × n and n × q
         XXᵀ and responses, both centred.
     whole : tuple of array or tensor
-        Eigenvalues and eigenvectors of K but for the constant.
+        Eigenvalues and eigenvectors of K without the constant.
     folds : sequence of pairs
-        Rows to train on and to test on; both sides are centred by the mean of the former.
+        Training and test rows; both are centred by the mean of the training rows.
     alphas : array
         Penalties.
     """
@@ -134,7 +134,7 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any], folds: Folds, alphas: Ar
 
 
 def errors_primal(X: Any, Y: Any, folds: Folds, alphas: Array, xp: Any) -> Array:
-    """As :func:`errors_dual`, from features X (n × p), centred by any mean, of which there are fewer than stimuli."""
+    """As :func:`errors_dual`, from features X (n × p, p < n) that are centred by any mean."""
     errors = np.zeros((len(alphas), Y.shape[1]))
     for train, test in folds:
         fitted, y_mean = X[train], Y[train].mean(0)
@@ -149,12 +149,12 @@ def errors_primal(X: Any, Y: Any, folds: Folds, alphas: Array, xp: Any) -> Array
 
 
 def _support_penalties(alphas: Array, low: float, high: float) -> tuple[Array, Array]:
-    """Some penalties, and how (few × all) predictions with them mix to those with all, by eigenvalues low … high."""
+    """A few penalties, and the weights (few × all) that combine their predictions into those of all penalties."""
     from scipy.linalg import qr, solve_triangular
 
     low = max(low, 1e-4 * alphas.min())
     grid = np.geomspace(low, max(high, 2 * low), 400)[:, None]
-    # predictions are sums of these, each of which is at most 1, with coefficients of about the size of the responses
+    # predictions are sums of these functions, each at most 1, with coefficients of about the size of the responses
     functions = np.sqrt(grid * (grid + alphas.min())) / (grid + alphas)
     _, R, order = qr(functions, mode="economic", pivoting=True)
     diagonal = np.abs(R.diagonal())
@@ -166,22 +166,22 @@ def _support_penalties(alphas: Array, low: float, high: float) -> tuple[Array, A
 
 
 def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
-    """Predictions (alphas × n_test × q) in a basis in which the training set is diagonal."""
+    """Predictions (alphas × n_test × q) in a basis that diagonalizes the training set."""
     kept = above_rounding(values, len(values))
     outer, values, Q = outer[:, kept], values[kept], Q[kept]
     return xp.stack([outer @ (Q / (values + float(alpha))[:, None]) for alpha in alphas])
 
 
 def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, xp: Any) -> Any:
-    """Residuals (alphas × n_test × q) of rows by fits to all others; None where they are not determined.
+    """Residuals (alphas × n_test × q) of rows by fits to all other rows; None if they are not determined.
 
-    With M = (K + alpha · I)⁻¹ on what is orthogonal to the constant they are M_RR⁻¹ (M Y)_R.
+    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, they are M_RR⁻¹ (M Y)_R.
     """
     solve = _solve_on
-    if xp is np:  # in the orders of memory that need no copies
+    if xp is np:  # memory layouts that require no copies
         solve, basis, Q = _solve, np.ascontiguousarray(basis), np.asfortranarray(Q)
     lowest = float(values.min())
-    half, right = xp.empty_like(basis), xp.empty_like(Q)  # memory that is new each time costs as much as what fills it
+    half, right = xp.empty_like(basis), xp.empty_like(Q)  # reused, as allocating memory takes as long as filling it
     results = []
     for alpha in alphas:
         weights = ((lowest + float(alpha)) / (values + float(alpha))) ** 0.5  # of M, scaled to be at most 1
@@ -193,17 +193,17 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, xp: Any) -> Any:
 
 
 def _product(A: Array, B: Array) -> Array:
-    """A · B with SciPy's library: its threads and those of NumPy's own would wait for each other."""
+    """A · B with SciPy's BLAS, as its threads and those of NumPy's BLAS would wait for each other."""
     from scipy.linalg.blas import dgemm
 
     return np.asarray(dgemm(1.0, B.T, A.T)).T
 
 
 def _solve(half: Array, Q: Array) -> Array | None:
-    """Solution of half · halfᵀ · X = half · Q; None where there is none."""
+    """Solution of half · halfᵀ · X = half · Q; None if there is none."""
     from scipy.linalg import blas, lapack
 
-    columns = half.T  # in the order of memory that these work on in place
+    columns = half.T  # the memory layout on which these functions work in place
     factor, info = lapack.dpotrf(blas.dsyrk(1.0, columns, trans=1, lower=1), lower=1, clean=0, overwrite_a=1)
     if info:
         return None
@@ -224,7 +224,7 @@ def _solve_on(half: Any, Q: Any) -> Any:
 
 
 def _squared(part: Any, targets: Any, mixing: Array, xp: Any) -> Array:
-    """Mean squared error (alphas × q) of predictions that are mixed of a few."""
+    """Mean squared error (alphas × q) of predictions that are combined from a few."""
     n, q = targets.shape
     weights = as_array_like(mixing.T, targets, xp)
     errors = np.empty((len(weights), q))
@@ -248,7 +248,7 @@ class Chosen(NamedTuple):
     predicted : array, n_test × q
         Predictions of the test rows.
     alpha : float or array of float
-        Penalty that was chosen; one a response where each has its own.
+        Chosen penalty; one per response if each has its own.
     """
 
     predicted: Array
@@ -257,35 +257,36 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class RidgeCV:
-    """Ridge regression with a free intercept and the penalty whose error on held-out stimuli is the smallest.
+    """Ridge regression with a free intercept, and the penalty with the smallest error on held-out stimuli.
 
     Parameters
     ----------
     alphas : sequence of float
-        Penalties to choose from; the first of equally good ones is taken.
+        Penalties to choose from; the first of equally good ones is chosen.
     alpha_per_target : bool
         Whether each response has its own penalty. Otherwise one is chosen by the mean squared error of all responses.
     cv : int, splitter or sequence of (array, array), optional
-        How errors are found. None: one stimulus is left out at a time. A number: so many folds of consecutive stimuli.
-        An object with scikit-learn's ``split(X)``, for shuffled folds. Or pairs of rows to train on and rows to test
-        on, counted within the stimuli of a fit. The error is the squared error averaged over the test stimuli of a
-        fold, then over folds.
+        Cross-validation. None: leave out one stimulus at a time. A number: that many folds of consecutive stimuli. An
+        object with scikit-learn's ``split(X)``: for example shuffled folds. Or pairs of training and test rows, counted
+        within the stimuli of a fit. The error is the squared error averaged over the test stimuli of a fold, then over
+        folds.
     device : str or torch.device, optional
-        None computes with NumPy; ``'cpu'``, ``'cuda'``, … with PyTorch; ``'auto'`` on a CUDA device where there is one
-        and with NumPy otherwise. Values agree to rounding.
+        None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA device if available, otherwise NumPy. Results
+        agree to rounding.
 
     Notes
     -----
     Leave-one-out errors follow from the residuals and the diagonal of the hat matrix [1]_, for all penalties from one
-    eigendecomposition: of XᵀX where there are fewer features than stimuli, of XXᵀ otherwise. Equal to
-    ``sklearn.linear_model.RidgeCV``. Shrinkage factors of many penalties are nearly dependent on each other, so that
-    about thirty products serve a hundred penalties, to rounding.
+    eigendecomposition: of XᵀX if there are fewer features than stimuli, otherwise of XXᵀ. Equal to
+    ``sklearn.linear_model.RidgeCV``. Shrinkage factors of many penalties are nearly linearly dependent, so about thirty
+    products suffice for a hundred penalties, to rounding.
 
-    With folds features and responses are centred by the means of each training set, and the chosen penalty is fitted to
-    all. The choice is that of ``himalaya.kernel_ridge.KernelRidgeCV(fit_intercept=True)`` [2]_ in float64, which among
-    penalties whose errors differ by less than about 10⁻⁹ prefers the larger ones. Where the test stimuli are all that
-    is not trained on, their residuals follow from the eigendecomposition of all: they are the solution of the block
-    of (XXᵀ + alpha · I)⁻¹ that belongs to them, and of the same rows of its product with the responses.
+    With folds, features and responses are centred by the means of each training set, and the model with the chosen
+    penalty is fitted to all stimuli. The choice is that of ``himalaya.kernel_ridge.KernelRidgeCV(fit_intercept=True)``
+    [2]_ in float64, which prefers larger penalties if errors differ by less than about 10⁻⁹. If training and test
+    stimuli together are all stimuli, the residuals of the test stimuli follow from the eigendecomposition of all: they
+    solve a system with the test stimuli's block of (XXᵀ + alpha · I)⁻¹ and the same rows of its product with the
+    responses.
 
     References
     ----------
@@ -312,10 +313,10 @@ class RidgeCV:
     def __post_init__(self) -> None:
         values = np.asarray(self.alphas, dtype=np.float64)
         if values.ndim != 1 or not values.size:
-            raise ValueError(f"alphas is {self.alphas!r}; a list of at least one penalty is needed")
+            raise ValueError(f"alphas is {self.alphas!r}; it must be a list of at least one penalty")
         wrong = values[~(np.isfinite(values) & (values > 0))]
         if wrong.size:
-            raise ValueError(f"alphas holds {float(wrong[0])}; positive numbers are needed")
+            raise ValueError(f"alphas contains {float(wrong[0])}; penalties must be positive")
         check_folds(self.cv)
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> LinearFit:
@@ -324,10 +325,10 @@ class RidgeCV:
         Raises
         ------
         ValueError
-            If X or Y hold NaN or infinity, or differ in length, there are fewer than two stimuli or fewer than folds,
-            or rows of `cv` are not among the stimuli.
+            If X or Y contain NaN or infinity, or differ in length, if there are fewer than two stimuli or fewer than
+            folds, or if rows of `cv` are not among the stimuli.
         UserError
-            If the device, or PyTorch, is not there.
+            If the device or PyTorch is not available.
         """
         return self._fit(*check_inputs(X, Y))[0]
 
@@ -340,7 +341,7 @@ class RidgeCV:
     def cross_choose(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Chosen]:
-        """Predictions as :meth:`cross_predict` makes them, each with the penalty that its training rows chose."""
+        """Predictions as in :meth:`cross_predict`, each with the penalty chosen on its training rows."""
         X, Y = check_inputs(X, Y)
         n, p = X.shape
         for train, _ in splits:
@@ -359,13 +360,11 @@ class RidgeCV:
             yield Chosen(to_numpy(outer @ weights + y_mean), alpha)
 
     def check(self, n: int, p: int) -> None:
-        """Refuse fewer than two training stimuli, fewer than folds, or no features."""
+        """Raise an error for fewer than two training stimuli, fewer than folds, or no features."""
         if n < 2 or p < 1:
-            raise ValueError(
-                f"choosing a penalty on held-out stimuli needs at least two, and one feature; these are {n} and {p}"
-            )
+            raise ValueError(f"the choice of a penalty requires at least two stimuli and one feature, not {n} and {p}")
         if isinstance(self.cv, int | np.integer) and n < self.cv:
-            raise ValueError(f"{self.cv} folds need at least as many stimuli; these are {n}")
+            raise ValueError(f"{self.cv} folds require at least as many stimuli, not {n}")
 
     def _folds(self, n: int) -> Folds | None:
         return None if self.cv is None else make_folds(self.cv, n)
@@ -398,7 +397,7 @@ class RidgeCV:
 
     def _dual(self, K: Any, Y: Any, folds: Folds | None) -> tuple[Any, float | Array]:
         n, xp, alphas = len(K), _array_module(K), np.asarray(self.alphas, dtype=np.float64)
-        # the constant is an eigenvector of eigenvalue 0; moved to the top it is told apart from other null ones
+        # the constant is an eigenvector with eigenvalue 0; moved to the top, it differs from other null vectors
         size = 2 * float(xp.linalg.norm(K)) or 1.0
         values, vectors = eigh(K + size / n, xp)
         values, vectors = values[:-1], vectors[:, :-1]
@@ -408,7 +407,7 @@ class RidgeCV:
             errors = _leave_one_out(vectors, Q, shrinkage, None, 0.0, xp)
         else:
             errors = errors_dual(K, Y, (values, vectors), folds, alphas, xp)
-        # a fit is the same without directions in which no stimulus differs
+        # directions in which stimuli do not differ do not change a fit
         return self._chosen(vectors, values, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, xp)
 
     def _chosen(self, vectors: Any, values: Any, Q: Any, errors: Array, xp: Any) -> tuple[Any, float | Array]:
@@ -425,8 +424,8 @@ def _array_module(x: Any) -> Any:
 def _leave_one_out(basis: Any, Q: Any, shrinkage: Array, Y: Any, diagonal: float, xp: Any) -> Array:
     """Mean squared leave-one-out error of each penalty × response.
 
-    The error is (Y − basis · shrinkage · Q) / (diagonal − basis² · shrinkage), of which numerator and denominator may
-    be scaled alike; without Y both have no first term.
+    The error is (Y − basis · shrinkage · Q) / (diagonal − basis² · shrinkage); numerator and denominator may have a
+    common factor. Without Y, both lack the first term.
     """
     n, q, n_alphas = len(basis), Q.shape[1], shrinkage.shape[1]
     factors, mixing = (as_array_like(part, basis, xp) for part in _compressed(shrinkage))
@@ -443,7 +442,7 @@ def _leave_one_out(basis: Any, Q: Any, shrinkage: Array, Y: Any, diagonal: float
 
 
 def _compressed(shrinkage: Array) -> tuple[Array, Array]:
-    """Few factors, and how each penalty's factors are mixed of them; exact to rounding."""
+    """A few factors, and the weights that combine them into each penalty's factors; exact to rounding."""
     n_alphas = shrinkage.shape[1]
     left, singular, right = np.linalg.svd(shrinkage, full_matrices=False)
     rank = int((singular > np.finfo(np.float64).eps * singular[0]).sum())

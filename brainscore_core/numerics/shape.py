@@ -1,4 +1,4 @@
-"""Distance of the shapes that stimuli make in two spaces."""
+"""Distance between the shapes that stimuli form in two spaces."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from brainscore_core.numerics.similarity import Similarity
 __all__ = ["Shape", "shape_similarity"]
 
 _GROUPS = 8
-"""Groups of stimuli that are left out, one or two at a time."""
+"""Number of groups of stimuli, of which one or two are left out at a time."""
 
 
 class Shape(NamedTuple):
-    """How well one representation, rotated, reflected and scaled, falls onto another.
+    """Match between two representations after rotation, reflection and scaling.
 
     Attributes
     ----------
@@ -39,17 +39,16 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
     Parameters
     ----------
     X, Y : array, stimuli × features
-        Worked on in float64, wide ones in chunks of features.
+        Processed in float64; wide matrices in chunks of features.
     order : array of int, stimuli
-        Number of each stimulus, from 0 on, by which stimuli are grouped for bias and error; by default as given.
+        Number of each stimulus, from 0, by which stimuli are grouped for bias and error; by default their order.
 
     Returns
     -------
     Shape
-        Similarity in [0, 1]. It is biased upwards where features are many and stimuli few, as a rotation is fitted.
-        NaN with a reason where a representation does not vary. The bias is estimated by leaving out every eighth
-        stimulus. The influence is the derivative by each stimulus's weight, enlarged to tell the
-        error of the value without its bias.
+        Similarity in [0, 1]. It is biased upwards for many features and few stimuli, as a rotation is fitted. NaN with
+        a reason if a representation does not vary. The bias is estimated by leaving out every eighth stimulus. The
+        influence is the derivative by each stimulus's weight, enlarged to give the error of the value without its bias.
 
     Raises
     ------
@@ -58,11 +57,11 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
 
     Notes
     -----
-    Wide representations are reduced to stimuli × stimuli by a QR decomposition of their features, never by the Gram
+    Wide representations are reduced to stimuli × stimuli by a QR decomposition of their features, not by the Gram
     matrix, which would lose half of the digits.
 
-    The rotation is fitted: the value depends on pairs of stimuli, too, which the derivative does not see. The jackknife
-    of the corrected value counts the variance of pairs twice [2]_, the derivative not at all; their mean is taken.
+    As the rotation is fitted, the value also depends on pairs of stimuli, which the derivative ignores. The jackknife
+    of the corrected value counts the variance of pairs twice [2]_, the derivative not at all; their mean is used.
 
     References
     ----------
@@ -81,7 +80,7 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
     require_same_rows(first, second)
     n = len(first)
     if n < 2:
-        raise ValueError(f"{n} stimulus: a shape needs at least 2")
+        raise ValueError(f"{n} stimulus: a shape requires at least 2")
     wide, narrow = (first, second) if first.shape[1] >= second.shape[1] else (second, first)
     names = ("first", "second") if wide is first else ("second", "first")
     A = _unit(wide, "X" if wide is first else "Y", other=narrow.shape[1])
@@ -100,7 +99,7 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
     for columns, block in A.blocks():
         left += block @ U[columns]
         own += np.einsum("ij,ij->i", block, block)
-        # near 0 the arc cosine would lose half of the digits; the distance of the aligned unit vectors does not
+        # near 0, the arc cosine would lose half of the digits; the distance of the aligned unit vectors does not
         gap += float(np.linalg.norm(block - turned @ U[columns].T) ** 2)
     aligned = np.einsum("ij,ij->i", left, turned)
     influence = n * (aligned - singular.sum() * own / 2)
@@ -133,14 +132,14 @@ def _bias(A: "_Unit", right: Array, cross: Array, value: float, order: NDArray[n
 
 
 def _without(A: "_Unit", right: Array, cross: Array, rows: NDArray[np.intp]) -> float:
-    """Similarity of the stimuli that are left without `rows`; NaN where they do not vary."""
+    """Similarity of the stimuli without `rows`; NaN if they do not vary."""
     kept = np.delete(right, rows, axis=0)
     rest = len(kept)
     mean_right = kept.mean(axis=0)
     square, length = np.zeros((right.shape[1], right.shape[1])), 0.0
     for columns, block in A.blocks():
         out = block[rows]
-        mean = -out.sum(axis=0) / rest  # of what is left, which sums to 0 with these rows
+        mean = -out.sum(axis=0) / rest  # of the remaining rows, as all rows sum to 0
         part = cross[columns] - out.T @ right[rows] - rest * np.outer(mean, mean_right)
         square += part.T @ part
         length += float(np.sum(block**2) - np.sum(out**2) - rest * (mean @ mean))
@@ -151,7 +150,7 @@ def _without(A: "_Unit", right: Array, cross: Array, rows: NDArray[np.intp]) -> 
 
 
 class _Unit(NamedTuple):
-    """A representation that is centred and of unit norm once it is read."""
+    """A representation that is centred and scaled to unit norm when it is read."""
 
     matrix: NDArray
     mean: Array
@@ -166,17 +165,17 @@ class _Unit(NamedTuple):
 
 
 def _unit(X: NDArray, name: str, *, other: int) -> _Unit:
-    """X, rotated into as many features as stimuli where that makes the product with `other` features cheaper."""
+    """X, rotated into as many features as stimuli if this makes the product with `other` features cheaper."""
     n, p = X.shape
     with np.errstate(invalid="ignore", over="ignore"):
         mean = column_means(X)
     if not np.isfinite(mean).all():
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        raise ValueError(f"{name} is not finite{f' in row {rows[0]}' if len(rows) else ''}; features need to be finite")
+        raise ValueError(f"{name} is not finite{f' in row {rows[0]}' if len(rows) else ''}; features must be finite")
     offset = float(np.linalg.norm(mean))
     if p > n and 2 * other > n:
         factor = np.empty((0, n))
-        for start in range(0, p, n):  # not narrower than the factor, which is decomposed with each block again
+        for start in range(0, p, n):  # not narrower than the factor, which is decomposed again with each block
             columns = slice(start, start + n)
             block = np.subtract(X[:, columns], mean[columns], dtype=np.float64)
             factor = np.asarray(np.linalg.qr(np.vstack([factor, block.T]), mode="r"))

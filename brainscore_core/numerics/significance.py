@@ -31,16 +31,16 @@ def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.fl
     Parameters
     ----------
     p_values : array
-        In [0, 1], any shape; NaN is no test: it stays NaN and does not count.
+        Values in [0, 1], of any shape; NaN means no test: it stays NaN and does not count.
     method : ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``
-        Holm [1]_: below α with a probability of at most α if any difference is none, whatever the dependence.
-        Benjamini & Hochberg [2]_: of the differences found, a share of α is expected to be none, for independent or
-        positively dependent tests.
+        Holm [1]_: the probability of any false positive is at most α, for any dependence of the tests. Benjamini &
+        Hochberg [2]_: the expected fraction of false positives among the significant differences is at most α, for
+        independent or positively dependent tests.
 
     Returns
     -------
     array
-        Of the same shape.
+        Corrected p-values, of the same shape.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.fl
     [0.02, 0.04, 0.04, 0.02]
     """
     if method not in get_args(Correction):
-        raise ValueError(f"unknown correction {method!r}; known: {', '.join(map(repr, get_args(Correction)))}")
+        raise ValueError(f"unknown correction {method!r}; use one of {', '.join(map(repr, get_args(Correction)))}")
     values = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(values)
     p = values[known]
@@ -83,18 +83,18 @@ def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.fl
 
 
 class PairedTest(NamedTuple):
-    """A difference, its interval and the test that there is none.
+    """A difference, its interval and a test of the hypothesis that it is 0.
 
     Attributes
     ----------
     difference : float
-        First less second.
+        First value minus second value.
     low, high : float
-        Limits of the interval; NaN where there is none.
+        Limits of the interval; NaN if there is none.
     error : float
-        Standard error; NaN where there is none.
+        Standard error; NaN if there is none.
     p : float
-        Two-sided; NaN where there is none.
+        Two-sided p-value; NaN if there is none.
     df : float
         Degrees of freedom of Student's t.
     reason : str or None
@@ -113,32 +113,33 @@ class PairedTest(NamedTuple):
 def paired_test(
     difference: float, influence: ArrayLike, *, level: float = 0.95, unpaired: ArrayLike | None = None
 ) -> PairedTest:
-    """Test a difference by what each unit does to it.
+    """Test a difference by the influence of each unit on it.
 
     Parameters
     ----------
     difference : float
-        First value less second value.
+        First value minus second value.
     influence : array, units or units × other units
-        Of each unit on the difference: that on the first value less that on the second (see
-        :func:`~brainscore_core.numerics.influence_interval`). A matrix where units of two kinds vary that are crossed,
-        such as stimuli and observers.
+        Influence of each unit on the difference: that on the first value minus that on the second (see
+        :func:`~brainscore_core.numerics.influence_interval`). A matrix for two crossed kinds of units, such as stimuli
+        and observers.
     level : float
         Confidence level in (0, 1).
     unpaired : array, units, optional
-        Influence on the second value, where it was measured on other units than the first; `influence` is then that on
-        the first value.
+        Influence on the second value if it was measured on other units than the first; `influence` is then that on the
+        first value.
 
     Returns
     -------
     PairedTest
-        Student's t. NaN with a reason below 3 units of a kind, or where units do not vary although values differ.
+        Student's t test. NaN with a reason for fewer than 3 units of a kind, or if units do not vary although the
+        values differ.
 
     Notes
     -----
     One kind: error² = Σ (influence − mean)² / (n (n − 1)); for two means this is the paired t test. Two kinds:
-    variance of the row means + that of the column means − that of the interaction, which is in both of the former;
-    resampling rows and columns at once would count it three times [1]_ [2]_. Degrees of freedom by Satterthwaite.
+    variance of the row means + that of the column means − that of the interaction, which is part of both; resampling
+    rows and columns at once would count it three times [1]_ [2]_. Degrees of freedom are those of Satterthwaite.
     Unpaired: Welch's test.
 
     References
@@ -154,10 +155,12 @@ def paired_test(
     0.0663
     """
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+        raise ValueError(f"level is {level}; it must be between 0 and 1")
     values = np.asarray(influence, dtype=np.float64)
     if values.ndim not in (1, 2):
-        raise ValueError(f"influence has the shape {values.shape}; one or two kinds of units are possible")
+        raise ValueError(
+            f"influence has the shape {values.shape}; it must have one or two dimensions, one for each kind of units"
+        )
     parts = [values] if unpaired is None else [values, np.asarray(unpaired, dtype=np.float64)]
     if min(size for part in parts for size in part.shape) < 3:
         fewest = min(size for part in parts for size in part.shape)
@@ -171,7 +174,7 @@ def paired_test(
 
 
 def student_test(difference: float, variance: float, df: float, *, level: float = 0.95) -> PairedTest:
-    """Student's t test and interval of a difference with a known variance.
+    """Student's t test and interval of a difference with a given variance.
 
     Examples
     --------
@@ -196,21 +199,21 @@ def with_ceiling(test: PairedTest, relative_error: float, *, level: float = 0.95
     """Widen the interval of a ceiled difference by the ceiling's own uncertainty.
 
     Both scores were divided by the same ceiling, which varies independently of them. The interval is Fieller's [1]_: it
-    holds 0 exactly when p > 1 − level, as the ceiling does not decide whether there is a difference.
+    contains 0 exactly when p > 1 − level, as the ceiling does not affect whether there is a difference.
 
     Parameters
     ----------
     test : PairedTest
-        With the ceiling taken as exact.
+        Test with the ceiling assumed to be exact.
     relative_error : float
         Standard error of the ceiling / ceiling.
     level : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     PairedTest
-        With the same p. Limits are NaN with a reason where the ceiling itself may be 0.
+        Test with the same p. Limits are NaN with a reason if the ceiling itself may be 0.
 
     References
     ----------
@@ -258,26 +261,26 @@ def _satterthwaite(parts: list[tuple[float, int]]) -> float:
 
 
 Outcome = Literal["win", "tie", "loss", "untested"]
-"""What a benchmark says of the first model; ``'untested'`` is a difference without a standard error."""
+"""Result of a benchmark for the first model; ``'untested'`` is a difference without a standard error."""
 
 
 class PairedSummary(NamedTuple):
-    """Differences of two models over benchmarks, first less second.
+    """Differences of two models over benchmarks, first minus second.
 
     Attributes
     ----------
     n : int
-        Benchmarks with a difference.
+        Number of benchmarks with a difference.
     mean : PairedTest
-        Mean difference, with Student's interval and test over benchmarks; NaN with a reason below three of them.
+        Mean difference, with Student's interval and test over benchmarks; NaN with a reason for fewer than three.
     wins, ties, losses : int
-        Benchmarks whose interval is above 0, holds 0, is below 0.
+        Number of benchmarks whose interval is above 0, contains 0, is below 0.
     untested : int
-        Benchmarks whose difference has no standard error. The four numbers add up to `n`.
+        Number of benchmarks whose difference has no standard error. The four numbers add up to `n`.
     outcomes : tuple of str or None
-        Of each benchmark; None without a difference.
+        Outcome of each benchmark; None without a difference.
     limits : array (benchmarks, 2)
-        Of the interval of each difference; NaN where there is none.
+        Limits of the interval of each difference; NaN if there is none.
     """
 
     n: int
@@ -296,12 +299,12 @@ def paired_summary(differences: ArrayLike, errors: ArrayLike, *, level: float = 
     Parameters
     ----------
     differences : array (benchmarks,)
-        Score of the first model less that of the second; what is not finite is none.
+        Score of the first model minus that of the second; values that are not finite count as missing.
     errors : array (benchmarks,)
-        Standard errors of the differences, for independent scores √(error² + error²); what is not finite is none. 0:
-        the difference is exact.
+        Standard errors of the differences, for independent scores √(error² + error²); values that are not finite count
+        as missing. A difference with error 0 is exact.
     level : float
-        Confidence level in (0, 1) of each interval alone.
+        Confidence level in (0, 1) of each single interval.
 
     Returns
     -------
@@ -314,14 +317,13 @@ def paired_summary(differences: ArrayLike, errors: ArrayLike, *, level: float = 
 
     Notes
     -----
-    The interval of the mean takes benchmarks as drawn at random from all that might be asked, independently. Those of
-    one data set or region go together; the interval is then too narrow.
+    The interval of the mean assumes that benchmarks are drawn independently at random from all possible ones. Results
+    of benchmarks with the same data set or region are correlated; the interval is then too narrow.
 
-    The interval of one difference is that of a normal one and takes the scores of the two models as independent. They
-    were measured on the same stimuli and units, so that their errors tend to go together; the interval is then too wide
-    and a win or loss surer than `level` says (see :func:`~brainscore_core.numerics.ranks`). Nothing is
-    corrected for the number of benchmarks: of those without a difference, up to 1 − `level` are counted as wins or
-    losses.
+    The interval of one difference assumes a normal distribution and independent scores of the two models. They were
+    measured on the same stimuli and units, so their errors tend to be correlated; the interval is then too wide, and a
+    win or loss more certain than `level` (see :func:`~brainscore_core.numerics.ranks`). There is no correction for the
+    number of benchmarks: of those without a true difference, up to 1 − `level` count as wins or losses.
 
     Examples
     --------
@@ -336,12 +338,12 @@ def paired_summary(differences: ArrayLike, errors: ArrayLike, *, level: float = 
     values, spreads = np.asarray(differences, dtype=np.float64), np.asarray(errors, dtype=np.float64)
     if values.ndim != 1 or values.shape != spreads.shape:
         raise ValueError(
-            f"differences have the shape {values.shape}, errors {spreads.shape}; both need one value a benchmark"
+            f"differences have the shape {values.shape}, errors {spreads.shape}; both must have one value per benchmark"
         )
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; a number between 0 and 1 is needed")
+        raise ValueError(f"level is {level}; it must be between 0 and 1")
     if (spreads < 0).any():
-        raise ValueError("an error is negative; give NaN where there is none")
+        raise ValueError("an error is negative; use NaN for missing errors")
     there = np.isfinite(values)
     tested = there & np.isfinite(spreads)
     half = float(ndtri((1 + level) / 2)) * np.where(tested, spreads, np.nan)

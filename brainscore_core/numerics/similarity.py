@@ -24,20 +24,20 @@ __all__ = [
 
 
 class Similarity(NamedTuple):
-    """A similarity and what each stimulus contributes to it.
+    """A similarity and the influence of each stimulus on it.
 
     Attributes
     ----------
     value : float
-        NaN where undefined.
+        NaN if undefined.
     influence : array, stimuli
-        How strongly the value depends on each stimulus; its standard deviation over √n is the value's standard error
+        Influence of each stimulus on the value; its standard deviation over √n is the value's standard error
         (:func:`~brainscore_core.numerics.influence_interval`).
     reason : str or None
         Why the value is NaN.
     bias : float
-        By how much the value is too high because stimuli are finitely many; 0 where it is negligible. An interval
-        belongs around ``value - bias``.
+        Excess of the value due to the finite number of stimuli; 0 if it is negligible. An interval should be centred on
+        ``value - bias``.
     """
 
     value: float
@@ -47,7 +47,7 @@ class Similarity(NamedTuple):
 
 
 class NoiseCeiling(NamedTuple):
-    """Bounds on how well the best model's RDM can correlate with the subjects' RDMs.
+    """Bounds on the correlation of the best possible model's RDM with the subjects' RDMs.
 
     Attributes
     ----------
@@ -74,14 +74,14 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
     Returns
     -------
     Similarity
-        NaN with a reason where an RDM holds NaN or does not vary. The influence treats stimuli, not pairs, as the
-        independent units (Hájek projection of the rank correlation), as a bootstrap over stimuli without pairs of
-        identical ones does [1]_.
+        NaN with a reason if an RDM contains NaN or does not vary. The influence treats stimuli, not pairs, as the
+        independent units (Hájek projection of the rank correlation), like a bootstrap over stimuli without pairs of
+        identical stimuli [1]_.
 
     Raises
     ------
     ValueError
-        If the lengths differ or are none of an upper triangle.
+        If the lengths differ or are not those of an upper triangle.
 
     References
     ----------
@@ -105,32 +105,32 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
 def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
     """Whitened cosine similarity of two condensed RDMs of squared distances of the same stimuli.
 
-    Estimated distances that share a stimulus are correlated; the cosine aᵀV⁻¹b / √(aᵀV⁻¹a · bᵀV⁻¹b) takes account of
-    it [1]_. V is the covariance of distances whose true value is 0, with independent noise of equal size for each
-    stimulus: 4 on the diagonal, 1 for two pairs that share a stimulus, 0 elsewhere (up to a factor).
+    Estimated distances that share a stimulus are correlated; the cosine aᵀV⁻¹b / √(aᵀV⁻¹a · bᵀV⁻¹b) accounts for this
+    [1]_. V is the covariance of distances with true value 0 and independent noise of equal size for each stimulus: 4 on
+    the diagonal, 1 for two pairs that share a stimulus, 0 elsewhere (up to a factor).
 
     Parameters
     ----------
     a, b : array, pairs
-        Upper triangles in the same order; squared distances, biased or cross-validated. Their zero has a meaning: no
-        mean is subtracted.
+        Upper triangles in the same order; squared distances, biased or cross-validated. As zero is meaningful, no mean
+        is subtracted.
 
     Returns
     -------
     Similarity
-        In [−1, 1]; of cross-validated distances the "whitened unbiased cosine" of [1]_. NaN with a reason where an RDM
-        holds NaN or is 0 everywhere. The influence is that of the unbiased estimate
+        In [−1, 1]; for cross-validated distances the "whitened unbiased cosine" of [1]_. NaN with a reason if an RDM
+        contains NaN or is 0 everywhere. The influence is that of the unbiased estimate
         (:func:`~brainscore_core.numerics.cka`), from which the value differs by its bias.
 
     Raises
     ------
     ValueError
-        If the lengths differ or are none of an upper triangle, or there are fewer than 3 stimuli.
+        If the lengths differ or are not those of an upper triangle, or there are fewer than 3 stimuli.
 
     Notes
     -----
-    V's three eigenvalues 2n, n and 2 make V⁻¹ a matter of row sums. The result equals plain linear CKA of the centred
-    inner products that belong to the distances, which is how it is computed.
+    As V has only three eigenvalues, 2n, n and 2, V⁻¹ can be computed from row sums. The result equals, and is computed
+    as, plain linear CKA of the centred inner products that correspond to the distances.
 
     References
     ----------
@@ -144,7 +144,7 @@ def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
     """
     first, second, n = _pair(a, b)
     if n < 3:
-        raise ValueError(f"{n} stimuli: a comparison of RDMs needs at least 3")
+        raise ValueError(f"{n} stimuli: a comparison of RDMs requires at least 3")
     for which, values in (("first", first), ("second", second)):
         if np.isnan(values).any():
             return Similarity(np.nan, np.full(n, np.nan), f"the {which} RDM holds NaN")
@@ -166,8 +166,8 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     Returns
     -------
     NoiseCeiling
-        Upper: each subject with the mean of all, itself included (too high). Lower: with the mean of the others (too
-        low). NaN where an RDM holds NaN or does not vary.
+        Upper: each subject with the mean of all subjects, including itself (too high). Lower: with the mean of the
+        others (too low). NaN if an RDM contains NaN or does not vary.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     stack = as_matrix(rdms, "rdms")
     m = len(stack)
     if m < 2:
-        raise ValueError(f"{m} subject: a noise ceiling compares at least two")
+        raise ValueError(f"{m} subject: a noise ceiling requires at least two")
     ordered = mean_ranks(stack.T).T if rank else stack.astype(np.float64)
     total = ordered.sum(axis=0)
     upper = spearman(stack, np.broadcast_to(total, stack.shape), axis=1)
@@ -202,13 +202,13 @@ def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(
-            f"the RDMs have the shapes {first.shape} and {second.shape}; two equal upper triangles are needed"
+            f"the RDMs have the shapes {first.shape} and {second.shape}; they must be two equal upper triangles"
         )
     return first, second, number_of_stimuli(len(first))
 
 
 def _sums_of_stimuli(pairs: Array, n: int) -> Array:
-    """Sum of the values of all pairs of each stimulus."""
+    """Sum of the values over all pairs with each stimulus."""
     sums = np.zeros(n)
     start = 0
     for row in range(n - 1):
@@ -226,7 +226,7 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
     spread_x, spread_y = (float(r.cdf @ r.cdf) / n - 0.25 for r in (x, y))
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
-    # what weight one observation adds to the ranks of those above it
+    # effect of an observation's weight on the ranks of the observations above it
     in_x = x.mean_from(y.cdf / size - (rho / spread_x) * x.cdf)
     in_y = y.mean_from(x.cdf / size - (rho / spread_y) * y.cdf)
     own = x.cdf * y.cdf / size - (rho / 2) * (x.cdf**2 / spread_x + y.cdf**2 / spread_y)
@@ -237,7 +237,7 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
 Kernel = Literal["linear", "rbf"]
 
 _CENTRED = 1e-6
-"""Means below this share of a kernel's size cost no digits that matter."""
+"""Means below this fraction of a kernel's size cause no relevant loss of digits."""
 
 
 def cka(
@@ -256,22 +256,22 @@ def cka(
     X, Y : array, stimuli × features
         Accumulated in float64 over chunks of features.
     unbiased : bool
-        Whether HSIC is estimated without bias [2]_ (needs 4 stimuli; may fall below 0), which keeps CKA of wide
-        representations from approaching 1 whatever they hold [3]_; otherwise the plain estimate [1]_ in [0, 1].
+        Whether to estimate HSIC without bias [2]_ (requires 4 stimuli; may be below 0), which prevents that CKA of wide
+        representations approaches 1 whatever their content [3]_; otherwise the plain estimate [1]_ in [0, 1].
     kernel : ``'linear'`` or ``'rbf'``
         Inner products, or exp(−distance² / 2σ²).
     bandwidth : float
-        σ of ``'rbf'`` as a fraction of the median distance between stimuli, of each side its own [1]_.
+        σ of ``'rbf'`` as a fraction of the median distance between stimuli, separately for each side [1]_.
     device : str or torch.device, optional
-        Where the products of all stimuli are computed. None: with NumPy; ``'cpu'``, ``'cuda'``, …: with PyTorch;
-        ``'auto'``: on a CUDA device where there is one, and with NumPy otherwise.
+        Device for the products of all stimuli. None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA
+        device if available, otherwise NumPy.
 
     Returns
     -------
     Similarity
-        NaN with a reason where a representation does not vary, or its unbiased self-similarity is not positive. The
-        influence is the jackknife over stimuli, exact, in O(stimuli²); the bandwidth is kept. That of the plain
-        estimate is the unbiased one's, from which it differs by its bias: both estimate the same of ever more stimuli.
+        NaN with a reason if a representation does not vary, or its unbiased self-similarity is not positive. The
+        influence is the exact jackknife over stimuli, in O(stimuli²), with a fixed bandwidth. The plain estimate has
+        the influence of the unbiased one, as both converge to the same value; they differ by the bias.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def cka(
     X, Y = as_matrix(X, "X"), as_matrix(Y, "Y")
     require_same_rows(X, Y)
     if kernel not in ("linear", "rbf"):
-        raise ValueError(f"unknown kernel {kernel!r}; known: 'linear', 'rbf'")
+        raise ValueError(f"unknown kernel {kernel!r}; use 'linear' or 'rbf'")
     _require_stimuli(len(X), unbiased=unbiased)
     if kernel == "linear":
         pair = (linear_kernel(values, name=name, device=device) for values, name in ((X, "X"), (Y, "Y")))
@@ -307,7 +307,7 @@ def cka(
 
 
 def linear_kernel(X: ArrayLike, *, name: str = "X", device: Any = None) -> Array:
-    """Inner products of the stimuli's features, each feature's mean subtracted.
+    """Inner products of the stimuli's features, after subtraction of each feature's mean.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def linear_kernel(X: ArrayLike, *, name: str = "X", device: Any = None) -> Array
     Returns
     -------
     array, stimuli × stimuli
-        0 where no feature varies over stimuli by more than rounding.
+        0 if no feature varies over stimuli by more than rounding.
 
     Raises
     ------
@@ -348,8 +348,8 @@ def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X", device:
     Returns
     -------
     array, stimuli × stimuli
-        1 everywhere where all stimuli are alike. Where more than half of the pairs are alike, the median of the
-        distances above 0 takes the median's place.
+        1 everywhere if all stimuli are equal. If more than half of the distances are 0, the median of the distances
+        above 0 is used.
 
     Raises
     ------
@@ -357,7 +357,7 @@ def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X", device:
         If values are not finite or `bandwidth` is not positive.
     """
     if not bandwidth > 0:
-        raise ValueError(f"bandwidth is {bandwidth}; a positive number is needed")
+        raise ValueError(f"bandwidth is {bandwidth}; it must be positive")
     distances = squared_distances(centred_gram(as_matrix(X, name), name, device=resolve_device(device)))
     pairs = np.sqrt(condensed(distances))
     middle = float(np.median(pairs)) if pairs.size else 0.0
@@ -382,7 +382,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     Returns
     -------
     Similarity
-        As of :func:`cka`.
+        As for :func:`cka`.
 
     Raises
     ------
@@ -397,7 +397,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     first, second = np.asarray(K, dtype=np.float64), np.asarray(L, dtype=np.float64)
     n = len(first)
     if first.shape != (n, n) or second.shape != (n, n):
-        raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; two equal squares are needed")
+        raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
     scaled = [_of_unit_norm(kernel, unbiased=unbiased) for kernel in (first, second)]
     pairs = ((scaled[0], scaled[1]), (scaled[0], scaled[0]), (scaled[1], scaled[1]))
@@ -409,7 +409,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
             return Similarity(np.nan, nothing, f"the {name} representation does not vary consistently over stimuli")
     value = float(values[0] / np.sqrt(values[1] * values[2]))
     if not unbiased and n > 4:
-        # the jackknife's own estimate of the bias is too small where stimuli are few
+        # the jackknife's own estimate of the bias is too small for few stimuli
         centre = compare_kernels(first, second)
         return Similarity(value, centre.influence, bias=0.0 if centre.reason else value - centre.value)
     if n <= fewest or not unbiased:
@@ -423,12 +423,12 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
 def _require_stimuli(n: int, *, unbiased: bool) -> int:
     fewest = 4 if unbiased else 2
     if n < fewest:
-        raise ValueError(f"{n} stimuli: {'unbiased ' if unbiased else ''}CKA needs at least {fewest}")
+        raise ValueError(f"{n} stimuli: {'unbiased ' if unbiased else ''}CKA requires at least {fewest}")
     return fewest
 
 
 def _of_unit_norm(kernel: Array, *, unbiased: bool) -> Array:
-    """Centred, which changes no HSIC but keeps its precision; 0 where nothing but rounding is left."""
+    """Centre a kernel, which keeps the precision of HSIC without changing it; 0 if only rounding is left."""
     square = float(np.vdot(kernel, kernel))
     if not np.isfinite(square):
         raise ValueError("a kernel is not finite")
@@ -448,7 +448,7 @@ def _of_unit_norm(kernel: Array, *, unbiased: bool) -> Array:
 
 
 def _hsic(K: Array, L: Array, *, unbiased: bool) -> tuple[float, Array]:
-    """HSIC of all stimuli, and with each one left out."""
+    """HSIC of all stimuli, and without each stimulus."""
     n = len(K)
     a, b = K.sum(axis=1), L.sum(axis=1)
     own_K, own_L = np.diag(K), np.diag(L)

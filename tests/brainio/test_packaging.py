@@ -62,7 +62,7 @@ def test_another_of_the_same_name(store, stimuli):
     package_data_assembly(store, choices("dog", "dog"), NAME, NAME, "BehavioralAssembly", BUCKET)
     before = store.read_bytes()
     other = choices("cat", "cat")
-    with pytest.raises(UserError, match=f"has the assembly '{NAME}' already"):
+    with pytest.raises(UserError, match=f"already has the assembly '{NAME}'"):
         package_data_assembly(store, other, NAME, NAME, "BehavioralAssembly", BUCKET)
     assert store.read_bytes() == before
     package_data_assembly(store, other, NAME, NAME, "BehavioralAssembly", BUCKET, overwrite=True)
@@ -73,5 +73,5 @@ def test_another_of_the_same_name(store, stimuli):
 def test_an_unknown_catalog(store, stimuli):
     package_stimulus_set(store, stimuli, NAME, bucket_name=BUCKET)
     stimuli.name = "Pets2025"
-    with pytest.raises(UserError, match="there is no catalog 'laboratory'"):
+    with pytest.raises(UserError, match="unknown catalog 'laboratory'"):
         package_stimulus_set("laboratory", stimuli, "Pets2025", bucket_name=BUCKET)

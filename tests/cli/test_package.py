@@ -72,7 +72,7 @@ def test_stimuli_without_files(package, table):
     ("text", "message"),
     [
         ("stimulus_id\n000\n009\n", "009 → "),
-        ("stimulus_id\n000\n000\n", "more than once: '000'"),
+        ("stimulus_id\n000\n000\n", "duplicate ids: '000'"),
         ("name\n000\n", "no column 'stimulus_id'"),
         ("stimulus_id,filename\na,x.png\n", "a → "),
     ],
@@ -197,7 +197,7 @@ def test_uploads_replace_only_where_asked_for(package, table, cli, store, tmp_pa
     first = package(*arguments)
     table.write_text("stimulus_id,kind\n000,other\n")
     refused = cli("package", *map(str, arguments), "--output", str(tmp_path / "out"))
-    assert "holds another file" in refused.stderr
+    assert "already holds a different file" in refused.stderr
     second = package(*arguments, "--overwrite")
     assert first["csv_version_id"] != second["csv_version_id"]
 

@@ -82,7 +82,7 @@ def test_readable(cli, packages):
     result = cli("validate", *map(str, packages))
     assert result.exit_code == 1
     assert f"✗ {csv}" in result.stdout
-    assert "error: duplicate stimulus_id: stimulus_Three2024_all.csv has ids more than once: '001'" in result.stdout
+    assert "error: duplicate stimulus_id: stimulus_Three2024_all.csv has duplicate ids: '001'" in result.stdout
     assert "→ give each stimulus its own id" in result.stdout
     assert "error: unknown stimuli: 1 stimuli are not in stimulus_Three2024_all.csv: 'NA'" in result.stdout
 
@@ -100,7 +100,7 @@ def test_separate_process(shell, cli, packages, tmp_path):
 class TestAlone:
     def test_table(self, found, packages):
         assert found(packages[0]) == (
-            {"archive not given": "it lists 3 files, which were not looked at"}, 0)  # fmt: skip
+            {"archive not given": "it lists 3 files, which were not checked"}, 0)  # fmt: skip
 
     def test_archive(self, found, packages):
         checks, code = found(packages[1])
@@ -112,7 +112,7 @@ class TestAlone:
 
     def test_missing(self, found, tmp_path):
         checks, code = found(tmp_path / "x.csv", tmp_path / "y.nc")
-        assert checks == {"missing file": f"there is no {tmp_path / 'y.nc'}"}
+        assert checks == {"missing file": f"{tmp_path / 'y.nc'} does not exist"}
         assert code == 1
 
     def test_folder(self, found, tmp_path):
@@ -268,4 +268,4 @@ def test_a_huge_file_that_is_no_text_is_not_read_whole(tmp_path):
     table.touch()
     os.truncate(table, 50 * 2**30)  # takes no room on the disk
     (finding,) = (one for one in validate_files([table]) if one.check == "unreadable table")
-    assert "no text" in finding.culprit
+    assert "not text" in finding.culprit

@@ -26,9 +26,9 @@ def test_new_ones(identifier):
         ("pixels\n", "U+000A"),
         ("-pixels", "begins with '-'"),
         ("../etc", "begins with '.'"),
-        ("a/../b", "one of dots alone"),
-        ("a//b", "empty part"),
-        ("a/", "empty part"),
+        ("a/../b", "empty or has only dots"),
+        ("a//b", "empty or has only dots"),
+        ("a/", "empty or has only dots"),
     ],
 )
 def test_others_are_described(identifier, said):

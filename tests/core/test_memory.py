@@ -38,7 +38,7 @@ def test_sizes(text, expected):
     "text", ["", "GB", "4 XB", "4 bits", "-4GB", "0", "0.1", "1e9", "four", float("nan"), 0, True, "4GBGB"]
 )
 def test_no_sizes(text):
-    with pytest.raises(UserError, match="is no size in bytes\nwrite it like 4GB"):
+    with pytest.raises(UserError, match="is not a size in bytes\nwrite it like 4GB"):
         parse_size(text)
 
 
@@ -66,7 +66,7 @@ def test_which_limit_counts(monkeypatch):
     assert memory_limit("1GB") == GB
     monkeypatch.setenv("BRAINSCORE_MAX_MEMORY", "lots")
     assert memory_limit(5) == 5
-    with pytest.raises(UserError, match="BRAINSCORE_MAX_MEMORY: 'lots' is no size"):
+    with pytest.raises(UserError, match="BRAINSCORE_MAX_MEMORY: 'lots' is not a size"):
         memory_limit()
 
 

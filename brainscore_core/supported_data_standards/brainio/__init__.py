@@ -12,7 +12,7 @@ __all__ = ["get_assembly", "get_stimulus_set"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # they need much that most do not
+    if name in __all__:  # imported lazily: they have heavy dependencies
         from brainscore_core.supported_data_standards.brainio import fetch
 
         return getattr(fetch, name)

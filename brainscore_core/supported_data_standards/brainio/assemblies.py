@@ -1,4 +1,4 @@
-"""Arrays of measurements whose coordinates name stimuli, neuroids and time bins."""
+"""Arrays of measurements whose coordinates describe stimuli, neuroids and time bins."""
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ __all__ = [
 
 
 def keep_class(*methods: str) -> Callable[[type], type]:
-    """Decorate a subclass of DataArray: these methods, which xarray lets return a plain array, keep the class."""
+    """Decorate a subclass of DataArray: these methods return the subclass, where xarray returns a plain array."""
 
     def decorate(cls: type) -> type:
         for name in methods:
@@ -76,7 +76,7 @@ def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def kept(self: Any, *args: Any, **kwargs: Any) -> Any:
         attrs = dict(self.attrs)
-        # several of xarray's versions drop attributes here, others compare them, which tables do not endure
+        # some versions of xarray drop attributes here; others compare them, which fails for tables
         with xr.set_options(keep_attrs=False):
             result = method(self, *args, **kwargs)
         if isinstance(result, xr.DataArray):
@@ -90,7 +90,7 @@ def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def keeps_attrs(keep_attrs: bool | None) -> bool:
-    """Whether attributes are kept: as asked, else as xarray's option says, else yes."""
+    """Whether to keep attributes: `keep_attrs` if given, else xarray's option if set, else True."""
     if keep_attrs is None:
         option = xr.get_options()["keep_attrs"]
         return True if option == "default" else bool(option)
@@ -98,7 +98,7 @@ def keeps_attrs(keep_attrs: bool | None) -> bool:
 
 
 def merge_attrs(operands: Iterable[Any]) -> dict[Any, Any]:
-    """Attributes of all operands but those in which they contradict each other."""
+    """Attributes of all operands, without those that have different values."""
     if not keeps_attrs(None):
         return {}
     merged: dict[Any, Any] = {}
@@ -114,7 +114,7 @@ def merge_attrs(operands: Iterable[Any]) -> dict[Any, Any]:
 
 
 def same_attribute(left: Any, right: Any) -> bool:
-    """Whether two attributes hold the same, whatever they are; NaN is the same as NaN."""
+    """Whether two attributes of any type are equal; NaN equals NaN."""
     if left is right:
         return True
     if isinstance(left, xr.DataArray) and isinstance(right, xr.DataArray):
@@ -147,24 +147,24 @@ Assembly = TypeVar("Assembly", bound="DataAssembly")
 class DataAssembly(xr.DataArray):
     """An array of measurements in which every coordinate of a dimension is a level of that dimension's index.
 
-    It is an :class:`xarray.DataArray`, with these differences: coordinates become levels when an assembly is made;
+    It is an :class:`xarray.DataArray`, with these differences: coordinates become levels when an assembly is created;
     selecting on a level keeps the dimension's name and all levels; reductions accept levels as well as dimensions;
     attributes, such as the stimulus set, survive reductions and arithmetic; results keep the class.
 
-    Functions of the xarray module (``xr.where``, ``xr.zeros_like``) return plain arrays; wrap them again.
+    Functions of the xarray module (``xr.where``, ``xr.zeros_like``) return plain arrays; convert their results back.
 
     Parameters
     ----------
     data : array_like
-        Measurements, or another array, whose coordinates, attributes and name are kept.
+        Measurements, or another array; its coordinates, attributes and name are kept.
     coords : mapping, optional
-        ``{'coordinate': ('dimension', values)}``; for a coordinate called like its dimension the values alone do.
+        ``{'coordinate': ('dimension', values)}``; for a coordinate named like its dimension, the values suffice.
     dims : sequence of str, optional
         Names of the dimensions.
     name : str, optional
         Name of the assembly.
     attrs : mapping, optional
-        Anything else worth keeping.
+        Further information about the data.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class DataAssembly(xr.DataArray):
         indexes: Mapping[Any, Any] | None = None,
         fastpath: bool = False,
     ) -> None:
-        if fastpath:  # xarray's own results: they are complete
+        if fastpath:  # xarray passes complete results
             super().__init__(data, coords=coords, name=name, indexes=indexes, fastpath=True)
             return
         if isinstance(coords, Mapping) and not isinstance(coords, xr.Coordinates):
@@ -208,7 +208,7 @@ class DataAssembly(xr.DataArray):
         self._gather()
 
     def _gather(self) -> None:
-        """Make all coordinates levels, in place."""
+        """Turn all coordinates into levels, in place."""
         if not is_canonical(self):
             self._put_coords(named_coords(self))
 
@@ -218,32 +218,32 @@ class DataAssembly(xr.DataArray):
 
     @classmethod
     def _plain(cls, array: xr.DataArray) -> Self:
-        """Any array as this class."""
+        """Convert any array to this class."""
         return build_array(cls, array.variable, gathered_coords_of(array), array.name)
 
     def validate(self) -> None:
         """Check that the dimensions are those of the class, as packaging and loading do.
 
-        Intermediate results may have any dimensions: one neuroid, model × model, a dimension of splits.
+        Intermediate results may have any dimensions, such as model × model or a dimension of splits.
 
         Raises
         ------
         ValueError
-            Names the dimensions found and those expected.
+            If the dimensions differ; the message names the actual and the expected ones.
         """
         if self.DIMS and not any(set(self.dims) == set(dims) for dims in self.DIMS):
             expected = " or ".join("{" + ", ".join(dims) + "}" for dims in self.DIMS)
-            found = "{" + ", ".join(map(str, self.dims)) + "}"
+            actual = "{" + ", ".join(map(str, self.dims)) + "}"
             raise ValueError(
-                f"a {type(self).__name__} needs the dimensions {expected}, found {found}: rename the dimensions, or "
-                f"use a class without such a rule, e.g. DataAssembly or BehavioralAssembly"
+                f"a {type(self).__name__} must have the dimensions {expected}, not {actual}: rename the dimensions, "
+                f"or use a class that accepts any dimensions, e.g. DataAssembly or BehavioralAssembly"
             )
 
     # -- identity ------------------------------------------------------------------------------------------------
 
     @property
     def identifier(self) -> Any:
-        """The attribute ``identifier``; without it the name."""
+        """The attribute ``identifier``, or the assembly's name if it is missing."""
         return self.attrs.get("identifier", self.name)
 
     @identifier.setter
@@ -252,11 +252,11 @@ class DataAssembly(xr.DataArray):
 
     @property
     def stimulus_set(self) -> Any:
-        """Stimuli that were shown: the attribute ``stimulus_set``."""
+        """The stimuli that were shown: the attribute ``stimulus_set``."""
         try:
             return self.attrs["stimulus_set"]
         except KeyError:
-            raise AttributeError("this assembly has no stimulus set: put one into attrs['stimulus_set']") from None
+            raise AttributeError("this assembly has no stimulus set: set attrs['stimulus_set']") from None
 
     @stimulus_set.setter
     def stimulus_set(self, stimulus_set: Any) -> None:
@@ -278,9 +278,9 @@ class DataAssembly(xr.DataArray):
         file_path : str or Path
             The file.
         stimulus_set_identifier : str, optional
-            Put into the attributes; by default the stimulus set's own.
+            Stored in the attributes; by default the identifier of the stimulus set.
         stimulus_set : StimulusSet, optional
-            Put into the attributes.
+            Stored in the attributes.
         merge_stimulus_set_meta : bool
             Whether the stimulus set's columns become levels of ``presentation``.
         """
@@ -288,7 +288,7 @@ class DataAssembly(xr.DataArray):
 
         return AssemblyLoader(
             cls, file_path, stimulus_set_identifier, stimulus_set, merge_stimulus_set_meta=merge_stimulus_set_meta
-        ).load()  # type: ignore[return-value] # the loader makes what it is told to make
+        ).load()  # type: ignore[return-value] # the loader returns the class that it is given
 
     # -- coordinates ---------------------------------------------------------------------------------------------
 
@@ -316,12 +316,12 @@ class DataAssembly(xr.DataArray):
         return build_array(type(self), self.variable, ordered, self.name)
 
     def drop_vars(self, names: Any, *, errors: Any = "raise") -> Self:
-        """Drop coordinates; the other levels of their dimension stay."""
+        """Drop coordinates; other levels of their dimension remain."""
         if callable(names):
             names = names(self)
         names = {names} if isinstance(names, str) else set(names)
         dims = level_dims(self)
-        # dropping the tuples of an index drops its levels, as in xarray
+        # as in xarray, dropping the tuples of an index drops its levels
         whole = {name for name in names if name in self._coords and holds_tuples(self, name)}
         gone = names | {level for level, dim in dims.items() if dim in whole}
         if errors == "raise" and (missing := names - set(self._coords)):
@@ -335,14 +335,14 @@ class DataAssembly(xr.DataArray):
         return super().drop_vars(names, errors=errors)
 
     def rename(self, new_name_or_name_dict: Any = None, **names: Any) -> Self:
-        """Rename the assembly (one name), or its dimensions and levels (a mapping)."""
+        """Rename the assembly (given a name), or its dimensions and levels (given a mapping)."""
         renamed = super().rename(new_name_or_name_dict, **names)
         if named_coords(self) and any(isinstance(index, PandasMultiIndex) for index in self.xindexes.values()):
             renamed._gather()
         return renamed
 
     def stack(self, dim: Any = None, create_index: bool | None = True, index_cls: Any = None, **dims: Any) -> Any:
-        """Stack dimensions into one, whose levels are all levels of the stacked dimensions."""
+        """Stack dimensions into one dimension that has all levels of the stacked dimensions."""
         wanted = {**(dim or {}), **dims}
         result = self
         for new, names in wanted.items():
@@ -354,7 +354,7 @@ class DataAssembly(xr.DataArray):
     # -- selection -----------------------------------------------------------------------------------------------
 
     def isel(self, indexers: Any = None, drop: bool = False, missing_dims: Any = "raise", **kwargs: Any) -> Self:
-        """Select by position; where that removes a dimension, its levels become scalar coordinates."""
+        """Select by position; the levels of a dimension that this removes become scalar coordinates."""
         return _without_tuples(super().isel(indexers, drop=drop, missing_dims=missing_dims, **kwargs))
 
     def sel(
@@ -362,24 +362,24 @@ class DataAssembly(xr.DataArray):
     ) -> Self:
         """Select by value, on dimensions and on levels.
 
-        Selecting on levels keeps the dimension and all its levels, the selected one too.
+        Selecting on levels keeps the dimension and all its levels, including the selected one.
 
         Parameters
         ----------
         indexers : mapping, optional
-            Level or dimension → what to select: a value; several values, in the order in which they are wanted; a
+            Level or dimension → what to select: a value; several values, which also give the order of the result; a
             slice of values, both ends included; a boolean for each entry.
         method, tolerance
-            Inexact matches, on dimensions without levels only; see :meth:`xarray.DataArray.sel`.
+            For inexact matches on dimensions without levels; see :meth:`xarray.DataArray.sel`.
         drop : bool
-            Drop coordinates that selecting on a dimension makes scalar.
+            Whether to drop coordinates that become scalar by a selection on their dimension.
         **kwargs
-            ``indexers`` as keywords.
+            `indexers` as keyword arguments.
 
         Raises
         ------
         KeyError
-            A level or value does not exist; the message names those that do.
+            If a level or value does not exist; the message names the existing ones.
 
         Examples
         --------
@@ -413,10 +413,10 @@ class DataAssembly(xr.DataArray):
         Parameters
         ----------
         variables : str or sequence of str
-            Levels, the first the most important; those of several dimensions sort each dimension by its own. Also
-            whatever :meth:`xarray.DataArray.sortby` accepts.
+            Levels, in decreasing importance; each dimension is sorted by its own levels. Everything that
+            :meth:`xarray.DataArray.sortby` accepts is also possible.
         ascending : bool
-            False: greatest first.
+            If False, the greatest values come first.
         """
         names = [variables] if isinstance(variables, str) else variables
         dims = level_dims(self)
@@ -436,22 +436,22 @@ class DataAssembly(xr.DataArray):
         keepdims: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Reduce over dimensions, or over levels.
+        """Reduce over dimensions or levels.
 
-        Over a level: entries that agree in all other levels of the dimension become one, sorted by these levels in
-        their order. ``mean(dim='repetition')`` thus averages over repetitions. Missing values in levels agree and come
-        last.
+        A reduction over a level combines the entries that have equal values in all other levels of the dimension, and
+        sorts the result by these levels. ``mean(dim='repetition')`` thus averages over repetitions. Missing values of
+        levels count as equal and come last.
 
         Parameters
         ----------
         func : callable
-            As for :meth:`xarray.DataArray.reduce`; ``mean``, ``median``, ``std``, ``sum`` and so on come through here.
+            As for :meth:`xarray.DataArray.reduce`; ``mean``, ``median``, ``std``, ``sum`` etc. use this method.
         dim : str or sequence of str, optional
             Dimensions, levels or both; by default all dimensions.
         axis, keepdims
             For dimensions only.
         keep_attrs : bool, optional
-            Whether the result has the attributes; by default it has.
+            Whether to keep the attributes (default: True).
         """
         keep_attrs = keeps_attrs(keep_attrs)
         names = [dim] if isinstance(dim, str) else [] if dim is None or dim is ... else list(dim)
@@ -463,9 +463,9 @@ class DataAssembly(xr.DataArray):
             if name not in levels:
                 raise ValueError(str(unknown_name_error(self, name, what="reduction")))
         if keepdims or axis is not None:
-            raise ValueError(f"over levels ({unknown}) neither axis nor keepdims can be had")
+            raise ValueError(f"axis and keepdims are not supported in reductions over levels ({unknown})")
         others = [name for name in names if name in self.dims]
-        unknown = [name for name in unknown if levels[name] not in others]  # the whole dimension vanishes anyway
+        unknown = [name for name in unknown if levels[name] not in others]  # their dimension is reduced as a whole
 
         def reduce(variable: xr.Variable, dims: list[Hashable]) -> xr.Variable:
             return variable.reduce(func, [*dims, *others], keep_attrs=keep_attrs, **kwargs)
@@ -480,13 +480,13 @@ class DataAssembly(xr.DataArray):
         Parameters
         ----------
         group_coord_names : sequence of str
-            Levels in which the members of a group agree. Missing values agree and come last.
+            Levels that have equal values within a group. Missing values count as equal and come last.
 
         Returns
         -------
         MultiGroupBy
-            With ``mean``, ``median``, ``std``, ``sum``, ``min``, ``max``, ``count``, ``first`` and ``map``. Results
-            have the groups, sorted by the named levels, along the dimension, with these levels only.
+            It has ``mean``, ``median``, ``std``, ``sum``, ``min``, ``max``, ``count``, ``first`` and ``map``. Their
+            results have one entry per group along the dimension, sorted by the named levels, and only these levels.
 
         Examples
         --------
@@ -506,15 +506,15 @@ class DataAssembly(xr.DataArray):
         Parameters
         ----------
         groups : sequence of str
-            Levels, of one or several dimensions. Dimensions of which none is named stay whole.
+            Levels of one or several dimensions. Dimensions without a named level are not divided.
         apply : callable
-            Called with the values of a combination and, as keywords, the values of every coordinate there (single
-            values where there is only one). Returns values of the same shape, or one for all.
+            Called with the values of a combination and, as keywords, its values of every coordinate (a single value if
+            there is only one). Returns values of the same shape, or a single value for all.
 
         Returns
         -------
         DataAssembly
-            As this one, with the results in place of the values.
+            This assembly with the results as values.
 
         Examples
         --------
@@ -530,7 +530,7 @@ class DataAssembly(xr.DataArray):
     # -- comparison and arithmetic -------------------------------------------------------------------------------
 
     def identical(self, other: Any) -> bool:
-        """Whether values, coordinates, name and attributes are the same; attributes may be tables or assemblies."""
+        """Whether values, coordinates, name and attributes are equal; attributes may be tables or assemblies."""
         if not (isinstance(other, xr.DataArray) and self.name == other.name):
             return False
         if not self.equals(other):  # type: ignore[arg-type] # any array may be compared
@@ -557,7 +557,7 @@ class DataAssembly(xr.DataArray):
 
 
 def _without_tuples(array: Assembly) -> Assembly:
-    """Remove, in place, what is left of an index when its dimension is gone; its levels say the same."""
+    """Remove, in place, the scalar tuple that remains of a dropped dimension's index and repeats its levels."""
     left = [name for name in array._coords if name not in array.dims and holds_tuples(array, name)]
     if left:
         array._coords = {name: variable for name, variable in array._coords.items() if name not in left}
@@ -588,7 +588,7 @@ class ModelFeaturesAssembly(NeuroidAssembly):
 
 
 class BehavioralAssembly(DataAssembly):
-    """Responses of subjects; dimensions as the experiment demands, usually presentation, or presentation × choice."""
+    """Responses of subjects, with any dimensions; usually presentation, or presentation × choice."""
 
     __slots__ = ()
 
@@ -603,7 +603,7 @@ PropertiesAssembly = PropertyAssembly
 
 
 class MetadataAssembly(DataAssembly):
-    """Facts about events: dimension ``event``."""
+    """Metadata of events: dimension ``event``."""
 
     __slots__ = ()
 
@@ -633,7 +633,7 @@ ASSEMBLY_CLASSES: dict[str, type[DataAssembly]] = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("AssemblyLoader", "StimulusMergeAssemblyLoader"):  # where existing plugins import it from
+    if name in ("AssemblyLoader", "StimulusMergeAssemblyLoader"):  # existing plugins import them from here
         from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
 
         return AssemblyLoader
@@ -646,12 +646,12 @@ def resolve_assembly_class(name: str | type[DataAssembly]) -> type[DataAssembly]
     Parameters
     ----------
     name : str
-        For example ``'NeuroidAssembly'``. A class is returned as it is.
+        For example ``'NeuroidAssembly'``. A class is returned unchanged.
 
     Raises
     ------
     UnknownIdentifier
-        There is no such class; the message has the nearest names.
+        If the class does not exist; the message suggests similar names.
 
     Examples
     --------

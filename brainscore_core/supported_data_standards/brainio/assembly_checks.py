@@ -25,7 +25,7 @@ __all__ = [
     "levels_of",
 ]
 
-#: attribute that says why an assembly has missing values
+#: attribute that gives the reason for an assembly's missing values
 NAN_ALLOWED = "nan_allowed"
 _REQUIRED = {
     "presentation": ("stimulus_id",),
@@ -36,12 +36,12 @@ _LEGACY_NAMES = {"stimulus_id": "image_id"}
 
 
 def levels_of(assembly: xr.DataArray) -> dict[Any, tuple[tuple[Any, ...], np.ndarray]]:
-    """Name of each coordinate → its dimensions and values."""
+    """Map the name of each coordinate to its dimensions and values."""
     return {name: (dims, values) for name, dims, values in walk_coords(assembly)}
 
 
 def stimulus_ids(assembly: xr.DataArray) -> list[Any] | None:
-    """Stimuli that the assembly's presentations are of, each once; None where it does not say."""
+    """Ids of the stimuli that were presented, without repetition; None if the assembly does not have them."""
     levels = levels_of(assembly)
     for name in ("stimulus_id", "image_id"):
         if name in levels:
@@ -62,8 +62,8 @@ def check_class(assembly: xr.DataArray, cls: str | type[DataAssembly]) -> list[F
             Finding(
                 "wrong dimensions",
                 f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}, "
-                f"{known.__name__} needs {expected}",
-                "rename the dimensions, or choose another class, e.g. BehavioralAssembly, which has no such rule",
+                f"but those of a {known.__name__} are {expected}",
+                "rename the dimensions, or choose another class, e.g. BehavioralAssembly, which accepts any dimensions",
             )
         ]
     if known.__name__ == "BehavioralAssembly" and "presentation" not in assembly.dims:
@@ -71,7 +71,7 @@ def check_class(assembly: xr.DataArray, cls: str | type[DataAssembly]) -> list[F
             Finding(
                 "no presentations",
                 f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}: nothing links data to stimuli",
-                "call the dimension along which stimuli change 'presentation' and give it the coordinate stimulus_id",
+                "name the dimension along which stimuli change 'presentation' and give it the coordinate stimulus_id",
                 "warning",
             )
         ]
@@ -79,7 +79,7 @@ def check_class(assembly: xr.DataArray, cls: str | type[DataAssembly]) -> list[F
 
 
 def check_coordinates(assembly: xr.DataArray) -> list[Finding]:
-    """Check that each dimension has the coordinates it needs, with sensible values."""
+    """Check that each dimension has its required coordinates, with plausible values."""
     levels = levels_of(assembly)
     findings = []
     for dim in assembly.dims:
@@ -89,7 +89,7 @@ def check_coordinates(assembly: xr.DataArray) -> list[Finding]:
             findings.append(_missing_coordinate(str(dim), name, levels))
     if empty := [f"{dim!r}" for dim, size in assembly.sizes.items() if not size]:
         findings.append(
-            Finding("empty data", f"dimension {', '.join(empty)} has length 0", "check how the data were selected")
+            Finding("empty data", f"dimension {', '.join(empty)} has length 0", "check the selection of the data")
         )
     if (ids := stimulus_ids(assembly)) is not None:
         findings += check_id_types(ids, where="the assembly")
@@ -101,20 +101,20 @@ def check_coordinates(assembly: xr.DataArray) -> list[Finding]:
 
 
 def check_storable(assembly: xr.DataArray) -> list[Finding]:
-    """Check that a file can hold the assembly: the names and the types of all its parts."""
+    """Check that a file can hold the assembly: the names and types of its coordinates and values."""
     findings = [_storage_problem("name", checked_name, dim, "dimension") for dim in assembly.dims]
     for name, (_, values) in levels_of(assembly).items():
         findings.append(_storage_problem("name", checked_name, name, "coordinate"))
         findings.append(_storage_problem("coordinate type", encode, f"coordinate {name!r}", values))
     if "data" in levels_of(assembly):
-        findings.append(Finding("name", "a coordinate is called 'data', as the values are in a file", "rename it"))
-    if assembly.dtype.kind in "fmM":  # objects and rare types are reported by check_values
+        findings.append(Finding("name", "a coordinate is named 'data', the name of the values in files", "rename it"))
+    if assembly.dtype.kind in "fmM":  # check_values reports objects and rare types
         findings.append(_storage_problem("type of the values", encode, "the assembly's values", assembly.values))
     return [finding for finding in findings if finding is not None]
 
 
 def _storage_problem(check: str, function: Callable[..., Any], *arguments: Any) -> Finding | None:
-    """What the writer of files says against something."""
+    """A finding if `function`, which prepares values for a file, raises an error; otherwise None."""
     try:
         function(*arguments)
     except UserError as error:
@@ -127,8 +127,8 @@ def _missing_coordinate(dim: str, name: str, levels: dict[Any, Any]) -> Finding:
         along = " × ".join(map(str, levels[name][0])) or "no dimension"
         return Finding(
             "missing coordinate",
-            f"coordinate {name!r} lies along {along}, not along {dim!r}",
-            f"give it as coords={{'{name}': ('{dim}', values)}}",
+            f"coordinate {name!r} belongs to {along}, not to {dim!r}",
+            f"define it as coords={{'{name}': ('{dim}', values)}}",
         )
     legacy = _LEGACY_NAMES.get(name)
     if legacy in levels and levels[legacy][0] == (dim,):
@@ -151,12 +151,12 @@ def _check_neuroids(values: np.ndarray) -> list[Finding]:
                 "empty neuroid_id", f"no neuroid_id at {format_values(missing)} (counted from 0)", "fill in every id"
             )
         )
-    if twice := duplicates(one for one in ids if not is_missing(one)):
+    if repeated := duplicates(value for value in ids if not is_missing(value)):
         findings.append(
             Finding(
                 "duplicate neuroid_id",
-                f"several neuroids are called {format_values(twice)}",
-                "make the ids unique, e.g. with the animal or session in front",
+                f"several neuroids have the id {format_values(repeated)}",
+                "make the ids unique, e.g. with the animal or session as a prefix",
             )
         )
     return findings
@@ -165,18 +165,18 @@ def _check_neuroids(values: np.ndarray) -> list[Finding]:
 def _check_time_bins(starts: np.ndarray, ends: np.ndarray) -> list[Finding]:
     if len(starts) != len(ends) or any(edges.dtype.kind not in "iuf" for edges in (starts, ends)):
         kinds = f"{starts.dtype} and {ends.dtype}"
-        return [Finding("time bins", f"time_bin_start and time_bin_end are {kinds}", "give both as numbers (ms)")]
+        return [Finding("time bins", f"time_bin_start and time_bin_end are {kinds}", "use numbers (ms) for both")]
     wrong = [f"({start}, {end})" for start, end in zip(starts.tolist(), ends.tolist(), strict=True) if not start < end]
     if not wrong:
         return []
     shown = join_first(wrong, ", ")
     return [
-        Finding("time bins", f"bins do not end after they start: {shown}", "time_bin_start < time_bin_end is needed")
+        Finding("time bins", f"bins do not end after they start: {shown}", "time_bin_start must be below time_bin_end")
     ]
 
 
 def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> list[Finding]:
-    """Check the values: one type, finite, and missing only where that is declared."""
+    """Check that the values have one type and are finite, and that missing values are declared."""
     declared = assembly.attrs.get(NAN_ALLOWED) if allow_nan is None else allow_nan
     findings = []
     if declared is not None and not (isinstance(declared, str) and declared.strip()):
@@ -211,14 +211,14 @@ def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> lis
             Finding(
                 "infinite values",
                 f"{infinite} of {values.size} values are infinite",
-                "look for divisions by zero; a value that is not known is NaN",
+                "look for divisions by zero; use NaN for unknown values",
             )
         )
     return findings
 
 
 def _missing_values(values: np.ndarray) -> np.ndarray | None:
-    """Which values are missing; None for types that cannot be."""
+    """Mask of the missing values; None for types that have no missing values."""
     if values.dtype.kind in "fcO":
         missing = pd.isna(values.ravel())
     elif values.dtype.kind in "mM":
@@ -238,29 +238,29 @@ def _nan_finding(assembly: xr.DataArray, missing: np.ndarray) -> Finding:
     return Finding(
         "NaN values",
         f"{count} of {missing.size} values are missing ({share:.3g} %), in {', '.join(where) or 'the only value'}",
-        f"mend the source, or declare why: assembly.attrs['{NAN_ALLOWED}'] = 'reason'",
+        f"fix the source, or declare the reason: assembly.attrs['{NAN_ALLOWED}'] = 'reason'",
     )
 
 
 def check_alignment(
     assembly_ids: Iterable[Any] | None, set_ids: Iterable[Any], *, where: str, unshown: bool = False
 ) -> list[Finding]:
-    """Check that every stimulus of an assembly is in a stimulus set; ids are compared as they are.
+    """Check that every stimulus of an assembly is in a stimulus set; ids are compared without conversion.
 
     Parameters
     ----------
     assembly_ids : iterable, optional
-        Stimuli that the assembly's presentations are of.
+        Ids of the stimuli that were presented.
     set_ids : iterable
         Ids of the stimulus set.
     where : str
-        What to call the stimulus set.
+        Name of the stimulus set in messages.
     unshown : bool
-        Whether to say which stimuli of the set the assembly lacks.
+        Whether to report stimuli of the set that are not in the assembly.
     """
     if assembly_ids is None:
         return []
-    # a missing id is reported by itself
+    # missing ids have a finding of their own
     wanted = [one for one in dict.fromkeys(assembly_ids) if not is_missing(one)]
     known = {one for one in set_ids if not is_missing(one)}
     lacking = [one for one in wanted if one not in known]
@@ -271,7 +271,7 @@ def check_alignment(
         if same:
             other = next(one for one in known if str(one) == str(same[0]))
             remedy = (
-                f"{len(same)} of them are there with another type ({same[0]!r} here, {other!r} there): "
+                f"{len(same)} of them exist there with another type ({same[0]!r} here, {other!r} there): "
                 f"convert both with .astype(str)"
             )
         else:
@@ -285,7 +285,7 @@ def check_alignment(
             Finding(
                 "stimuli never shown",
                 f"{len(never)} stimuli of {where} are not in the assembly: {format_values(sorted(map(str, never)))}",
-                "nothing, if they were not shown",
+                "ignore this if they were not shown",
                 "warning",
             )
         )

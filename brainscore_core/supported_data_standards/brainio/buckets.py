@@ -53,7 +53,7 @@ __all__ = [
 
 INSTALL = "pip install 'brainscore[s3]'"
 CREDENTIALS_REMEDY = "run `aws configure`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-# what S3 answers where it is the credentials that are wrong, not what they may do
+# error codes of S3 for wrong credentials, as opposed to missing permissions
 _BAD_CREDENTIALS = frozenset(
     {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "RequestTimeTooSkewed", "SignatureDoesNotMatch"}
 )
@@ -83,31 +83,31 @@ def s3_object(bucket: str, key: str) -> S3Object:
 
 
 def s3_endpoint() -> str | None:
-    """Address of another S3 server than Amazon's."""
+    """Address of an S3 server other than Amazon's; None if none is configured."""
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
 
 
 def object_url(place: S3Object) -> str:
-    """Where an object can be had without credentials, if it is public; a bucket, where the key is empty."""
+    """URL of an object (of the bucket, if the key is empty); it works without credentials for public objects."""
     path = urllib.parse.quote(place.key)
     server = s3_endpoint()
     if server:
         return f"{server.rstrip('/')}/{place.bucket}/{path}"
-    if "." in place.bucket:  # Amazon's certificate is for one name before s3.amazonaws.com
+    if "." in place.bucket:  # Amazon's certificate does not cover dots before .s3.amazonaws.com
         return f"https://s3.amazonaws.com/{place.bucket}/{path}"
     return f"https://{place.bucket}.s3.amazonaws.com/{path}"
 
 
 def signed_client(*, attempts: int = 1) -> Any:
-    """Make a boto3 client for S3 that signs, and tries each request so many times.
+    """Return a boto3 client for S3 that signs requests and makes up to `attempts` attempts for each.
 
     Raises
     ------
     NoCredentials
-        boto3 is not installed, or finds no credentials.
+        If boto3 is not installed or finds no credentials.
     """
     try:
-        import boto3  # noqa: F401 - says now whether it is there
+        import boto3  # noqa: F401 - to fail now if it is not installed
     except ImportError as error:
         raise NoCredentials("requests to S3 cannot be signed without boto3", remedy=f"install it: {INSTALL}") from error
     settings = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
@@ -116,7 +116,7 @@ def signed_client(*, attempts: int = 1) -> Any:
 
 @functools.lru_cache(maxsize=4)
 def _client(settings: frozenset[tuple[str, str]], attempts: int) -> Any:
-    """Make a client for these `settings` of the environment; making one takes long, and threads may share it."""
+    """Create a client for these `settings` of the environment; cached, as this is slow, and shared by threads."""
     import boto3
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError
@@ -131,7 +131,7 @@ def _client(settings: frozenset[tuple[str, str]], attempts: int) -> Any:
     try:
         session = boto3.Session()
         if session.get_credentials() is None:
-            raise NoCredentials("no AWS credentials were found", remedy=f"if you have some, {CREDENTIALS_REMEDY}")
+            raise NoCredentials("no AWS credentials were found", remedy=f"if you have any, {CREDENTIALS_REMEDY}")
         return session.client("s3", endpoint_url=server, config=config)
     except (BotoCoreError, ValueError) as error:
         raise NoCredentials(f"the AWS credentials cannot be used: {error}", remedy=CREDENTIALS_REMEDY) from error
@@ -142,7 +142,7 @@ if hasattr(os, "register_at_fork"):  # two processes cannot share connections
 
 
 def signed_request_error(error: "ClientError | BotoCoreError", url: str, expected: str) -> tuple[FetchError, bool]:
-    """What went wrong in a signed request, and whether it is worth another attempt."""
+    """Return the error of a failed signed request, and whether another attempt may succeed."""
     from botocore import exceptions
 
     address = redacted_url(url)
@@ -156,9 +156,8 @@ def signed_request_error(error: "ClientError | BotoCoreError", url: str, expecte
     )
     if isinstance(error, broken):
         failure: FetchError = IncompleteDownload(
-            f"{address} broke off: {error} (expected {expected})",
-            remedy="Try again; if it breaks off again, check the connection and the proxy, or ask the owner of the "
-            "data.",
+            f"the download of {address} was interrupted: {error} (expected {expected})",
+            remedy="Try again; if it fails again, check the connection and the proxy, or ask the owner of the data.",
             url=address,
             expected=expected,
         )
@@ -174,7 +173,7 @@ def signed_request_error(error: "ClientError | BotoCoreError", url: str, expecte
     failure = AccessDenied(
         f"cannot fetch {address}: the data are private, and the AWS credentials cannot be used: {error} "
         f"(expected {expected})",
-        remedy=f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` where you sign in by SSO.",
+        remedy=f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` if you use SSO.",
         url=address,
         expected=expected,
     )
@@ -192,14 +191,14 @@ def _response_error(error: "ClientError", address: str, expected: str) -> tuple[
             f"{status} {code} (expected {expected})",
             remedy="Check the clock of this machine."
             if code == "RequestTimeTooSkewed"
-            else f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` where you sign in by SSO.",
+            else f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` if you use SSO.",
             url=address,
             expected=expected,
         )
     elif isinstance(failure, AccessDenied):
         failure.message = (
-            f"cannot fetch {address}: the data are private, and the AWS credentials of this machine do not open them: "
-            f"the server answered {status} {reason} (expected {expected})"
+            f"cannot fetch {address}: the data are private, and the AWS credentials of this machine have no access: "
+            f"the server responded {status} {reason} (expected {expected})"
         )
         failure.remedy = (
             "Ask the owner of the data for access or for a copy; put a copy into a folder named in BRAINSCORE_MIRROR "
@@ -217,7 +216,10 @@ Result = TypeVar("Result")
 def download_signed(
     place: S3Object, version_id: str | None, stream: IO[bytes], *, meter: Meter, denied: AccessDenied
 ) -> None:
-    """Write an object that anonymous requests were `denied` to `stream`; failures are told as those of ``download``."""
+    """Download an object with a signed request into `stream`, after the anonymous request was `denied`.
+
+    Errors are those of ``download``.
+    """
     client = _client_or_denied(denied)
 
     def transfer() -> None:
@@ -232,8 +234,9 @@ def download_signed(
             meter.update(len(piece))
         if stream.tell() != meter.total:
             raise IncompleteDownload(
-                f"{denied.url} broke off after {stream.tell()} of {meter.total} bytes (expected {denied.expected})",
-                remedy="Try again; if it breaks off again, check the connection and the proxy.",
+                f"the download of {denied.url} was interrupted after {stream.tell()} of {meter.total} bytes "
+                f"(expected {denied.expected})",
+                remedy="Try again; if it fails again, check the connection and the proxy.",
                 url=denied.url,
                 expected=denied.expected,
             )
@@ -244,12 +247,12 @@ def download_signed(
 def list_objects(place: S3Object) -> list[str]:
     """Keys below a folder of a bucket, relative to it, in alphabetical order.
 
-    Asked for without credentials first, then with; where neither works, a mirror's folder answers.
+    The request is sent without credentials first, then with; if both fail, the keys come from a mirror's folder.
 
     Raises
     ------
     FetchError
-        `NotFound` where there is nothing, `AccessDenied`, `Offline` …
+        `NotFound` if there are no keys, `AccessDenied`, `Offline` …
     """
     prefix = f"{place.key.rstrip('/')}/" if place.key else ""
     try:
@@ -262,8 +265,8 @@ def list_objects(place: S3Object) -> list[str]:
     if not names:
         address = object_url(S3Object(place.bucket, prefix))
         raise NotFound(
-            f"there is nothing below {address}",
-            remedy="Check bucket and folder, or pass the names of the files.",
+            f"there are no objects below {address}",
+            remedy="Check the bucket and the folder, or pass the names of the files.",
             url=address,
         )
     return names
@@ -291,11 +294,11 @@ def _anonymous_keys(bucket: str, prefix: str) -> Iterator[str]:
         page = io.BytesIO()
         downloads.download(url, page, meter=Meter(), expected=_LISTING)
         try:
-            root = ElementTree.fromstring(page.getvalue())  # noqa: S314 - expat bounds the growth of entities
+            root = ElementTree.fromstring(page.getvalue())  # noqa: S314 - expat limits the expansion of entities
         except ElementTree.ParseError as error:
             address = downloads.redacted_url(url)
             raise FetchError(
-                f"{address} gave no listing: {error}", remedy="Pass the names of the files.", url=address
+                f"{address} did not return a listing: {error}", remedy="Pass the names of the files.", url=address
             ) from error
         more = None
         for element in root.iter():
@@ -310,7 +313,7 @@ def _anonymous_keys(bucket: str, prefix: str) -> Iterator[str]:
 
 
 def _keys_in_mirrors(bucket: str, prefix: str) -> Iterator[str]:
-    """Keys of a folder as the mirrors have it."""
+    """Keys of a folder, as found in the mirrors."""
     parts = urllib.parse.urlsplit(object_url(S3Object(bucket, "")))
     above = [urllib.parse.unquote(name) for name in parts.path.split("/") if name]
     if ".." in prefix.split("/"):
@@ -323,13 +326,13 @@ def _keys_in_mirrors(bucket: str, prefix: str) -> Iterator[str]:
 
 
 def _client_or_denied(denied: AccessDenied) -> Any:
-    """Make a client that signs; where that cannot be, explain the denial by what is missing."""
+    """Return a signing client; if there is none, raise the denial with an explanation of what is missing."""
     try:
         return signed_client()
     except NoCredentials as error:
         raise AccessDenied(
-            f"{denied.message}\nThe data are private, or do not exist (S3 does not tell); {error.message}.",
-            remedy=f"With credentials they may be fetched: {error.remedy}. Otherwise ask the owner of the data for a "
+            f"{denied.message}\nThe data are private or do not exist (S3 does not say which); {error.message}.",
+            remedy=f"They may be available with credentials: {error.remedy}. Otherwise ask the owner of the data for a "
             "copy, and put it into a folder named in BRAINSCORE_MIRROR (host/path).",
             url=denied.url,
             expected=denied.expected,
@@ -337,7 +340,7 @@ def _client_or_denied(denied: AccessDenied) -> Any:
 
 
 def _with_retries(transfer: Callable[[], Result], denied: AccessDenied) -> Result:
-    """Try a few times, with pauses, as far as failures are transient."""
+    """Repeat transfers that fail transiently, with pauses, up to a limit."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     attempt = 0
@@ -356,9 +359,9 @@ def _with_retries(transfer: Callable[[], Result], denied: AccessDenied) -> Resul
         time.sleep(min(downloads.PAUSE * 2 ** (attempt - 1), downloads.LONGEST_PAUSE))
 
 
-_ONE_PART = 64 * 1024**2  # bytes; larger files go in parts, each of which is tried again by itself
+_ONE_PART = 64 * 1024**2  # bytes; larger files are uploaded in parts that are retried separately
 _ATTEMPTS = 4
-_PUBLIC_CHECK_TIMEOUT = (10.0, 60.0)  # seconds to connect, and for an answer
+_PUBLIC_CHECK_TIMEOUT = (10.0, 60.0)  # seconds to connect, and to wait for the response
 
 
 class UploadError(UserError):
@@ -366,11 +369,11 @@ class UploadError(UserError):
 
 
 class AlreadyThere(UploadError):
-    """An object of another content has that key."""
+    """Another object, with different content, already has that key."""
 
 
 class PublicAccessWarning(UserWarning):
-    """An object can be read by anybody, or by nobody, other than was asked for."""
+    """An object is public although it should be private, or the reverse."""
 
 
 def upload_to_s3(
@@ -383,48 +386,48 @@ def upload_to_s3(
 ) -> dict[str, Any]:
     """Upload a file.
 
-    An object that has the same content already is left as it is, and its version is returned. An upload is whole or
-    not there at all: S3 compares it with a checksum sent along.
+    If the object already has the same content, it is left unchanged and its version is returned. S3 verifies each
+    upload against a checksum, so incomplete objects never appear.
 
     Parameters
     ----------
     source_file_path : path
         The file.
     bucket_name : str
-        Bucket, or ``bucket/folder/…``. Another server than Amazon's is named in ``AWS_ENDPOINT_URL``.
+        Bucket, or ``bucket/folder/…``. For a server other than Amazon's, set ``AWS_ENDPOINT_URL``.
     target_s3_key : str
-        Key of the object below that.
+        Key of the object below `bucket_name`.
     overwrite : bool, default False
-        Whether an object of another content may be replaced. In a bucket with versions it stays under its version id.
+        Whether an object with different content may be replaced. A bucket with versioning keeps its earlier version.
     public : bool, default False
-        Ask for the ACL ``public-read``, which not every bucket takes. Otherwise no ACL is sent: the object is private
-        unless the policy of the bucket opens it to everybody, which is looked at after the upload.
+        Request the ACL ``public-read``, which not every bucket accepts. Otherwise no ACL is sent: the object is private
+        unless the policy of the bucket makes it public, which is checked after the upload.
 
     Returns
     -------
     dict
-        What S3 says of the object: ``VersionId`` (None in a bucket without versions), ``ContentLength``, ``ETag`` …;
-        and ``public``: whether anybody can read it.
+        S3's description of the object: ``VersionId`` (None in a bucket without versioning), ``ContentLength``,
+        ``ETag`` …; and ``public``: whether it can be read without credentials.
 
     Raises
     ------
     AlreadyThere
-        An object of another content has that key, and `overwrite` is False.
+        If another object, with different content, has that key, and `overwrite` is False.
     NoCredentials
-        boto3 is not installed, or finds no credentials.
+        If boto3 is not installed or finds no credentials.
     UploadError
-        The server refuses or does not answer.
+        If the server refuses the upload or does not respond.
 
     Warns
     -----
-    PublicityWarning
-        Anybody can read the object though `public` is False, or nobody though it is True.
+    PublicAccessWarning
+        If the object is public although `public` is False, or private although it is True.
     UserWarning
-        The bucket keeps no versions.
+        If the bucket has no versioning.
     """
     path = Path(source_file_path)
     if not path.is_file():
-        raise UserError(f"there is no file {path}", remedy="check the path")
+        raise UserError(f"the file {path} does not exist", remedy="check the path")
     client = signed_client(attempts=_ATTEMPTS)
     place = _target_object(bucket_name, target_s3_key)
     found = check_overwrite(path, bucket_name, target_s3_key, overwrite=overwrite, client=client)
@@ -433,15 +436,15 @@ def upload_to_s3(
         found = _head(client, place, version)
         if found is None or not _is_same(path, found):
             raise UploadError(
-                f"{_s3_uri(place)} is another file right after its upload",
-                remedy="somebody else may be uploading: see what is there, and try again",
+                f"{_s3_uri(place)} has different content right after its upload",
+                remedy="another process may be uploading to the same key: compare the contents, and try again",
             )
     properties = {key: value for key, value in found.items() if key != "ResponseMetadata"}
     version = properties.get("VersionId")
     properties["VersionId"] = version
     if version is None or version == "null":
         warnings.warn(
-            f"the bucket {place.bucket} keeps no versions: another upload of {place.key} will replace this one",
+            f"the bucket {place.bucket} has no versioning: another upload of {place.key} will replace this one",
             stacklevel=2,
         )
     properties["public"] = is_public(place, version)
@@ -452,7 +455,7 @@ def upload_to_s3(
 def check_overwrite(
     path: Path, bucket_name: str, key: str, *, overwrite: bool, client: Any = None
 ) -> dict[str, Any] | None:
-    """What S3 says of an object that has the content of `path`; None where there is no such object."""
+    """Return S3's description of the object if it has the content of `path`; None if it does not exist."""
     client = signed_client(attempts=_ATTEMPTS) if client is None else client
     place = _target_object(bucket_name, key)
     found = _head(client, place)
@@ -463,15 +466,15 @@ def check_overwrite(
     if overwrite:
         return None
     raise AlreadyThere(
-        f"{_s3_uri(place)} holds another file already, of {found.get('ContentLength')} bytes, changed "
+        f"{_s3_uri(place)} already holds a different file, of {found.get('ContentLength')} bytes, changed "
         f"{found.get('LastModified')}",
-        remedy="choose another identifier, bucket or folder; or pass overwrite=True (--overwrite) where it is meant",
+        remedy="choose another identifier, bucket or folder; or pass overwrite=True (--overwrite) to replace it",
     )
 
 
 def _target_object(bucket_name: str, key: str) -> S3Object:
     if not bucket_name or not key.strip("/"):
-        raise UserError(f"bucket {bucket_name!r} and key {key!r} do not say where to", remedy="pass both")
+        raise UserError(f"bucket {bucket_name!r} and key {key!r} do not name a target", remedy="pass both")
     return s3_object(bucket_name, key)
 
 
@@ -490,9 +493,9 @@ def _head(client: Any, place: S3Object, version: str | None = None) -> dict[str,
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
         if status == 404 and not _bucket_is_missing(client, place.bucket):
             return None
-        raise _upload_error(error, place, "look at") from error
+        raise _upload_error(error, place, "inspect") from error
     except BotoCoreError as error:
-        raise _upload_error(error, place, "look at") from error
+        raise _upload_error(error, place, "inspect") from error
 
 
 def _bucket_is_missing(client: Any, bucket: str) -> bool:
@@ -506,7 +509,7 @@ def _bucket_is_missing(client: Any, bucket: str) -> bool:
 
 
 def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -> str | None:
-    """Upload, and return the version where the answer has it."""
+    """Upload a file, and return its version if the response has one."""
     from boto3.exceptions import S3UploadFailedError
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -519,7 +522,7 @@ def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -
             client.upload_file(str(path), place.bucket, place.key, ExtraArgs=extra)
             return None
         if new:
-            extra["IfNoneMatch"] = "*"  # somebody else may have uploaded since we looked
+            extra["IfNoneMatch"] = "*"  # another process may have uploaded it since the check
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, lambda: hashlib.new("md5", usedforsecurity=False)).digest()
             stream.seek(0)
@@ -529,7 +532,7 @@ def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -
     except ClientError as error:
         raise _upload_error(error, place, "upload") from error
     except S3UploadFailedError as error:
-        # what happened is its context
+        # the original error remains as the context
         cause = error.__context__ if isinstance(error.__context__, ClientError) else error
         raise _upload_error(cause, place, "upload") from error
     except BotoCoreError as error:
@@ -537,7 +540,7 @@ def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -
 
 
 def _is_same(path: Path, found: dict[str, Any]) -> bool:
-    """Whether an object has the content of a file, by its size and whichever hash S3 knows."""
+    """Whether an object has the content of a file, compared by size and by the hash that S3 has."""
     if found.get("ContentLength") != path.stat().st_size:
         return False
     sha1 = found.get("Metadata", {}).get("sha1")
@@ -557,21 +560,21 @@ def _upload_error(error: Exception, place: S3Object, doing: str) -> UserError:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     if doing == "upload" and status in (409, 412):
         return AlreadyThere(
-            f"somebody else uploaded {_s3_uri(place)} just now", remedy="compare it with yours, and try again"
+            f"another process has just uploaded {_s3_uri(place)}", remedy="compare it with your file, and try again"
         )
     if code == "AccessControlListNotSupported":
-        remedy = "the bucket takes no ACLs: leave public out, and ask its owner to open the object by a policy"
+        remedy = "the bucket accepts no ACLs: omit public, and ask its owner to make the object public by a policy"
     elif status in (401, 403):
-        remedy = "ask the owner of the bucket for the rights s3:PutObject, s3:GetObject and s3:ListBucket"
+        remedy = "ask the owner of the bucket for the permissions s3:PutObject, s3:GetObject and s3:ListBucket"
     elif status == 404:
-        remedy = f"is there a bucket {place.bucket!r}? Ask for the right name, or make it"
+        remedy = f"check whether the bucket {place.bucket!r} exists; ask for its name, or create it"
     else:
         remedy = "try again later, or ask the owner of the bucket"
-    return UploadError(f"cannot {doing} {_s3_uri(place)}: the server answered {status} {code}".rstrip(), remedy=remedy)
+    return UploadError(f"cannot {doing} {_s3_uri(place)}: the server responded {status} {code}".rstrip(), remedy=remedy)
 
 
 def is_public(place: S3Object, version: str | None) -> bool | None:
-    """Whether the object can be read without credentials; None where that cannot be found out."""
+    """Whether the object can be read without credentials; None if this cannot be determined."""
     import requests
 
     query = {} if version is None else {"versionId": version}
@@ -586,14 +589,14 @@ def is_public(place: S3Object, version: str | None) -> bool | None:
 def _warn_about_public_access(place: S3Object, *, readable: bool | None, expected: bool) -> None:
     if readable and not expected:
         warnings.warn(
-            f"anybody can read {_s3_uri(place)}: the policy of the bucket says so. If that is not meant, delete the "
+            f"{_s3_uri(place)} is public because of the policy of the bucket. If this is not intended, delete the "
             "object now, and upload it elsewhere",
             PublicAccessWarning,
             stacklevel=3,
         )
     if readable is False and expected:
         warnings.warn(
-            f"{_s3_uri(place)} cannot be read without credentials: ask the owner of the bucket to open it",
+            f"{_s3_uri(place)} cannot be read without credentials: ask the owner of the bucket to make it public",
             PublicAccessWarning,
             stacklevel=3,
         )

@@ -34,7 +34,7 @@ _LENGTHS = {"sha1": 40, "sha256": 64}
 
 
 class Digest(NamedTuple):
-    """Hash of a file: ``Digest('sha1', '2fd4e1c6…')``, shown as ``sha1:2fd4e1c6…``."""
+    """Hash of a file: ``Digest('sha1', '2fd4e1c6…')``, printed as ``sha1:2fd4e1c6…``."""
 
     algorithm: str
     value: str
@@ -44,36 +44,36 @@ class Digest(NamedTuple):
 
 
 def parse_digest(algorithm: str, value: str) -> Digest:
-    """Check that `value` can be a hash of this kind; upper case and blanks around it are accepted."""
+    """Check that `value` is a valid hash of this kind; upper case and surrounding spaces are accepted."""
     cleaned = str(value).strip().lower()
     if not is_digest(cleaned, algorithm):
         raise UserError(
-            f"{algorithm}={value!r} is no {algorithm} hash",
+            f"{algorithm}={value!r} is not a valid {algorithm} hash",
             remedy=f"a {algorithm} has {_LENGTHS[algorithm]} hexadecimal digits; `{algorithm}sum FILE` prints it",
         )
     return Digest(algorithm, cleaned)
 
 
 def is_digest(name: str, algorithm: str) -> bool:
-    """Whether `name` is written as a hash of this kind."""
+    """Whether `name` has the form of a hash of this kind."""
     return len(name) == _LENGTHS[algorithm] and all(character in "0123456789abcdef" for character in name)
 
 
 def files_in_mirrors(url: str) -> list[Path]:
-    """Files of the local mirrors (``$BRAINSCORE_MIRROR``) that stand for `url`, in the order of the mirrors."""
+    """Copies of `url` in the local mirrors (``$BRAINSCORE_MIRROR``), in the order of the mirrors."""
     parts = urllib.parse.urlsplit(url)
     names = [urllib.parse.unquote(name) for name in parts.path.split("/") if name]
     host = parts.netloc.rpartition("@")[2].lower()
     if not host or not names or any(name in (".", "..") or "/" in name or "\0" in name for name in names):
         return []
-    # wget keeps the query in the file's name; a copied bucket does not
+    # wget keeps the query in the file name; a copied bucket does not
     last = [f"{names[-1]}?{parts.query}", names[-1]] if parts.query else [names[-1]]
     candidates = [mirror.joinpath(host, *names[:-1], name) for mirror in mirrors() for name in last]
     return [path for path in candidates if os.path.isfile(path)]
 
 
 def digest_mismatch(path: Path, expected: tuple[Digest, ...]) -> tuple[Digest, Digest] | None:
-    """Return the first (expected, found) pair of hashes that differ, or None where the file is the expected one."""
+    """Return the first (expected, actual) pair of hashes that differ, or None if the file is the expected one."""
     for digest in expected:
         found = Digest(digest.algorithm, file_digest(path, digest.algorithm))
         if found != digest:
@@ -81,7 +81,7 @@ def digest_mismatch(path: Path, expected: tuple[Digest, ...]) -> tuple[Digest, D
     return None
 
 
-_DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what file managers leave
+_DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # created by file managers
 _DESKTOP_FOLDER = "__MACOSX"
 
 
@@ -93,25 +93,25 @@ def unzip(zip_path: str | os.PathLike[str], *, into: str | os.PathLike[str] | No
     zip_path : path
         The archive.
     into : path, optional
-        The folder to make; by default the archive's own path without ``.zip``.
+        The folder to create; by default the path of the archive without ``.zip``.
 
     Returns
     -------
     pathlib.Path
-        The folder. Where it is there already and holds every file of the archive in its full size, nothing is done;
-        otherwise the archive is unpacked beside it, with checksums, and takes its place in one step.
+        The folder. If it already holds every file of the archive in its full size, nothing is done. Otherwise the
+        archive is unpacked beside it, its checksums are verified, and the folder is replaced in one step.
 
     Raises
     ------
     UserError
-        No ZIP file, a damaged or an encrypted one, or one with a path that leads out of the folder.
+        If the archive is not a ZIP file, is damaged or encrypted, or has a path that leads out of the folder.
     StorageError
-        The folder cannot be written.
+        If the folder cannot be written.
 
     Notes
     -----
-    What file managers add (``__MACOSX``, ``.DS_Store``, ``Thumbs.db``) is left out. Several processes may unpack the
-    same archive at once.
+    Files of file managers (``__MACOSX``, ``.DS_Store``, ``Thumbs.db``) are left out. Several processes may unpack the
+    same archive at the same time.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def unzip(zip_path: str | os.PathLike[str], *, into: str | os.PathLike[str] | No
     archive = Path(zip_path).absolute()
     folder = Path(into).absolute() if into is not None else archive.with_suffix("")
     if folder == archive:
-        raise UserError(f"{archive} has no suffix to drop", remedy="pass into=…, the folder to unpack into")
+        raise UserError(f"{archive} has no suffix to drop", remedy="pass the target folder with into=…")
     try:
         with zipfile.ZipFile(archive) as store:
             members = _members(store)
@@ -136,10 +136,11 @@ def unzip(zip_path: str | os.PathLike[str], *, into: str | os.PathLike[str] | No
     except FileNotFoundError as error:
         if archive.exists():
             raise
-        raise UserError(f"there is no file {archive}", remedy="check the path") from error
+        raise UserError(f"the file {archive} does not exist", remedy="check the path") from error
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise UserError(
-            f"cannot unpack {archive}: {error}", remedy="it must be a whole ZIP file without a password: pack it again"
+            f"cannot unpack {archive}: {error}",
+            remedy="it must be a complete ZIP file without a password: create it again",
         ) from error
     return folder
 
@@ -154,7 +155,7 @@ def is_unpacked(zip_path: Path, folder: Path) -> bool:
 
 
 def unpacked_files(folder: Path) -> set[str]:
-    """Names of the files below `folder`, with ``/`` between folders, without what file managers leave."""
+    """Relative paths of the files below `folder`, with ``/`` between folders, without those of file managers."""
     names = (PurePosixPath(path.relative_to(folder).as_posix()) for path in folder.rglob("*") if path.is_file())
     return {str(name) for name in names if not _is_file_manager_file(name)}
 
@@ -173,12 +174,12 @@ def _members(store: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         if unsafe or stat.S_ISLNK(information.external_attr >> 16):
             raise UserError(
                 f"{store.filename} is not unpacked: {information.filename!r} leads out of the folder or is a link",
-                remedy="pack it again with plain files and relative paths only",
+                remedy="create it again with regular files and relative paths only",
             )
         if str(name) in members:
             raise UserError(
-                f"{store.filename} is not unpacked: it holds {str(name)!r} twice",
-                remedy="pack it again, each file once",
+                f"{store.filename} is not unpacked: it contains {str(name)!r} twice",
+                remedy="create it again with each file once",
             )
         members[str(name)] = information
     return members
@@ -207,14 +208,14 @@ def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder_lock(folder.parent):
-            if _holds_members(folder, members):  # somebody else unpacked it while this process waited for the lock
+            if _holds_members(folder, members):  # another process unpacked it while this one waited for the lock
                 return
             sweep(folder.parent)
             _require_room(folder.parent, sum(information.file_size for information in members.values()))
             part = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
             try:
                 part.mkdir()
-                # A crash of the machine may lose what was not yet on disk; sizes then differ, and are checked each time
+                # A crash of the machine may lose data not yet on disk; the check of sizes in each call detects that
                 store.extractall(part, members=list(members.values()))
                 _move_into_place(part, folder, members)
             finally:
@@ -222,12 +223,12 @@ def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder:
     except OSError as error:
         raise StorageError(
             f"cannot unpack {store.filename} into {folder}: {error.strerror or error}",
-            remedy="Make room there, make it writable, or set BRAINIO_HOME to a folder with room and rights.",
+            remedy="Free some space there, make it writable, or set BRAINIO_HOME to another folder.",
         ) from error
 
 
 def _move_into_place(part: Path, folder: Path, members: dict[str, zipfile.ZipInfo]) -> None:
-    """Move the unpacked files into place; what stood there before, and is not whole, goes."""
+    """Move the unpacked files into place, and remove an incomplete earlier folder."""
     while True:
         try:
             os.rename(part, folder)
@@ -235,10 +236,10 @@ def _move_into_place(part: Path, folder: Path, members: dict[str, zipfile.ZipInf
         except OSError:
             if not folder.exists():
                 raise
-            if _holds_members(folder, members):  # without locks: somebody else was faster
+            if _holds_members(folder, members):  # without locks: another process was faster
                 return
             old = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
-            with suppress(FileNotFoundError):  # without locks: somebody else moved it
+            with suppress(FileNotFoundError):  # without locks: another process moved it
                 os.rename(folder, old)
             if old.is_dir():
                 shutil.rmtree(old, ignore_errors=True)
@@ -250,13 +251,13 @@ def _require_room(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise StorageError(
-            f"{folder} has {free / 1e9:.1f} GB free, {needed / 1e9:.1f} GB are needed",
-            remedy="Make room there (`brainscore cache rm`), or set BRAINIO_HOME to another folder.",
+            f"{folder} has {free / 1e9:.1f} GB free, but {needed / 1e9:.1f} GB are needed",
+            remedy="Free some space there (`brainscore cache rm`), or set BRAINIO_HOME to another folder.",
         )
 
 
 class CacheEntry(NamedTuple):
-    """One thing in the cache: a fetched file, the folder unpacked from one, or what a killed process left."""
+    """An entry of the cache: a fetched file, a folder unpacked from a file, or an unfinished download."""
 
     name: str
     kind: Literal["file", "folder", "unfinished"]
@@ -266,7 +267,7 @@ class CacheEntry(NamedTuple):
 
 
 class CheckedEntry(NamedTuple):
-    """`state` is 'good', 'wrong', or 'unknown' where there is nothing to compare with; `found` says what is wrong."""
+    """`state` is 'good', 'wrong', or 'unknown' if there is nothing to compare with; `found` describes the problem."""
 
     entry: CacheEntry
     state: Literal["good", "wrong", "unknown"]
@@ -274,7 +275,7 @@ class CheckedEntry(NamedTuple):
 
 
 def cache_entries(home: Path | None = None) -> list[CacheEntry]:
-    """List the cache, by name. Whatever else lies in that folder is not part of it, and left alone.
+    """List the entries of the cache, by name. Other files in its folder do not belong to the cache.
 
     Examples
     --------
@@ -303,7 +304,7 @@ def cache_entries(home: Path | None = None) -> list[CacheEntry]:
 
 
 def verify_entry(entry: CacheEntry) -> CheckedEntry:
-    """Compare a file with its hash, an unpacked folder with the checksums in its archive."""
+    """Compare a file with its hash, or an unpacked folder with the checksums in its archive."""
     if entry.kind == "unfinished":
         return CheckedEntry(entry, "unknown", "unfinished")
     if entry.kind == "file":
@@ -320,7 +321,7 @@ def verify_entry(entry: CacheEntry) -> CheckedEntry:
 
 
 def remove_entry(entry: CacheEntry) -> None:
-    """Remove an entry, and the folder of its hash once that is empty; links are removed, never followed."""
+    """Remove an entry, and the folder of its hash if that is then empty; links are removed, never followed."""
     try:
         if entry.path.is_dir() and not entry.path.is_symlink():
             shutil.rmtree(entry.path)
@@ -331,7 +332,7 @@ def remove_entry(entry: CacheEntry) -> None:
     try:
         entry.path.parent.rmdir()
     except OSError:
-        return  # there is more in it
+        return  # not empty
 
 
 def _entry_kind(path: Path) -> Literal["file", "folder", "unfinished"]:

@@ -45,12 +45,12 @@ _FILE = "lookup.csv"
 
 
 class Catalog(pd.DataFrame):
-    """A catalog as a table, one row a file.
+    """A catalog as a table with one row per file.
 
     It has the columns ``identifier``, ``lookup_type`` (``'stimulus_set'`` or ``'assembly'``), ``class``,
-    ``location_type`` (``'S3'`` or ``'local'``), ``location``, ``sha1`` and ``stimulus_set_identifier``; where the
-    version of an S3 object is known, also ``version_id``. A stimulus set has two rows, for its table and its archive;
-    an assembly has one. What is blank in the file is NaN.
+    ``location_type`` (``'S3'`` or ``'local'``), ``location``, ``sha1`` and ``stimulus_set_identifier``, and
+    ``version_id`` if versions of S3 objects are known. A stimulus set has two rows, for its table and its archive;
+    an assembly has one. Empty cells are NaN.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Catalog(pd.DataFrame):
         Where it was published.
     """
 
-    _metadata = ["identifier", "source_path", "url"]  # noqa: RUF012 -- pandas wants a list here
+    _metadata = ["identifier", "source_path", "url"]  # noqa: RUF012 -- pandas expects a list here
 
     @property
     def _constructor(self) -> type["Catalog"]:
@@ -84,12 +84,12 @@ class Catalog(pd.DataFrame):
         Raises
         ------
         UserError
-            The file cannot be read, or lacks a column.
+            If the file cannot be read, or a column is missing.
         """
         path = Path(csv_path).expanduser().absolute()
         try:
             table = pd.read_csv(path, dtype=object, keep_default_na=False)
-        except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+        except (OSError, ValueError) as error:  # parser errors of pandas are ValueErrors
             raise UserError(
                 f"cannot read the catalog {identifier!r} at {path}: {error}",
                 remedy=f"it must be a CSV file with the columns {', '.join(CATALOG_COLUMNS)}",
@@ -106,15 +106,15 @@ class Catalog(pd.DataFrame):
 
 
 def installed_catalogs() -> dict[str, Catalog]:
-    """Read all catalogs that installed distributions announce, and those that ``$BRAINIO_CATALOGS`` lists.
+    """Read all catalogs that installed distributions declare, and those that ``$BRAINIO_CATALOGS`` lists.
 
-    A distribution announces a catalog with an entry point of the group ``brainio_lookups``, whose name is the
-    catalog's: a function that returns a `Catalog` or the path of a ``lookup.csv``, or a package that contains one.
+    A distribution declares a catalog with an entry point of the group ``brainio_lookups`` and the catalog's name. The
+    entry point is a function that returns a `Catalog` or the path of a ``lookup.csv``, or a package that contains one.
 
     Raises
     ------
     UserError
-        A catalog cannot be read; the message says which, and who announces it.
+        If a catalog cannot be read; the message names it and the distribution that declares it.
     """
     catalogs = {point.name: _read_entry_point(point) for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
     for entry in os.environ.get(CATALOGS_VARIABLE, "").split(os.pathsep):
@@ -123,7 +123,7 @@ def installed_catalogs() -> dict[str, Catalog]:
             name = path.parent.name if path.name == _FILE else path.stem
             if name in catalogs:
                 raise UserError(
-                    f"two catalogs are called {name!r}: {catalogs[name].source_path} and {path}",
+                    f"two catalogs are named {name!r}: {catalogs[name].source_path} and {path}",
                     remedy=f"rename the file or folder that {CATALOGS_VARIABLE} lists",
                 )
             catalogs[name] = Catalog.from_file(name, path)
@@ -143,11 +143,11 @@ def _read_entry_point(point: importlib.metadata.EntryPoint) -> Catalog:
             found = found()
     except UserError:
         raise
-    except Exception as error:  # whatever a distribution raises
+    except Exception as error:  # code of other distributions may raise any error
         raise UserError(
-            f"the catalog {point.name!r}, which {by} announces as {point.value}, cannot be loaded: "
+            f"the catalog {point.name!r}, which {by} declares as {point.value}, cannot be loaded: "
             f"{type(error).__name__}: {error}",
-            remedy="mend that distribution, or uninstall it",
+            remedy="fix that distribution, or uninstall it",
         ) from error
     if isinstance(found, Catalog):
         return found
@@ -156,8 +156,8 @@ def _read_entry_point(point: importlib.metadata.EntryPoint) -> Catalog:
     if isinstance(found, str | os.PathLike):
         return Catalog.from_file(point.name, found)
     raise UserError(
-        f"the catalog {point.name!r}, which {by} announces as {point.value}, is a {type(found).__name__}",
-        remedy=f"let the function return brainio.catalogs.Catalog.from_file({point.name!r}, path)",
+        f"the catalog {point.name!r}, which {by} declares as {point.value}, is a {type(found).__name__}",
+        remedy=f"change the function to return brainio.catalogs.Catalog.from_file({point.name!r}, path)",
     )
 
 
@@ -172,7 +172,7 @@ class UploadedFile(NamedTuple):
 
     @property
     def location(self) -> str:
-        """Its address, as catalogs give it."""
+        """Its address, in the form used in catalogs."""
         name, _, folder = self.bucket.strip("/").partition("/")
         path = "/".join(part for part in (folder.strip("/"), self.key.lstrip("/")) if part)
         return f"https://{name}.s3.amazonaws.com/{urllib.parse.quote(path)}"
@@ -181,14 +181,14 @@ class UploadedFile(NamedTuple):
 def check_not_taken(
     catalog: str | os.PathLike[str] | None, identifier: str, lookup_type: str, sha1s: Collection[str] = ()
 ) -> None:
-    """Refuse an identifier that a catalog has already, for other files; to be called before anything is uploaded.
+    """Raise an error if a catalog already has this identifier for other files; call this before any upload.
 
     Parameters
     ----------
     catalog : str or path, or None
-        Name of an installed catalog, or the path of a CSV file, which need not be there. None: nothing is checked.
+        Name of an installed catalog, or path of a CSV file, which need not exist. None: nothing is checked.
     identifier : str
-        Of the stimulus set or assembly.
+        Identifier of the stimulus set or assembly.
     lookup_type : str
         ``'stimulus_set'`` or ``'assembly'``.
     sha1s : collection of str
@@ -197,7 +197,7 @@ def check_not_taken(
     Raises
     ------
     UserError
-        There is no such catalog, or it has that identifier.
+        If the catalog does not exist, or already has that identifier for other files.
     """
     if catalog is None:
         return
@@ -222,20 +222,20 @@ def add_stimulus_set(
     Parameters
     ----------
     catalog : str or path, or None
-        Name of an installed catalog, or the path of a CSV file, which is made where it is not there.
+        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
     identifier : str
-        Of the stimulus set.
+        Identifier of the stimulus set.
     table : UploadedFile
         The uploaded CSV file.
     archive : UploadedFile or None
         The uploaded ZIP file; None for stimuli without files.
     replace : bool, default False
-        Whether other rows of that identifier are taken out.
+        Whether other rows with that identifier are removed.
 
     Raises
     ------
     UserError
-        There is no such catalog, or it has other rows of that identifier, or it cannot be written.
+        If the catalog does not exist, has other rows with that identifier, or cannot be written.
     """
     rows = [_row(identifier, STIMULUS_SET, table, cls="StimulusSet")]
     if archive is not None:
@@ -258,22 +258,22 @@ def add_assembly(
     Parameters
     ----------
     catalog : str or path, or None
-        Name of an installed catalog, or the path of a CSV file, which is made where it is not there.
+        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
     identifier : str
-        Of the assembly.
+        Identifier of the assembly.
     file : UploadedFile
         The uploaded netCDF file.
     cls : str
         Name of its class.
     stimulus_set_identifier : str or None
-        Of the stimuli that were shown.
+        Identifier of the stimulus set that was shown.
     replace : bool, default False
-        Whether another row of that identifier is taken out.
+        Whether another row with that identifier is removed.
 
     Raises
     ------
     UserError
-        There is no such catalog, or it has another row of that identifier, or it cannot be written.
+        If the catalog does not exist, has another row with that identifier, or cannot be written.
     """
     row = _row(identifier, ASSEMBLY, file, cls=cls, stimulus_set_identifier=stimulus_set_identifier)
     if catalog is not None:
@@ -283,26 +283,26 @@ def add_assembly(
 def add_rows(
     catalog: str | os.PathLike[str], rows: Sequence[Mapping[str, str | None]], *, replace: bool = False
 ) -> Catalog:
-    """Add rows to the file of a catalog: all or none. Rows that it has already are left as they are.
+    """Add rows to the file of a catalog: all or none. Rows that it already has are left unchanged.
 
     Parameters
     ----------
     catalog : str or path
-        Name of an installed catalog, or the path of a CSV file, which is made where it is not there.
+        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
     rows : sequence of mapping
-        Column → text, or None for blank.
+        Column → text, or None for an empty cell.
     replace : bool, default False
-        Whether other rows of the same identifiers are taken out.
+        Whether other rows with the same identifiers are removed.
 
     Returns
     -------
     Catalog
-        As it is now.
+        The updated catalog.
 
     Raises
     ------
     UserError
-        The catalog has another row for the same file of the same identifier, or it cannot be written.
+        If the catalog has another row for the same file of the same identifier, or cannot be written.
     """
     name, path = _name_and_file(catalog)
     try:
@@ -318,8 +318,8 @@ def add_rows(
     except OSError as error:
         raise UserError(
             f"cannot write the catalog {name!r} at {path}: {error.strerror or error}",
-            remedy="an installed catalog is written where it was installed: install its distribution as editable, or "
-            "name a CSV file",
+            remedy="an installed catalog is changed in its installation folder: install its distribution as editable, "
+            "or name a CSV file",
         ) from error
     return Catalog.from_file(name, path)
 
@@ -334,7 +334,7 @@ def _name_and_file(catalog: str | os.PathLike[str]) -> tuple[str, Path]:
     if text not in catalogs:
         near = nearest(text, catalogs, limit=3) or sorted(catalogs)
         raise UnknownIdentifier(
-            f"there is no catalog {text!r}",
+            f"unknown catalog {text!r}",
             remedy=(f"did you mean {' or '.join(near)}? " if near else "no catalog is installed; ")
             + "pass None for no catalog, or the path of a CSV file",
         )
@@ -381,7 +381,7 @@ def _rows_of(table: Catalog, identifier: str, lookup_type: str) -> Catalog:
 
 
 def _has_row(table: Catalog, row: Mapping[str, str | None], name: str, path: Path) -> bool:
-    """Whether a row is there; one for the same file that says something else is an error."""
+    """Whether the catalog has this row; a contradicting row for the same file raises an error."""
     identifier, lookup_type = str(row["identifier"]), str(row["lookup_type"])
     for _, earlier in _rows_of(table, identifier, lookup_type).iterrows():
         if lookup_type == STIMULUS_SET and kind_of_file(earlier["location"]) != kind_of_file(row["location"]):
@@ -395,8 +395,8 @@ def _has_row(table: Catalog, row: Mapping[str, str | None], name: str, path: Pat
 def _taken_error(name: str, path: Path, identifier: str, lookup_type: str) -> UserError:
     what = lookup_type.replace("_", " ")
     return UserError(
-        f"the catalog {name!r} ({path}) has the {what} {identifier!r} already",
-        remedy=f"give the {what} another identifier, or take its rows out of the catalog",
+        f"the catalog {name!r} ({path}) already has the {what} {identifier!r}",
+        remedy=f"give the {what} another identifier, or remove its rows from the catalog",
     )
 
 

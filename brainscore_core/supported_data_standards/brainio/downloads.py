@@ -1,4 +1,4 @@
-"""Downloads over HTTP: progress, retries, and errors that name the remedy."""
+"""Downloads over HTTP: progress, retries, and errors that suggest a remedy."""
 
 import errno
 import os
@@ -49,11 +49,11 @@ class FetchError(UserError):
     Parameters
     ----------
     message, remedy : str
-        What happened to which URL, and what to do about it.
+        The problem with its URL, and how to solve it.
     url : str, optional
         The file's address, without credentials.
     expected, found : str, optional
-        Hashes, as ``'sha1:…'`` or ``'sha256:…'``; `found` is None where no file arrived.
+        Hashes, as ``'sha1:…'`` or ``'sha256:…'``; `found` is None if no file arrived.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class IncompleteDownload(FetchError):
 
 
 class NotFound(FetchError, DataUnavailable):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class AccessDenied(FetchError, DataUnavailable):
@@ -88,11 +88,11 @@ class AccessDenied(FetchError, DataUnavailable):
 
 
 class Offline(FetchError, DataUnavailable):
-    """The server cannot be reached from here, or does not answer in time."""
+    """The server cannot be reached, or does not respond in time."""
 
 
 class StorageError(FetchError):
-    """The file cannot be written: folder not writable, disk full."""
+    """The file cannot be written, for example because the disk is full."""
 
 
 class SeveralFailures(FetchError):
@@ -104,26 +104,26 @@ class SeveralFailures(FetchError):
 
 
 class SeveralUnavailable(SeveralFailures, DataUnavailable):
-    """More than one of several files could not be fetched, and all of those cannot be had from here."""
+    """More than one of several files could not be fetched, all of them because they are unavailable."""
 
 
 class UnverifiedFileWarning(UserWarning):
-    """No hash of a file is registered: the first copy that came was taken for the right one."""
+    """No hash is registered for a file: its first copy was assumed to be correct."""
 
 
 class CancelledDownload(Exception):
-    """Another thread asked for the end of this download."""
+    """Another thread requested the end of this download."""
 
 
 class Meter:
-    """What the downloader reports to (pooch's protocol: `total`, `update`, `reset`, `close`). Shows nothing."""
+    """Receives the progress of a download (pooch's protocol: `total`, `update`, `reset`, `close`). Shows nothing."""
 
     def __init__(self, cancelled: threading.Event | None = None) -> None:
         self.total = 0
         self._cancelled = cancelled
 
     def update(self, count: int) -> None:
-        """Note that `count` more bytes arrived."""
+        """Record the arrival of `count` more bytes."""
         if self._cancelled is not None and self._cancelled.is_set():
             raise CancelledDownload
 
@@ -131,11 +131,11 @@ class Meter:
         """Start again from 0 bytes."""
 
     def close(self) -> None:
-        """End the report."""
+        """End the display of progress."""
 
 
 class _Bar(Meter):
-    """A bar of bytes in the terminal."""
+    """A progress bar in the terminal."""
 
     def __init__(self, bar: "Progress", name: str) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ def file_meter(name: str, *, progress: bool) -> Iterator[Meter]:
 
 
 class BatchMeter:
-    """Show the progress of many files; a plain line appears only once something must be downloaded."""
+    """Show the progress of many files; without a bar, print one line if a file must be downloaded."""
 
     def __init__(self, total: int, *, progress: bool) -> None:
         self.cancelled = threading.Event()
@@ -197,7 +197,7 @@ class BatchMeter:
 
     @contextmanager
     def file_meter(self, name: str, *, progress: bool) -> Iterator[Meter]:
-        """Stand in for :func:`file_meter` inside a batch; `name` is not shown."""
+        """Replace :func:`file_meter` inside a batch; `name` is not shown."""
         with self._lock:
             if self._progress and self._bar is None and not self._announced:
                 sys.stderr.write(f"Fetching {self._total} files\n")
@@ -205,16 +205,16 @@ class BatchMeter:
         yield Meter(self.cancelled)
 
     def advance(self) -> None:
-        """One more file is there."""
+        """Count one more file as fetched."""
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], advance=1)
 
 
 ATTEMPTS = 4
-ATTEMPTS_TO_FIND_HOST = 2  # a machine without network says so soon
+ATTEMPTS_TO_FIND_HOST = 2  # low, so that a machine without network fails soon
 PAUSE = 0.5  # seconds before the second attempt; doubles with each further one
-LONGEST_PAUSE = 10.0  # seconds, also where the server asks for more
-TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
+LONGEST_PAUSE = 10.0  # seconds, even if the server asks for a longer pause
+TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two parts of the response
 _PIECE = 256 * 1024  # bytes
 TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -222,12 +222,12 @@ _SECRET = re.compile(r"(?i)sig|token|key|credential|password|secret")
 
 MIRROR_REMEDY = (
     "On a machine without network, set BRAINSCORE_MIRROR to a folder that `wget --force-directories` filled "
-    "(host/path) on a machine with one."
+    "(host/path) on a machine with network access."
 )
 
 
 def redacted_url(url: str) -> str:
-    """Return the URL as messages and receipts may show it: without user, password, signature.
+    """Return the URL without user, password and signature, for messages and receipts.
 
     Examples
     --------
@@ -243,23 +243,23 @@ def redacted_url(url: str) -> str:
 
 
 def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> None:
-    """Write what `url` answers to `stream`; transient failures are tried again a few times.
+    """Download `url` into `stream`; transient failures are retried a few times.
 
     Parameters
     ----------
     url : str
-        HTTP or HTTPS address; redirects are followed, proxies taken from the environment.
+        HTTP or HTTPS address; redirects are followed, and proxies are taken from the environment.
     stream : binary file
         Emptied before each attempt.
     meter : Meter
-        Told how many bytes arrived.
+        Receives the number of bytes that arrived.
     expected : str
-        The hash that the caller will check, for the errors.
+        The hash that the caller will check, for error messages.
 
     Raises
     ------
     FetchError
-        One of its subclasses, by cause.
+        A subclass that depends on the cause.
     """
     import requests
     from pooch import HTTPDownloader
@@ -268,7 +268,7 @@ def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> Non
         progressbar=meter,
         chunk_size=_PIECE,
         timeout=TIMEOUT,
-        # the hash is that of the stored file: no compression on the way, so that Content-Length counts its bytes
+        # without compression, so that Content-Length is the size of the stored file, whose hash is registered
         headers={"Accept-Encoding": "identity", "User-Agent": "brainscore", **_token_for(url)},
     )
     attempt = 0
@@ -295,18 +295,18 @@ def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> Non
 
 
 def storage_error(error: OSError, url: str, folder: Path) -> StorageError:
-    """Explain why `folder` did not take the file."""
+    """Explain why the file could not be stored in `folder`."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "Free some space there (`brainscore cache ls`, `brainscore cache rm`)" if full else "Make it writable"
     return StorageError(
         f"cannot store {redacted_url(url)} in {folder}: {error.strerror or error}",
-        remedy=f"{remedy}, or set BRAINIO_HOME to a folder with room that you may write to.",
+        remedy=f"{remedy}, or set BRAINIO_HOME to a writable folder with enough space.",
         url=redacted_url(url),
     )
 
 
 def _token_for(url: str) -> dict[str, str]:
-    """The header with ``BRAINSCORE_TOKEN``, for addresses of ``BRAINSCORE_SITE`` and no others; never unencrypted."""
+    """The header with ``BRAINSCORE_TOKEN``, only for addresses of ``BRAINSCORE_SITE``, and never unencrypted."""
     site, token = os.environ.get("BRAINSCORE_SITE"), os.environ.get("BRAINSCORE_TOKEN")
     if not (site and token and token.isascii() and token.isprintable()):
         return {}
@@ -330,16 +330,16 @@ def _check_length(url: str, stream: IO[bytes], announced: int, expected: str) ->
 
 def _incomplete_error(url: str, arrived: int, announced: int, expected: str) -> IncompleteDownload:
     return IncompleteDownload(
-        f"{redacted_url(url)} broke off after {arrived} of {announced or 'an unknown number of'} bytes "
-        f"(expected {expected})",
-        remedy="Try again; if it breaks off again, check the connection and the proxy, or ask the owner of the data.",
+        f"the download of {redacted_url(url)} was interrupted after {arrived} of "
+        f"{announced or 'an unknown number of'} bytes (expected {expected})",
+        remedy="Try again; if it fails again, check the connection and the proxy, or ask the owner of the data.",
         url=redacted_url(url),
         expected=expected,
     )
 
 
 def _retry_policy(error: "requests.RequestException") -> tuple[int, float]:
-    """How many attempts this failure is worth, and how many seconds the server wants to be left alone."""
+    """Number of attempts for this kind of failure, and the pause that the server requests, in seconds."""
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
@@ -363,7 +363,7 @@ def _host_unknown(error: "requests.RequestException") -> bool:
 
 
 def _bytes_received(error: "requests.RequestException", stream: IO[bytes]) -> int:
-    """How many bytes came, those that were not yet written included."""
+    """Number of bytes that arrived, including those not yet written."""
     from urllib3.exceptions import IncompleteRead
 
     for cause in getattr(error.args[0], "args", ()) if error.args else ():
@@ -385,16 +385,16 @@ def _download_error(
         return _incomplete_error(url, _bytes_received(error, stream), announced, expected)
     if isinstance(error, requests.exceptions.SSLError):
         what = f"the certificate of {host} was not accepted"
-        remedy = "If a proxy of your institute signs anew, set REQUESTS_CA_BUNDLE to its certificate."
+        remedy = "If a proxy of your institution replaces certificates, set REQUESTS_CA_BUNDLE to its certificate."
     elif isinstance(error, requests.exceptions.ProxyError):
-        what = "the proxy does not answer or refuses"
+        what = "the proxy does not respond or refuses the request"
         remedy = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
     elif isinstance(error, requests.Timeout) or "timed out" in str(error).lower():
-        what = f"{host} did not answer in time"
+        what = f"{host} did not respond in time"
         remedy = "Try again later, and check the proxy (HTTPS_PROXY)."
     elif _host_unknown(error):
-        what = f"the name {host} is unknown here: no network?"
-        remedy = "Check the connection and the proxy (HTTPS_PROXY)."
+        what = f"the host name {host} cannot be resolved"
+        remedy = "Check the network connection and the proxy (HTTPS_PROXY)."
     elif isinstance(error, requests.ConnectionError):
         what = f"no connection to {host}"
         remedy = "Check the connection and the proxy (HTTPS_PROXY)."
@@ -414,13 +414,13 @@ def _download_error(
 
 
 def status_error(status: int, reason: str, address: str, expected: str) -> FetchError:
-    """Make an error of a server's answer."""
-    message = f"cannot fetch {address}: the server answered {status} {reason} (expected {expected})"
+    """Return the error for a server's response."""
+    message = f"cannot fetch {address}: the server responded {status} {reason} (expected {expected})"
     if status in (401, 403):
         return AccessDenied(
             message,
             remedy=(
-                "The data are private, or no such file exists and the server does not tell: ask the owner of the data "
+                "The data are private or do not exist (the server does not say which): ask the owner of the data "
                 "for a copy and put it into a folder named in BRAINSCORE_MIRROR (host/path)."
             ),
             url=address,
@@ -429,14 +429,14 @@ def status_error(status: int, reason: str, address: str, expected: str) -> Fetch
     if status in (404, 410):
         return NotFound(
             message,
-            remedy="Check the URL and the version; if they are right, ask the owner of the data where the file is now.",
+            remedy="Check the URL and the version; if they are correct, ask the owner of the data where the file is.",
             url=address,
             expected=expected,
         )
     if status in TRANSIENT:
-        remedy = f"The server is in trouble or asks for patience: try again later. {MIRROR_REMEDY}"
+        remedy = f"The server has a problem or limits requests: try again later. {MIRROR_REMEDY}"
     elif status == 407:
-        remedy = "The proxy wants a user and a password: check HTTPS_PROXY and HTTP_PROXY."
+        remedy = "The proxy requires a user and a password: check HTTPS_PROXY and HTTP_PROXY."
     else:
         remedy = "Check the URL and the version, or ask the owner of the data."
     return FetchError(message, remedy=remedy, url=address, expected=expected)

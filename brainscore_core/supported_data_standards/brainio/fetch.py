@@ -93,7 +93,7 @@ __all__ = [
 
 
 class AssemblyLoader:
-    """Reads an assembly and ties it to its stimulus set.
+    """Reads an assembly and connects it with its stimulus set.
 
     Parameters
     ----------
@@ -102,22 +102,22 @@ class AssemblyLoader:
     file_path : path
         The netCDF file.
     stimulus_set_identifier : str, optional
-        By default that of `stimulus_set`, else what the file says.
+        By default the identifier of `stimulus_set`, else the one in the file.
     stimulus_set : StimulusSet, optional
         The stimuli that were shown.
     merge_stimulus_set_meta : bool, default True
         Whether the stimulus set's columns become levels of `presentation`.
     identifier : str, optional
-        Name of the data set, for errors.
+        Name of the data set for error messages.
 
     Notes
     -----
-    The merge is a left join on `stimulus_id`: presentations keep their number and order. A level that the assembly has
-    already is kept as the assembly has it, and the stimulus set's column of that name is left out. A presentation
-    whose stimulus is not in the stimulus set is an error. An assembly without a dimension `presentation` is not
-    merged. Older files that have only `image_id` get `stimulus_id`, too, and whole numbers as ids become text.
+    The merge is a left join on `stimulus_id`: presentations keep their number and order. If the assembly already has a
+    level with the name of a column, the level is kept and the column is left out. A presentation of a stimulus that is
+    not in the stimulus set is an error. An assembly without a dimension `presentation` is not merged. Older files that
+    have only `image_id` also get `stimulus_id`, and integer ids become text.
 
-    The result's ``encoding['source']`` is the path of the file, so that later errors can name it.
+    The result's ``encoding['source']`` is the path of the file, for later error messages.
     """
 
     def __init__(
@@ -143,11 +143,11 @@ class AssemblyLoader:
         Raises
         ------
         UserError
-            The file cannot be read; it has other dimensions than its class; a coordinate is missing; or presentations
-            are of stimuli that the stimulus set lacks. The message names data set, file and coordinate.
+            If the file cannot be read, its dimensions are not those of its class, a coordinate is missing, or the
+            stimulus set lacks a stimulus. The message names the data set, the file and the coordinate.
         """
         with warnings.catch_warnings():
-            # matrices of similarities are published as presentation × presentation × neuroid
+            # similarity matrices are published as presentation × presentation × neuroid
             warnings.filterwarnings("ignore", "Duplicate dimension names", UserWarning)
             return self._load()
 
@@ -167,28 +167,28 @@ class AssemblyLoader:
 
 
 def _with_class(assembly: DataAssembly, cls: type[DataAssembly], where: str) -> DataAssembly:
-    """Give what was read the class that it was registered with, if it has that class's dimensions."""
-    found = " × ".join(map(str, assembly.dims)) or "none"
+    """Convert an assembly to the class with which it is registered, if it has that class's dimensions."""
+    actual = " × ".join(map(str, assembly.dims)) or "none"
     if cls.DIMS and not any(set(assembly.dims) == set(dims) for dims in cls.DIMS):
         expected = " or ".join(" × ".join(dims) for dims in cls.DIMS)
         raise UserError(
-            f"{where} has the dimensions {found}, but a {cls.__name__} needs {expected}",
-            remedy="package the data anew with these dimensions, or register them with another class, such as "
-            "DataAssembly or BehavioralAssembly, which have no such rule",
+            f"{where} has the dimensions {actual}, but those of a {cls.__name__} are {expected}",
+            remedy="package the data again with these dimensions, or register them with another class, such as "
+            "DataAssembly or BehavioralAssembly, which accept any dimensions",
         )
     if issubclass(cls, NeuroidAssembly) and "time_bin" in assembly.dims:
         dims_of = {name: dims for name, dims, _ in walk_coords(assembly)}
         for name in ("time_bin_start", "time_bin_end"):
             if dims_of.get(name) != ("time_bin",):
                 raise UserError(
-                    f"{where} has the dimensions {found}, but no coordinate {name!r} on time_bin",
-                    remedy=f"package the data anew with coords={{'{name}': ('time_bin', milliseconds)}}",
+                    f"{where} has the dimensions {actual}, but no coordinate {name!r} on time_bin",
+                    remedy=f"package the data again with coords={{'{name}': ('time_bin', milliseconds)}}",
                 )
     return cls(assembly)
 
 
 def _with_stimulus_ids(assembly: DataAssembly) -> DataAssembly:
-    """Add the level `stimulus_id` where only the older `image_id` is there, and make numbers as ids text."""
+    """Add the level `stimulus_id` if only the older `image_id` exists, and convert integer ids to text."""
     coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
     corrected = {name: (coords[name][0], _text_ids(coords[name][1])) for name in STIMULUS_ID_COLUMNS if name in coords}
     if STIMULUS_ID not in corrected and LEGACY_STIMULUS_ID in corrected:
@@ -199,7 +199,7 @@ def _with_stimulus_ids(assembly: DataAssembly) -> DataAssembly:
 
 
 def _text_ids(values: np.ndarray) -> np.ndarray:
-    """Return ids as text if they are numbers, and as they are otherwise."""
+    """Return ids as text if they are integers, and unchanged otherwise."""
     if values.dtype.kind not in "iuf":
         return values
     if values.dtype.kind == "f" and np.array_equal(values, np.round(values)):
@@ -221,7 +221,7 @@ def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, wh
     if not table.index.is_unique:
         repeated = table.index[table.index.duplicated()].unique()
         raise UserError(
-            f"the stimulus set of {where} has values of 'stimulus_id' twice: {list_first(repeated)}",
+            f"the stimulus set of {where} has duplicate values of 'stimulus_id': {list_first(repeated)}",
             remedy="give each stimulus its own id",
         )
     columns = [column for column in table.columns if column not in coords and column not in assembly.dims]
@@ -243,7 +243,7 @@ def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, wh
 
 
 def _column_values(column: "pd.Series[Any]") -> np.ndarray:
-    """Return a column's values; text as objects, whichever string type pandas chose, and missing as NaN."""
+    """Return a column's values: text as objects, whatever string type pandas uses, and missing values as NaN."""
     if isinstance(column.dtype, np.dtype):
         return column.to_numpy()
     return column.astype(object).where(column.notna(), np.nan).to_numpy(dtype=object)
@@ -262,7 +262,7 @@ def load_stimulus_set_from_url(
     zip_sha256: str | None = None,
     files: Iterable[FetchRequest | Mapping[str, Any]] = (),
 ) -> StimulusSet:
-    r"""Load a stimulus set that its authors host themselves.
+    r"""Load a stimulus set from a server of its authors.
 
     Parameters
     ----------
@@ -273,8 +273,8 @@ def load_stimulus_set_from_url(
     zip_url, zip_sha256 : str, optional
         An archive of the stimuli, and its hash.
     files : iterable of FetchRequest or of dict, optional
-        In place of an archive, every file by itself: ``{'url': …, 'sha256': …}``; the last part of the URL (or
-        ``'filename'``) is what the table's column `filename` says. Neither archive nor files: stimuli without files.
+        Separate files instead of an archive: ``{'url': …, 'sha256': …}``; the last part of the URL (or ``'filename'``)
+        is the value in the table's column `filename`. Without archive and files, the stimuli have no files.
 
     Returns
     -------
@@ -283,9 +283,9 @@ def load_stimulus_set_from_url(
     Raises
     ------
     FetchError
-        A file cannot be fetched, or is not the registered one.
+        If a file cannot be fetched, or is not the registered one.
     UserError
-        The files are not exactly those that the table lists.
+        If the files are not exactly those that the table lists.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def load_assembly_from_url(
     stimulus_set_loader: Callable[[], StimulusSet] | None = None,
     merge_stimulus_set_meta: bool = True,
 ) -> DataAssembly:
-    """Load an assembly that its authors host themselves.
+    """Load an assembly from a server of its authors.
 
     Parameters
     ----------
@@ -342,8 +342,8 @@ def load_assembly_from_url(
     Returns
     -------
     DataAssembly
-        Of class `cls`; ``attrs`` have `identifier`, and `stimulus_set` and `stimulus_set_identifier` where a loader
-        is given.
+        Of class `cls`; ``attrs`` have `identifier`, and `stimulus_set` and `stimulus_set_identifier` if a loader is
+        given.
     """
     path = fetch(url, sha256=sha256)
     return load_assembly(identifier, path, cls, stimulus_set_loader, merge_stimulus_set_meta=merge_stimulus_set_meta)
@@ -357,7 +357,7 @@ def load_assembly(
     *,
     merge_stimulus_set_meta: bool,
 ) -> DataAssembly:
-    """Read a fetched assembly and give it its identifier."""
+    """Read a fetched assembly and set its identifier."""
     stimulus_set = stimulus_set_loader() if stimulus_set_loader is not None else None
     assembly = AssemblyLoader(
         cls,
@@ -371,7 +371,7 @@ def load_assembly(
 
 
 def load_from_requests(identifier: str, table: FetchRequest, archive: FetchRequest | None) -> StimulusSet:
-    """Fetch table and archive at once; unpack the archive in the cache, wherever it was found."""
+    """Fetch table and archive together; unpack the archive in the cache, even if it comes from a mirror."""
     if archive is None:
         return _with_identifier(StimulusSetLoader(StimulusSet, fetch_all([table])[0]).load(), identifier)
     csv_path, zip_path = fetch_all([table, archive])
@@ -408,9 +408,9 @@ def fetch_file(location_type: str, location: str, sha1: str, version_id: str | N
     Raises
     ------
     FetchError
-        The file cannot be fetched, or has another hash.
+        If the file cannot be fetched, or has another hash.
     UserError
-        There is no such location type.
+        If the location type does not exist.
 
     Examples
     --------
@@ -427,21 +427,21 @@ def fetch_file(location_type: str, location: str, sha1: str, version_id: str | N
 def location_request(
     location_type: str, location: str, *, sha1: str | None, version_id: str | None, folder: Path
 ) -> FetchRequest:
-    """What to fetch for a location; paths are relative to `folder`."""
+    """Return the request for a location; paths are relative to `folder`."""
     if location_type == "S3":
-        found = _bucket_and_key(location)
-        if found is None:  # another server's
+        bucket_and_key = _bucket_and_key(location)
+        if bucket_and_key is None:  # an address of another server
             return FetchRequest(location, sha1=sha1, version_id=version_id)
-        return object_request(*found, sha1=sha1, version_id=version_id)
+        return object_request(*bucket_and_key, sha1=sha1, version_id=version_id)
     if location_type == "local":
         if not location.startswith("file:"):
             location = (folder / Path(location).expanduser()).absolute().as_uri()
         return FetchRequest(location, sha1=sha1)
-    raise UserError(f"there is no location type {location_type!r} (of {location})", remedy="use 'S3' or 'local'")
+    raise UserError(f"unknown location type {location_type!r} (of {location})", remedy="use 'S3' or 'local'")
 
 
 def _bucket_and_key(location: str) -> tuple[str, str] | None:
-    """Bucket and key of an S3 address of any style; None where it is no S3 address."""
+    """Bucket and key of an S3 address of any style; None for other addresses."""
     parts = urllib.parse.urlsplit(location)
     path = urllib.parse.unquote(parts.path).lstrip("/")
     if parts.scheme == "s3":
@@ -455,7 +455,7 @@ def _bucket_and_key(location: str) -> tuple[str, str] | None:
 
 
 def _bucket_of_host(host: str) -> str | None:
-    """Bucket that a host's name begins with; empty where the path has it; None for another server's."""
+    """Bucket in a host name of S3; empty if the bucket is in the path; None for other hosts."""
     labels = host.removesuffix(".cn").removesuffix(".amazonaws.com").split(".")
     if len(labels) == len(host.split(".")):
         return None
@@ -480,9 +480,9 @@ def get_stimulus_set(identifier: str) -> StimulusSet:
     Raises
     ------
     StimulusSetLookupError
-        No catalog has it.
+        If no catalog has it.
     FetchError
-        A file cannot be fetched, or has another hash than the catalog says.
+        If a file cannot be fetched, or its hash differs from the catalog's.
     """
     table, archive = lookup_stimulus_set(identifier)
     requests = (_row_request(table), None if archive is None else _row_request(archive))
@@ -505,11 +505,11 @@ def get_assembly(identifier: str) -> DataAssembly:
     Raises
     ------
     AssemblyLookupError
-        No catalog has it.
+        If no catalog has it.
     StimulusSetLookupError
-        No catalog has its stimulus set.
+        If no catalog has its stimulus set.
     FetchError
-        A file cannot be fetched, or has another hash than the catalog says.
+        If a file cannot be fetched, or its hash differs from the catalog's.
     """
     row = lookup_assembly(identifier)
     stimuli = row["stimulus_set_identifier"]
@@ -522,13 +522,13 @@ def get_assembly(identifier: str) -> DataAssembly:
 
 
 def _row_request(row: "pd.Series[Any]") -> FetchRequest:
-    """What to fetch for a row of a catalog."""
+    """Return the request for a row of a catalog."""
     catalog = row[SOURCE_CATALOG]
     file = Path(installed_catalogs()[catalog].source_path)
     values = {name: _cell_text(row.get(name)) for name in ("location_type", "location", "sha1", "version_id")}
     if not values["sha1"] or not values["location"]:
         raise UserError(
-            f"the catalog {catalog!r} gives no {'sha1' if values['location'] else 'location'} for a file of "
+            f"the catalog {catalog!r} has no {'sha1' if values['location'] else 'location'} for a file of "
             f"{row['identifier']!r}",
             remedy=f"add it to {file}",
         )

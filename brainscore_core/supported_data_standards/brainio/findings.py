@@ -22,20 +22,20 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a check found.
+    """A problem that a check found.
 
     Parameters
     ----------
     check : str
-        Which check, e.g. ``'duplicate stimulus_id'``.
+        The check, e.g. ``'duplicate stimulus_id'``.
     culprit : str
-        What is wrong, with the first few ids, files or values and how many there are.
+        What is wrong, with the first few ids, files or values, and their number.
     remedy : str
-        What to do about it.
+        How to fix it.
     severity : 'error' or 'warning'
-        Errors keep data from being packaged; warnings do not.
+        Errors prevent packaging; warnings do not.
     source : str
-        Where it was found: a stimulus set, an assembly, a file.
+        Where the problem is: a stimulus set, an assembly, a file.
 
     Examples
     --------
@@ -58,17 +58,17 @@ class ValidationWarning(UserWarning):
 
 
 class ValidationError(UserError, ValueError):
-    """Data that cannot be packaged; the message has all findings.
+    """The data cannot be packaged; the message has all findings.
 
     Parameters
     ----------
     findings : sequence of Finding
-        Everything that was found, warnings included.
+        All findings, including warnings.
 
     Attributes
     ----------
     findings : list of Finding
-        The same.
+        As in the parameters.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class ValidationError(UserError, ValueError):
 
 
 def errors_among(findings: Iterable[Finding]) -> list[Finding]:
-    """Those findings that are errors."""
+    """The findings that are errors."""
     return [finding for finding in findings if finding.severity == "error"]
 
 
@@ -104,12 +104,12 @@ def raise_for_errors(findings: Sequence[Finding]) -> None:
     Parameters
     ----------
     findings : sequence of Finding
-        What the ``validate_*`` functions return.
+        Results of the ``validate_*`` functions.
 
     Raises
     ------
     ValidationError
-        It is a ValueError; it has all findings, not only the first.
+        A ValueError with all findings.
 
     Examples
     --------
@@ -120,17 +120,17 @@ def raise_for_errors(findings: Sequence[Finding]) -> None:
 
 
 def with_source(findings: Iterable[Finding], source: str) -> list[Finding]:
-    """The findings, with the place where they were found, where they do not say so already."""
+    """Set the source of the findings that have none."""
     return [finding if finding.source else replace(finding, source=source) for finding in findings]
 
 
 def format_values(values: Iterable[Any]) -> str:
-    """Name the first five of several values and say how many there are: ``'a', 'b', 'c', 'd', 'e', … (9 in all)``."""
-    # NumPy's scalars are shown as what they stand for
-    return join_first([repr(one.item() if hasattr(one, "item") else one) for one in values], ", ")
+    """List the first five values and the number of all: ``'a', 'b', 'c', 'd', 'e', … (9 in all)``."""
+    # NumPy scalars are shown as Python values
+    return join_first([repr(value.item() if hasattr(value, "item") else value) for value in values], ", ")
 
 
 def join_first(texts: Sequence[str], separator: str = "; ") -> str:
-    """Join the first five texts and say how many there are."""
+    """Join the first five texts and append the number of all."""
     more = f"{separator}… ({len(texts)} in all)" if len(texts) > _SHOWN else ""
     return separator.join(texts[:_SHOWN]) + more

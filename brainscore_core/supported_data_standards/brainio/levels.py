@@ -46,17 +46,17 @@ _ENDS = re.compile(r"_(start|end)\b")
 
 
 class GatheredCoords(NamedTuple):
-    """Coordinate variables and indexes, ready to be put into an array."""
+    """Coordinate variables and indexes for the constructor of an array."""
 
     variables: dict[Hashable, xr.Variable]
     indexes: dict[Hashable, Any]
 
 
 def holds_tuples(array: xr.DataArray, name: Hashable) -> bool:
-    """Whether the coordinate ``name`` is the one that holds the tuples of a MultiIndex."""
+    """Whether the coordinate ``name`` holds the tuples of a MultiIndex."""
     if name in array.dims:
         return isinstance(array.xindexes.get(name), PandasMultiIndex)
-    # what is left of such a coordinate after an integer index took its dimension away
+    # a scalar tuple remains of such a coordinate after selection by an integer
     variable = array.coords.variables[name]
     return variable.ndim == 0 and variable.dtype == object and isinstance(variable.values.item(), tuple)
 
@@ -77,7 +77,7 @@ def walk_coords(assembly: xr.DataArray) -> Iterator[tuple[Any, tuple[Any, ...], 
     Parameters
     ----------
     assembly : DataArray
-        What to walk over.
+        The array.
 
     Yields
     ------
@@ -100,7 +100,7 @@ def walk_coords(assembly: xr.DataArray) -> Iterator[tuple[Any, tuple[Any, ...], 
 
 
 def get_levels(assembly: xr.DataArray) -> list[Any]:
-    """Names of all levels: the one-dimensional coordinates, of whatever dimension.
+    """Names of all levels: the one-dimensional coordinates of any dimension.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def coords_for_dim(assembly: xr.DataArray, dim: Hashable) -> dict[Any, xr.Variab
     Parameters
     ----------
     assembly : DataArray
-        What holds the coordinates.
+        The array with the coordinates.
     dim : str
         Name of the dimension.
 
@@ -137,14 +137,14 @@ def get_metadata(
     include_indexes: bool = True,
     include_levels: bool = True,
 ) -> Iterator[Any]:
-    """Walk over coordinates, chosen by dimension and by kind.
+    """Walk over the coordinates of selected dimensions and kinds.
 
     Parameters
     ----------
     assembly : DataArray
-        What holds the coordinates.
+        The array with the coordinates.
     dims : sequence of str or None, optional
-        Only coordinates along these dimensions; a None among them stands for coordinates along none or several.
+        Only coordinates along these dimensions; None in the list selects coordinates along no or several dimensions.
         By default all.
     names_only : bool
         Yield names instead of ``(name, dims, values)``.
@@ -178,9 +178,9 @@ def get_metadata(
 
 
 def normalise_coords(coords: Mapping[Any, Any], dims: Any = None) -> dict[Hashable, Any]:
-    """Turn coordinates as callers write them into what xarray takes without guessing.
+    """Convert coordinates as callers write them into an unambiguous form for xarray.
 
-    A MultiIndex is replaced by its levels; an array with coordinates of its own by dims and values.
+    A MultiIndex is replaced by its levels, and an array with coordinates by its dims and values.
     """
     normalised: dict[Hashable, Any] = {}
     for name, value in coords.items():
@@ -205,7 +205,7 @@ def normalise_coords(coords: Mapping[Any, Any], dims: Any = None) -> dict[Hashab
 
 
 def _values(values: Any) -> np.ndarray:
-    """Values as NumPy holds them; strings as Python objects, of any length."""
+    """Return values as a NumPy array; strings become Python objects of any length."""
     if isinstance(values, xr.Variable | xr.DataArray):
         values = values.values
     if not isinstance(values, np.ndarray):
@@ -216,14 +216,14 @@ def _values(values: Any) -> np.ndarray:
             values = index.astype(object).to_numpy()
     if values.dtype.kind in "UST":
         return values.astype(object)
-    return values.astype(np.float32) if values.dtype == np.float16 else values  # pandas indexes know no float16
+    return values.astype(np.float32) if values.dtype == np.float16 else values  # pandas indexes do not support float16
 
 
 def index_order(names: Iterable[Hashable]) -> list[Hashable]:
-    """Levels as they stand in an index: by name, but a start before its end, so that time bins are (start, end).
+    """Sort levels by name, but put a start before its end, so that time bins are (start, end).
 
-    One order for all lets assemblies with the same coordinates be compared, added and concatenated, whatever the
-    order in which their coordinates were written down.
+    With this common order, assemblies with the same coordinates can be compared, added and concatenated, whatever the
+    order in which their coordinates were defined.
     """
     return sorted(names, key=lambda name: (_ENDS.sub(lambda end: f"_{'se'.index(end[1][0])}", str(name)), str(name)))
 
@@ -252,18 +252,18 @@ def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> G
         if not names:
             continue
         if dim in names:
-            # xarray knows no level that is called like its dimension: that coordinate is the index, others stay beside
+            # in xarray, a level cannot have the name of its dimension: such a coordinate is the index on its own
             index: Any = PandasIndex(_pandas_index(dim, variables[dim]), dim)
             made = index.create_variables({dim: variables[dim]})
         else:
-            # the type must be told: without it, True and a missing value would both come back as True
+            # the type is required: without it, both True and a missing value would be read back as True
             types = {name: variables[name].dtype for name in index_order(names)}
             index = PandasMultiIndex(_multi_index(names, variables), dim, types)
             made = index.create_variables({name: variables[name] for name in names})
         for name, variable in made.items():
             variables[name] = variable
             indexes[name] = index
-    # the coordinate with the tuples stands before its levels, as xarray shows it
+    # the coordinate with the tuples comes before its levels, as in xarray
     tuples_first = {name: variables[name] for name in variables if name in dims and name not in coords}
     return GatheredCoords(tuples_first | variables, indexes)
 
@@ -281,26 +281,26 @@ def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Vari
             for value in variables[name].values:
                 if not isinstance(value, Hashable):
                     raise TypeError(
-                        f"coordinate {name!r} holds a {type(value).__name__} ({value!r}): its values must be single "
-                        f"values, such as strings or numbers"
+                        f"coordinate {name!r} contains a {type(value).__name__} ({value!r}): its values must be "
+                        f"scalars, such as strings or numbers"
                     ) from error
         raise
 
 
 def gathered_coords_of(array: xr.DataArray) -> GatheredCoords:
-    """Coordinates of an array, every one a level."""
+    """Coordinates of an array, all as levels."""
     if is_canonical(array):
         return GatheredCoords(dict(array.coords.variables), dict(array.xindexes))
     return gather_coords(named_coords(array), array.dims)
 
 
 def build_array(cls: type[Array], variable: xr.Variable, gathered: GatheredCoords, name: Hashable | None) -> Array:
-    """Array of class ``cls``, unchecked: a part or a reduction need not have the class's dimensions."""
+    """Array of class ``cls``, unchecked, since parts and reductions may lack dimensions of the class."""
     return cls(variable, coords=gathered.variables, name=name, indexes=gathered.indexes, fastpath=True)
 
 
 def is_canonical(array: xr.DataArray) -> bool:
-    """Whether every level stands in its dimension's index, in their order."""
+    """Whether every level is in the index of its dimension, in the standard order."""
     indexes = array.xindexes
     for dim in array.dims:
         names = list(coords_for_dim(array, dim))
@@ -313,9 +313,9 @@ def is_canonical(array: xr.DataArray) -> bool:
 
 
 def level_codes(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Index]:
-    """Level as integers: positions in an index of its distinct values, −1 for missing ones.
+    """Encode a level as positions in an index of its distinct values, with −1 for missing values.
 
-    The index may hold values that do not occur.
+    The index may contain values that do not occur.
     """
     index = array.xindexes.get(name)
     if isinstance(index, PandasMultiIndex):
@@ -326,10 +326,10 @@ def level_codes(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Ind
 
 
 def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number the groups that agree in all the given levels, sorted by these levels, the first the most important.
+    """Number the groups of entries with equal values in all given levels, sorted by these levels in the given order.
 
-    Missing values agree with each other, and come last. In a level that holds both, numbers come before text. Ids of
-    stimuli that are whole numbers, written as text, are sorted as numbers.
+    Missing values count as equal and come last. Numbers come before text. Stimulus ids that are integers written as
+    text are sorted as numbers.
 
     Returns
     -------
@@ -342,16 +342,16 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
     for name in names:
         codes, values = level_codes(array, name)
         ranks = _ranks(_as_numbers(values) if name in _STIMULUS_IDS else values)
-        ranks = np.append(ranks, len(values))  # the last is that of missing values, whose code is -1
+        ranks = np.append(ranks, len(values))  # the last rank is for missing values, whose code is -1
         combined = combined * (len(values) + 1) + ranks[codes]
-        # number the groups anew, lest the product of the numbers of values overflows
+        # renumber the groups, as otherwise the product of the numbers of values could overflow
         combined = np.unique(combined, return_inverse=True)[1]
     _, first = np.unique(combined, return_index=True)
     return combined, first
 
 
 def _as_numbers(values: pd.Index) -> pd.Index:
-    """Return whole numbers that are written as text, without leading zeros, as numbers; other values as they are."""
+    """Convert integers written as text, without leading zeros, to numbers; return other values unchanged."""
     try:
         numbers = pd.Index([int(value) for value in values])
     except (TypeError, ValueError):
@@ -360,12 +360,12 @@ def _as_numbers(values: pd.Index) -> pd.Index:
 
 
 def _ranks(values: pd.Index) -> np.ndarray:
-    """Rank of each of several distinct values."""
+    """Ranks of distinct values."""
     if values.is_monotonic_increasing:
         return np.arange(len(values))
     try:
         order = values.argsort()
-    except TypeError:  # values of several types cannot be compared with each other
+    except TypeError:  # values of different types cannot be compared
         order = np.array(sorted(range(len(values)), key=lambda i: _sort_key(values[i])), dtype=np.intp)
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[order] = np.arange(len(values))
@@ -373,7 +373,7 @@ def _ranks(values: pd.Index) -> np.ndarray:
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
-    """Key by which values of different types sort: numbers, text, anything else."""
+    """Sort key for values of different types: numbers, then text, then others."""
     if isinstance(value, int | float | np.number | np.bool_):
         return 0, float(value)
     return (1, value) if isinstance(value, str) else (2, repr(value))
@@ -385,14 +385,14 @@ def is_missing(value: Any) -> bool:
 
 
 class SelectionPlan(NamedTuple):
-    """How a selection is done."""
+    """The steps of a selection."""
 
     positions: dict[Hashable, np.ndarray]  # by dimension
-    native: dict[Hashable, Any]  # selections that xarray does itself
+    native: dict[Hashable, Any]  # selections that are passed to xarray
 
 
 def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> SelectionPlan:
-    """Work out what ``array.sel(wanted)`` means."""
+    """Translate ``array.sel(wanted)`` into positions and selections by xarray."""
     dims = level_dims(array)
     by_dim: dict[Hashable, list[tuple[Hashable, Any]]] = {}
     plan = SelectionPlan({}, {})
@@ -423,7 +423,7 @@ def _is_boolean(array: xr.DataArray, name: Hashable) -> bool:
 
 
 def _by_parts(array: xr.DataArray, dim: Hashable, value: Any) -> list[tuple[Hashable, Any]]:
-    """Selection on an index of several levels, as selections on its levels; empty where it is none."""
+    """Split a selection on an index of several levels into selections on its levels; empty for other indexes."""
     index = array.xindexes.get(dim)
     if not isinstance(index, PandasMultiIndex):
         return []
@@ -443,7 +443,7 @@ def _check_scalar(array: xr.DataArray, name: Hashable, value: Any) -> None:
 
 
 def sorted_positions(array: xr.DataArray, names: Sequence[Hashable], *, ascending: bool) -> dict[Hashable, np.ndarray]:
-    """Order of each dimension when sorted by its own among the levels ``names``; missing values last."""
+    """Order of each dimension when sorted by those of the levels ``names`` that belong to it; missing values last."""
     dims = level_dims(array)
     keys: dict[Hashable, list[np.ndarray]] = {}
     for name in names:
@@ -452,7 +452,7 @@ def sorted_positions(array: xr.DataArray, names: Sequence[Hashable], *, ascendin
         try:
             rank[values.argsort()] = np.arange(len(values))
         except TypeError as error:
-            raise TypeError(f"cannot sort by {name!r}: its values are of several types") from error
+            raise TypeError(f"cannot sort by {name!r}: its values have different types") from error
         rank = rank if ascending else -rank
         rank[-1] = len(values)  # code −1: missing
         keys.setdefault(dims[name], []).append(rank[codes])
@@ -468,7 +468,7 @@ def is_mask(value: Any, size: int) -> bool:
 
 
 def format_values(values: Iterable[Any], *, most: int = 10) -> str:
-    """Write values for a message, the first few only."""
+    """Format the first few values for a message."""
     values = list(values)
     text = ", ".join(repr(value.item() if isinstance(value, np.generic) else value) for value in values[:most])
     return (text or "none") + (f", … ({len(values)} in all)" if len(values) > most else "")
@@ -479,32 +479,32 @@ def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> Unk
     levels = list(level_dims(array))
     near = get_close_matches(str(name), [str(known) for known in (*array.dims, *levels)], n=1)
     return UnknownIdentifier(
-        f"{what}: no dimension or level is called {name!r}; dimensions: {format_values(array.dims)}; "
+        f"{what}: unknown dimension or level {name!r}; dimensions: {format_values(array.dims)}; "
         f"levels: {format_values(levels)}",
         remedy=f"did you mean {near[0]!r}?" if near else None,
     )
 
 
 def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) -> np.ndarray:
-    """Positions along one dimension at which all the given levels have the wanted values.
+    """Positions along one dimension at which all given levels have the wanted values.
 
     Parameters
     ----------
     array : DataArray
-        What holds the levels, all along the same dimension.
+        The array with the levels, which belong to the same dimension.
     wanted : sequence of (level, value)
-        A value is a single value; several in the order in which they are wanted (a set: as in the array); a slice of
-        values, both ends included; a boolean array with one entry for each position.
+        Each value is a single value; several values, which also give the order (except in a set); a slice of values,
+        both ends included; or a boolean array with one entry for each position.
 
     Returns
     -------
     array of int
-        Ordered as the first-named level wants it, otherwise as in the array.
+        In the order given for the first level, otherwise as in the array.
 
     Raises
     ------
     UnknownIdentifier
-        A KeyError; for a single value, or one of several, that does not occur.
+        A KeyError: a wanted value does not occur.
     """
     size = array.sizes[level_dims(array)[wanted[0][0]]]
     positions = np.arange(size)
@@ -547,7 +547,7 @@ def _codes_for(uniques: pd.Index, value: Any) -> list[int]:
         found = uniques.get_loc(value)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
         return []
-    # dates may be selected by a part of them, which several match
+    # a date may be selected by a part of it, such as a year, which can match several dates
     return [found] if isinstance(found, int) else list(np.arange(len(uniques))[found])
 
 
@@ -564,7 +564,7 @@ def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
 
 def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slice) -> np.ndarray:
     inside = np.ones(len(uniques) + 1, dtype=bool)
-    inside[-1] = wanted.start is None and wanted.stop is None  # code −1: missing values lie in no interval
+    inside[-1] = wanted.start is None and wanted.stop is None  # code −1: missing values are not in any interval
     try:
         if wanted.start is not None:
             inside[:-1] &= np.asarray(uniques >= wanted.start)
@@ -573,7 +573,7 @@ def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slic
     except TypeError as error:
         raise TypeError(
             f"level {name!r} cannot be sliced by {wanted}: "
-            f"its values ({format_values(uniques)}) and the ends do not compare"
+            f"its values ({format_values(uniques)}) cannot be compared with the ends"
         ) from error
     return np.flatnonzero(inside[codes])[:: wanted.step]
 
@@ -589,5 +589,5 @@ def _no_combination_error(
     array: xr.DataArray, name: Hashable, wanted: Sequence[tuple[Hashable, Any]]
 ) -> UnknownIdentifier:
     dim = level_dims(array)[name]
-    asked = " and ".join(f"{level}={value!r}" for level, value in wanted)
-    return UnknownIdentifier(f"no {dim} has {asked}, although each of these values occurs")
+    combination = " and ".join(f"{level}={value!r}" for level, value in wanted)
+    return UnknownIdentifier(f"no {dim} has {combination}, although each of these values occurs")

@@ -1,7 +1,6 @@
 """Search the installed catalogs for stimulus sets and assemblies.
 
-Catalogs are how the first tutorial registers data; plugins register theirs in the registries.
-:mod:`fetch` loads what is found.
+The first tutorial registers data in catalogs; plugins register theirs in the registries. :mod:`fetch` loads the data.
 """
 
 from typing import Any
@@ -42,11 +41,11 @@ SOURCE_CATALOG = "source_catalog"
 
 
 class StimulusSetLookupError(UnknownIdentifier):
-    """No catalog has a stimulus set of that name."""
+    """No catalog has a stimulus set with this name."""
 
 
 class AssemblyLookupError(UnknownIdentifier):
-    """No catalog has an assembly of that name."""
+    """No catalog has an assembly with this name."""
 
 
 def list_installed_catalogs() -> list[str]:
@@ -55,12 +54,12 @@ def list_installed_catalogs() -> list[str]:
 
 
 def get_catalogs() -> dict[str, Catalog]:
-    """All catalogs by name, read anew."""
+    """All catalogs by name, read from their files."""
     return installed_catalogs()
 
 
 def combined_catalog() -> pd.DataFrame:
-    """All rows of all catalogs; the column ``source_catalog`` says whose.
+    """All rows of all catalogs; the column ``source_catalog`` names the catalog.
 
     Examples
     --------
@@ -99,14 +98,14 @@ def lookup_stimulus_set(identifier: str) -> tuple["pd.Series[Any]", "pd.Series[A
     Returns
     -------
     (Series, Series or None)
-        The rows of its table and of its archive; no archive: stimuli without files.
+        The rows of its table and of its archive; None for stimuli without files.
 
     Raises
     ------
     StimulusSetLookupError
-        A KeyError. No catalog has it; the message has the nearest names.
+        A KeyError: no catalog has it; the message suggests similar names.
     UserError
-        Catalogs contradict each other.
+        If catalogs contradict each other.
     """
     rows = _rows_of(identifier, STIMULUS_SET, StimulusSetLookupError)
     kinds = rows["location"].map(kind_of_file)
@@ -135,12 +134,12 @@ def lookup_assembly(identifier: str) -> "pd.Series[Any]":
     Raises
     ------
     AssemblyLookupError
-        A KeyError. No catalog has it; the message has the nearest names.
+        A KeyError: no catalog has it; the message suggests similar names.
     UserError
-        Catalogs contradict each other.
+        If catalogs contradict each other.
     """
     row = _only_row(_rows_of(identifier, ASSEMBLY, AssemblyLookupError), identifier)
-    assert row is not None  # _rows gives at least one
+    assert row is not None  # _rows_of returns at least one row
     return row
 
 
@@ -160,7 +159,7 @@ def append(
     Parameters
     ----------
     catalog_identifier : str
-        Name of an installed catalog, or the path of a CSV file, which is made where it is not there.
+        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
     object_identifier : str
         Name of the stimulus set or assembly.
     cls : str or None
@@ -170,20 +169,20 @@ def append(
     bucket_name, s3_key, sha1, version_id : str
         The uploaded file.
     stimulus_set_identifier : str, optional
-        Of an assembly.
+        Identifier of the stimulus set of an assembly.
 
     Returns
     -------
     Catalog
-        As it is now.
+        The updated catalog.
 
     Raises
     ------
     UserError
-        The catalog has the identifier already, for another file; or there is no such catalog.
+        If the catalog does not exist, or already has the identifier for another file.
     """
     if lookup_type not in (STIMULUS_SET, ASSEMBLY):
-        raise UserError(f"there is no lookup_type {lookup_type!r}", remedy=f"use {STIMULUS_SET!r} or {ASSEMBLY!r}")
+        raise UserError(f"unknown lookup_type {lookup_type!r}", remedy=f"use {STIMULUS_SET!r} or {ASSEMBLY!r}")
     values = (object_identifier, lookup_type, cls, "S3", UploadedFile(bucket_name, s3_key, sha1).location, sha1)
     row: dict[str, str | None] = dict(zip(CATALOG_COLUMNS, values, strict=False))
     row |= {"stimulus_set_identifier": stimulus_set_identifier, "version_id": version_id}
@@ -204,13 +203,13 @@ def _rows_of(identifier: str, lookup_type: str, error: type[UnknownIdentifier]) 
             f"no catalog has the {what} {identifier!r}",
             remedy=f"did you mean {' or '.join(near)}?"
             if near
-            else "what plugins register, brainio.get_stimulus_set and brainio.get_assembly load, too",
+            else "brainio.get_stimulus_set and brainio.get_assembly also load data that plugins register",
         )
     return rows
 
 
 def _only_row(rows: pd.DataFrame, identifier: str) -> "pd.Series[Any] | None":
-    """Return the one row that all catalogs agree on; None where there is none."""
+    """Return the row on which all catalogs agree; None if there is none."""
     facts = [name for name in (*CATALOG_COLUMNS, "version_id") if name in rows.columns]
     different = rows.drop_duplicates(subset=facts)
     if len(different) > 1:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode", "encode", "read_netcdf", "write_netcdf"]
 
-#: attributes that say how values are stored, so that none of an assembly's own may be called so
+#: attributes that describe how values are stored; attributes of an assembly cannot have these names
 RESERVED = frozenset({"_FillValue", "missing_value", "coordinates", "dtype", "scale_factor", "add_offset", "calendar"})
 
 _NOT_A_TIME = np.iinfo(np.int64).min
@@ -31,7 +31,7 @@ _UNITS = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "mill
 
 
 class Encoded(NamedTuple):
-    """What is written: values, attributes that say how to read them, and the fill value (None: none)."""
+    """Values as written to a file, the attributes needed to read them, and the fill value if there is one."""
 
     values: np.ndarray
     attrs: dict[str, Any]
@@ -39,12 +39,12 @@ class Encoded(NamedTuple):
 
 
 def encode(name: str, values: np.ndarray) -> Encoded:
-    """Values as numbers or text.
+    """Encode values as numbers or text.
 
     Raises
     ------
     UserError
-        The values are of several types, or of one that netCDF does not know.
+        If the values have several types, or a type that netCDF does not support.
     """
     kind = values.dtype.kind
     if kind == "O":
@@ -53,7 +53,7 @@ def encode(name: str, values: np.ndarray) -> Encoded:
         if values.dtype.itemsize == 2:
             return Encoded(values.astype("f4"), {"dtype": "float16"}, np.float32(np.nan))
         if values.dtype.itemsize > 8:
-            raise UserError(f"{name}: netCDF has no {values.dtype}", remedy="convert it to float64")
+            raise UserError(f"{name}: netCDF does not support {values.dtype}", remedy="convert it to float64")
         return Encoded(values, {}, values.dtype.type(np.nan))
     if kind in "iu":
         return Encoded(values, {})
@@ -63,7 +63,7 @@ def encode(name: str, values: np.ndarray) -> Encoded:
         return Encoded(values.astype(object), {})
     if kind == "M":
         unit = np.datetime_data(values.dtype)[0]
-        if unit not in _UNITS:  # nanoseconds; and months and years, which are no fixed time
+        if unit not in _UNITS:  # nanoseconds; and months and years, whose length varies
             unit, values = ("ns", values.astype("M8[ns]")) if unit == "ns" else ("D", values.astype("M8[D]"))
         units = f"{_UNITS.get(unit, 'nanoseconds')} since 1970-01-01"
         attrs = {"units": units, "calendar": "proleptic_gregorian"}
@@ -97,9 +97,9 @@ def _encode_objects(name: str, values: np.ndarray) -> Encoded:
         return encode(name, values.astype(np.int64))
     if all(issubclass(one, int | float | np.integer | np.floating) and not issubclass(one, bool) for one in types):
         return encode(name, np.where(missing, np.nan, values).astype(np.float64))
-    found = ", ".join(sorted(one.__name__ for one in types))
+    names = ", ".join(sorted(kind.__name__ for kind in types))
     raise UserError(
-        f"{name}: values of several or unknown types ({found}) cannot be stored",
+        f"{name}: values of several or unknown types ({names}) cannot be stored",
         remedy="convert them to one type, e.g. to text with .astype(str)",
     )
 
@@ -115,16 +115,16 @@ def _encode_text(values: np.ndarray, missing: np.ndarray) -> Encoded:
 
 
 def decode(values: Any, attrs: Mapping[str, Any], *, times: bool = True) -> np.ndarray:
-    """Values as they were before :func:`encode`; also as other writers follow the CF conventions.
+    """Decode the values of :func:`encode`, and of other writers that follow the CF conventions.
 
     Parameters
     ----------
     values : array
-        As stored.
+        Values as stored.
     attrs : mapping
         Attributes of the variable.
     times : bool
-        Whether ``units`` such as 'days since 2020-01-01' make dates of numbers.
+        Whether to convert numbers with ``units`` such as 'days since 2020-01-01' to dates.
     """
     values = np.asarray(values)
     if values.dtype.kind == "S":
@@ -163,9 +163,9 @@ def _decode_dates(values: np.ndarray, missing: np.ndarray, attrs: Mapping[str, A
 
 
 def storable(value: Any) -> Any:
-    """Attribute as netCDF stores it: text, number, or a list of these; None where it cannot be stored."""
+    """Convert an attribute to text, a number or a list of these for netCDF; None if it cannot be stored."""
     if isinstance(value, bool | np.bool_):
-        return np.int8(value)  # numbers are never stored so small: this is how a truth value is known again
+        return np.int8(value)  # int8 marks booleans: numbers are stored with more bits
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int | np.integer):
@@ -188,9 +188,9 @@ def storable(value: Any) -> Any:
 Assembly = TypeVar("Assembly", bound=DataAssembly)
 
 _DATA = "data"
-# what the library's own bookkeeping, or xarray, writes among the global attributes
+# global attributes written by the netCDF library or by xarray
 _BOOKKEEPING = {"_NCProperties", "coordinates"}
-# the name of a dimension's single coordinate was lost when older files were written; this is what it was called
+# older files lack the name of a dimension's only coordinate; these are the original names
 _SINGLE = {"presentation": "stimulus_id", "neuroid": "neuroid_id"}
 # the HDF5 library must not be used by two threads at once
 _hdf5 = threading.RLock()
@@ -205,16 +205,16 @@ def write_netcdf(
 ) -> str:
     """Write an assembly into a netCDF file.
 
-    The same assembly gives the same bytes, in any process and whatever the order of its coordinates. An existing
-    file is replaced only when the new one is complete.
+    The same assembly always gives the same bytes, whatever the order of its coordinates. An existing file is replaced
+    only when the new file is complete.
 
     Parameters
     ----------
     assembly : DataAssembly
-        Values and coordinates are numbers, booleans, text or dates. Attributes that are text, numbers or lists of
-        these are stored; a stimulus set is not, others not either, with a warning.
+        Values and coordinates must be numbers, booleans, text or dates. Attributes are stored if they are text, numbers
+        or lists of these. The stimulus set is left out; other attributes are left out with a warning.
     path : str or Path
-        The file; missing folders are made.
+        The file; missing folders are created.
     compress : bool
         Whether to compress the values.
     extras : mapping, optional
@@ -228,7 +228,7 @@ def write_netcdf(
     Raises
     ------
     UserError
-        Something cannot be stored; the message names it.
+        If a value, coordinate or name cannot be stored; the message names it.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def write_netcdf(
     import netCDF4
 
     path = Path(path)
-    # everything that can go wrong with the data goes wrong before a file is touched
+    # encode all data before the file is opened, so that errors in the data leave no file
     prepared = _prepare(assembly)
     groups = {name: _prepare(extra) for name, extra in sorted((extras or {}).items())}
     for name in groups:
@@ -262,20 +262,20 @@ _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], di
 
 
 def _prepare(assembly: xr.DataArray) -> _Prepared:
-    """Dimensions, variables and attributes.
+    """Return the dimensions, variables and attributes to write.
 
-    The data come first, then coordinates by name, but a start before its end: other readers take the time bins of
-    assemblies as pairs of levels in the order of the file.
+    The values come first, then the coordinates by name, but a start before its end: other readers interpret time bins
+    as pairs of levels in the order of the file.
     """
     dims = {checked_name(dim, "dimension"): size for dim, size in assembly.sizes.items()}
-    # a matrix of similarities may have the same dimension twice
+    # a similarity matrix may have the same dimension twice
     variables = {_DATA: (tuple(map(str, assembly.dims)), encode("the assembly's values", assembly.values))}
     coords = named_coords(assembly)
     for name in index_order(coords):
         variable = coords[name]
         text = checked_name(name, "coordinate")
         if text == _DATA:
-            raise UserError("a coordinate cannot be called 'data' in a file", remedy="rename it")
+            raise UserError("a coordinate cannot be named 'data' in a file", remedy="rename it")
         variables[text] = (tuple(map(str, variable.dims)), encode(f"coordinate {text!r}", variable.values))
     attrs: dict[str, Any] = {}
     for key, value in sorted(assembly.attrs.items(), key=lambda item: str(item[0])):
@@ -328,12 +328,12 @@ def _write_group(
 
 
 def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str | None = None) -> Assembly:  # type: ignore[assignment] # a TypeVar's default
-    """Read an assembly from a netCDF file, of this project or of older ones.
+    """Read an assembly from a netCDF file, also of older formats.
 
     Parameters
     ----------
     path : str or Path
-        The file. It is closed when this returns.
+        The file, which is closed afterwards.
     cls : type
         Class of the assembly.
     group : str, optional
@@ -347,17 +347,17 @@ def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str
     Raises
     ------
     UserError
-        The file is missing, empty, damaged, or holds no assembly; the message names it.
+        If the file is missing, empty or damaged, or contains no assembly; the message names it.
     ValueError
-        The assembly has other dimensions than its class.
+        If the dimensions are not those of the class.
     """
     import netCDF4
 
     path = Path(path)
     if not path.is_file():
-        raise UserError(f"there is no file {path}", remedy="check the path, or fetch the file anew")
+        raise UserError(f"the file {path} does not exist", remedy="check the path, or fetch the file again")
     if path.stat().st_size == 0:
-        raise UserError(f"{path} is empty", remedy="fetch or write it anew")
+        raise UserError(f"{path} is empty", remedy="fetch or write it again")
     with _hdf5:
         try:
             with netCDF4.Dataset(str(path), "r") as file:
@@ -366,7 +366,8 @@ def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str
             if isinstance(error, PermissionError):
                 raise
             raise UserError(
-                f"{path} cannot be read as netCDF ({error})", remedy="it is damaged or of another kind: fetch it anew"
+                f"{path} cannot be read as netCDF ({error})",
+                remedy="it is damaged or not a netCDF file: fetch it again",
             ) from error
     assembly.validate()
     return assembly
@@ -419,11 +420,11 @@ def _data_name(group: Any, attributes: Mapping[str, Mapping[str, Any]], path: Pa
         return _DATA
     listed = {one for attrs in attributes.values() for one in str(attrs.get("coordinates", "")).split()}
     left = [name for name in group.variables if name not in listed and name not in group.dimensions]
-    if len(left) > 1:  # coordinates whose names hold blanks are not listed
+    if len(left) > 1:  # coordinates whose names contain spaces are not listed
         left = [name for name in left if "coordinates" in attributes[name]] or left
     if len(left) != 1:
         raise UserError(
-            f"{path} holds no assembly: it has no variable 'data', and {len(left)} others that could be it"
+            f"{path} contains no assembly: it has no variable 'data', but {len(left)} other candidates"
             + (f" ({', '.join(left)})" if left else ""),
             remedy="write it with write_netcdf, or pass the group that holds the assembly",
         )
@@ -434,7 +435,7 @@ def _read_variable(variable: Any, attrs: Mapping[str, Any], *, times: bool) -> t
     variable.set_auto_maskandscale(False)
     variable.set_auto_chartostring(False)
     dims, values = variable.dimensions, variable[...]
-    if values.dtype == "S1" if isinstance(values, np.ndarray) else False:  # text as older writers stored it
+    if values.dtype == "S1" if isinstance(values, np.ndarray) else False:  # text in the form of older writers
         import netCDF4
 
         dims, values = dims[:-1], netCDF4.chartostring(values, encoding="utf-8")
@@ -443,7 +444,7 @@ def _read_variable(variable: Any, attrs: Mapping[str, Any], *, times: bool) -> t
 
 
 def _restored(coords: dict[str, Any], dims: tuple[str, ...]) -> dict[str, Any]:
-    """Give back the name of a dimension's single coordinate, stored as ``<dim>_`` by older writers."""
+    """Restore the name of a dimension's only coordinate, which older writers stored as ``<dim>_``."""
     restored = {}
     for name, (along, values) in coords.items():
         dim = name[:-1]

@@ -1,6 +1,6 @@
 """Package stimulus sets (CSV and ZIP) and assemblies (netCDF), and upload them to S3.
 
-The same input gives the same bytes, and so the same hashes, in any process and on any day.
+The same input always gives the same bytes, and therefore the same hashes.
 """
 
 import contextlib
@@ -72,7 +72,7 @@ __all__ = [
     "write_netcdf",
 ]
 
-# the earliest day that a ZIP file can name; when a file was changed is no part of the data
+# the earliest date in a ZIP file, used for all files: modification times are not part of the data
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 
@@ -87,12 +87,12 @@ class StimulusArchive(NamedTuple):
 def package_stimulus_set_locally(
     proto_stimulus_set: pd.DataFrame, stimulus_set_identifier: str, downloads_path: str | Path | None = None
 ) -> dict[str, Any]:
-    """Check a stimulus set and write it into files.
+    """Check a stimulus set and write it to files.
 
-    ``stimulus_<identifier>.csv`` has all columns, in their order, and ``filename``; ``stimulus_<identifier>.zip`` has
-    the files, without folders, as ``<stimulus_id><extension>`` or, where there is a column
-    ``stimulus_path_within_store``, as that with the extension. Dots in the identifier become ``_``. Stimuli without
-    files make a CSV only, without ``filename``.
+    ``stimulus_<identifier>.csv`` has all columns, in their order, and ``filename``. ``stimulus_<identifier>.zip`` has
+    the files, without folders; their names are ``<stimulus_id><extension>``, or the value of the column
+    ``stimulus_path_within_store`` with the extension. Dots in the identifier become ``_``. Stimuli without files give
+    a CSV file without ``filename``, and no ZIP file.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def package_stimulus_set_locally(
     stimulus_set_identifier : str
         Name of the stimulus set.
     downloads_path : str or Path, optional
-        Folder for the files, made if it is not there; by default ``~/Downloads/brainscore_packages``. Files there of
-        the same name are replaced together; if they had another content, a warning says so.
+        Folder for the files, created if it does not exist; by default ``~/Downloads/brainscore_packages``. Existing
+        files with the same names are replaced together, with a warning if their content differs.
 
     Returns
     -------
@@ -113,12 +113,12 @@ def package_stimulus_set_locally(
     Raises
     ------
     ValidationError
-        Has everything that is wrong; nothing was written.
+        If there are errors; it has all findings, and nothing was written.
 
     Warns
     -----
     ValidationWarning
-        Something is unusual, or files were replaced.
+        If something is unusual, or files were replaced.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def package_stimulus_set_locally(
     table = pd.DataFrame(proto_stimulus_set)
     if has_files:
         table = table.assign(filename=stored_names(proto_stimulus_set))
-    # the table last: where it is, its archive is
+    # the table last, so that a table implies its archive
     targets = [zip_path, csv_path] if has_files else [csv_path]
     with replacing_together(targets, warning=ValidationWarning) as parts:
         if has_files:
@@ -177,7 +177,7 @@ def package_data_assembly_locally(
 ) -> dict[str, Any]:
     """Check an assembly and write it into ``assy_<identifier>.nc``; dots in the identifier become ``_``.
 
-    The file says of which stimulus set it is (attribute ``stimulus_set_identifier``), but does not contain it.
+    The file names its stimulus set (attribute ``stimulus_set_identifier``), but does not contain it.
 
     Parameters
     ----------
@@ -186,18 +186,18 @@ def package_data_assembly_locally(
     assembly_identifier : str
         Name of the assembly.
     stimulus_set_identifier : str or None
-        Name of the stimuli that were shown; usually the same. None if there are none. If ``attrs['stimulus_set']`` is
-        there, ids are compared with it, and an id that it lacks is an error. If the folder has the packaged table of
-        the stimulus set, ids are compared with that too; a difference is a warning, since it may be an older one.
+        Name of the stimuli that were shown, usually that of the assembly; None if there are none. If
+        ``attrs['stimulus_set']`` is set, an id that it lacks is an error. If the folder has the packaged table of the
+        stimulus set, an id that it lacks gives a warning, as the table may be outdated.
     assembly_class_name : str or type, default 'NeuroidAssembly'
-        ``'NeuroidAssembly'``, ``'BehavioralAssembly'``, or whatever ``resolve_assembly_class`` knows.
+        ``'NeuroidAssembly'``, ``'BehavioralAssembly'``, or any class that ``resolve_assembly_class`` accepts.
     downloads_path : str or Path, optional
-        Folder for the file, made if it is not there; by default ``~/Downloads/brainscore_packages``. A file there of
-        the same name is replaced; if it had another content, a warning says so.
+        Folder for the file, created if it does not exist; by default ``~/Downloads/brainscore_packages``. An existing
+        file with the same name is replaced, with a warning if its content differs.
     extras : mapping, optional
         Name → further assembly, stored in the same file.
     allow_nan : str, optional
-        Why values are missing; stored as the attribute ``nan_allowed``, which may be set beforehand just as well.
+        Why values are missing; stored as the attribute ``nan_allowed``, which may also be set beforehand.
 
     Returns
     -------
@@ -207,12 +207,12 @@ def package_data_assembly_locally(
     Raises
     ------
     ValidationError
-        Has everything that is wrong; nothing was written.
+        If there are errors; it has all findings, and nothing was written.
 
     Warns
     -----
     ValidationWarning
-        Something is unusual, or a file was replaced.
+        If something is unusual, or a file was replaced.
 
     Examples
     --------
@@ -256,14 +256,14 @@ def package_data_assembly_locally(
 
 
 def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Path) -> str:
-    """Write the table of a stimulus set, as it is, into a CSV file.
+    """Write the table of a stimulus set, unchanged, to a CSV file.
 
     Parameters
     ----------
     proto_stimulus_set : StimulusSet
-        Needs a column ``stimulus_id``. It may have a column ``filename``.
+        A table with a column ``stimulus_id``. It may have a column ``filename``.
     target_path : str or Path
-        The file. One that is there is replaced.
+        The file; an existing file is replaced.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Pat
     Raises
     ------
     ValidationError
-        The table has no proper ids, or holds what a CSV file cannot hold.
+        If the ids are not valid, or a value cannot be stored in a CSV file.
 
     Examples
     --------
@@ -292,24 +292,24 @@ def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Pat
 
 
 def create_stimulus_zip(proto_stimulus_set: pd.DataFrame, target_zip_path: str | Path) -> StimulusArchive:
-    """Write the files of a stimulus set into a ZIP file, without folders and uncompressed.
+    """Write the files of a stimulus set to a ZIP file, without folders and uncompressed.
 
     Parameters
     ----------
     proto_stimulus_set : StimulusSet
-        With ``stimulus_id`` and ``stimulus_paths``.
+        Stimuli with ``stimulus_id`` and ``stimulus_paths``.
     target_zip_path : str or Path
-        The file. One that is there is replaced.
+        The file; an existing file is replaced.
 
     Returns
     -------
     StimulusArchive
-        ``sha1`` of the file, and ``filenames`` in it, in the order of the table.
+        ``sha1`` of the ZIP file, and ``filenames`` of the stimuli, in the order of the table.
 
     Raises
     ------
     ValidationError
-        Ids, paths or files are not in order.
+        If ids, paths or files are not valid.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def _write_zip(stimulus_set: pd.DataFrame, path: Path) -> list[str]:
             member = zipfile.ZipInfo(name, date_time=_DATE)
             member.create_system = _UNIX
             member.external_attr = (stat.S_IFREG | 0o644) << 16
-            member.file_size = source.stat().st_size  # so that files over 2 GiB get the headers they need
+            member.file_size = source.stat().st_size  # so that files over 2 GiB get the required headers
             with source.open("rb") as stream, archive.open(member, "w") as stored:
                 shutil.copyfileobj(stream, stored, 1 << 20)
     return names
@@ -355,7 +355,7 @@ def _target_folder(downloads_path: str | Path | None) -> Path:
 
 
 def _raise_or_warn(findings: Sequence[Finding]) -> None:
-    """Raise for errors; pass warnings on."""
+    """Raise an error if there is one; otherwise issue the warnings."""
     raise_for_errors(findings)
     for finding in findings:
         warnings.warn(str(finding), ValidationWarning, stacklevel=3)
@@ -387,8 +387,8 @@ def package_stimulus_set(
     Parameters
     ----------
     catalog_name : str or None
-        Catalog to add the data to: the name of one that is installed, or the path of a ``lookup.csv``, which is made
-        where it is not there. None where a plugin registers the data.
+        Catalog to which the data are added: name of an installed catalog, or path of a ``lookup.csv``, which is created
+        if it does not exist. None if a plugin registers the data.
     proto_stimulus_set : StimulusSet
         The stimuli; see :func:`package_stimulus_set_locally`.
     stimulus_set_identifier : str
@@ -396,41 +396,41 @@ def package_stimulus_set(
     bucket_name : str
         Bucket, or ``bucket/folder/…``.
     downloads_path : path, optional
-        Where to keep the package, too; by default nowhere.
+        Folder in which to keep the package; by default it is not kept.
     overwrite : bool, default False
-        Whether objects of another content may be replaced. Those of the same content are left as they are.
+        Whether objects with different content may be replaced. Objects with the same content are left unchanged.
     public : bool, default False
-        Ask S3 to let everybody read the data; see :func:`upload_to_s3`.
+        Make the data public; see :func:`upload_to_s3`.
 
     Returns
     -------
     dict
         The arguments of `load_stimulus_set_from_s3`: ``identifier``, ``bucket``, ``csv_sha1``, ``zip_sha1``,
         ``csv_version_id``, ``zip_version_id``. Those of the archive are None for stimuli without files; versions are
-        None where the bucket keeps none.
+        None if the bucket has no versioning.
 
     Raises
     ------
     ValidationError
-        Has everything that is wrong; nothing was uploaded.
+        If there are errors; it has all findings, and nothing was uploaded.
     UploadError
-        The server refuses; `AlreadyThere` where it holds other data of that name, and nothing was uploaded.
+        If the server refuses the upload; `AlreadyThere` if it has other data with that name, and nothing was uploaded.
     NoCredentials
-        boto3 is not installed, or finds no credentials.
+        If boto3 is not installed or finds no credentials.
 
     Warns
     -----
-    PublicityWarning
-        Anybody can read the data though `public` is False, or nobody though it is True.
+    PublicAccessWarning
+        If the data are public although `public` is False, or private although it is True.
     """
     _require_catalog_name(catalog_name, "catalog_name", "proto_stimulus_set")
     if proto_stimulus_set is None:
         raise UserError("proto_stimulus_set is missing", remedy="pass proto_stimulus_set=… (a StimulusSet)")
     bucket = _require_bucket(bucket_name)
-    identifier: Any = stimulus_set_identifier  # None is the stimulus set's own
+    identifier: Any = stimulus_set_identifier  # None: the stimulus set's own identifier
     with _package_folder(downloads_path) as folder:
         package = package_stimulus_set_locally(proto_stimulus_set, identifier, downloads_path=folder)
-        # the archive first: where the table is, its archive is
+        # the archive first, so that a table implies its archive
         paths = {kind: Path(package[f"{kind}_path"]) for kind in ("zip", "csv") if package[f"{kind}_path"]}
         if not overwrite:
             check_not_taken(
@@ -480,8 +480,8 @@ def package_data_assembly(
     Parameters
     ----------
     catalog_identifier : str or None
-        Catalog to add the data to: the name of one that is installed, or the path of a ``lookup.csv``, which is made
-        where it is not there. None where a plugin registers the data.
+        Catalog to which the data are added: name of an installed catalog, or path of a ``lookup.csv``, which is created
+        if it does not exist. None if a plugin registers the data.
     proto_data_assembly : DataAssembly
         The measurements; see :func:`package_data_assembly_locally`.
     assembly_identifier : str
@@ -497,31 +497,31 @@ def package_data_assembly(
     allow_nan : str, optional
         Why values are missing.
     downloads_path : path, optional
-        Where to keep the package, too; by default nowhere.
+        Folder in which to keep the package; by default it is not kept.
     overwrite : bool, default False
-        Whether an object of another content may be replaced. One of the same content is left as it is.
+        Whether an object with different content may be replaced. An object with the same content is left unchanged.
     public : bool, default False
-        Ask S3 to let everybody read the data; see :func:`upload_to_s3`.
+        Make the data public; see :func:`upload_to_s3`.
 
     Returns
     -------
     dict
-        The arguments of `load_assembly_from_s3`: ``identifier``, ``version_id`` (None where the bucket keeps no
-        versions), ``sha1``, ``bucket``, ``cls``.
+        The arguments of `load_assembly_from_s3`: ``identifier``, ``version_id`` (None if the bucket has no
+        versioning), ``sha1``, ``bucket``, ``cls``.
 
     Raises
     ------
     ValidationError
-        Has everything that is wrong; nothing was uploaded.
+        If there are errors; it has all findings, and nothing was uploaded.
     UploadError
-        The server refuses; `AlreadyThere` where it holds other data of that name.
+        If the server refuses the upload; `AlreadyThere` if it has other data with that name.
     NoCredentials
-        boto3 is not installed, or finds no credentials.
+        If boto3 is not installed or finds no credentials.
 
     Warns
     -----
-    PublicityWarning
-        Anybody can read the data though `public` is False, or nobody though it is True.
+    PublicAccessWarning
+        If the data are public although `public` is False, or private although it is True.
     """
     _require_catalog_name(catalog_identifier, "catalog_identifier", "proto_data_assembly")
     if proto_data_assembly is None or assembly_identifier is None:
@@ -567,7 +567,8 @@ def _require_catalog_name(catalog: Any, name: str, data: str) -> None:
 def _require_bucket(bucket_name: str | None) -> str:
     if not bucket_name:
         raise UserError(
-            "no bucket is named", remedy="pass bucket_name='bucket' or 'bucket/folder'; you are told with your access"
+            "bucket_name is missing",
+            remedy="pass bucket_name='bucket' or 'bucket/folder'; you receive its name when access is granted",
         )
     return bucket_name.strip("/")
 

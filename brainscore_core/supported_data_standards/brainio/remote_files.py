@@ -1,6 +1,6 @@
 """Files by URL and hash: from a local mirror, the cache or the network, in this order.
 
-A file without a registered hash is held to the hash of its first copy.
+For a file without a registered hash, the hash of the first copy is recorded and required from then on.
 """
 
 import hashlib
@@ -49,24 +49,25 @@ __all__ = ["FetchRequest", "cache_folder", "fetch", "fetch_all", "recorded_diges
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A file that is wanted: the arguments of :func:`fetch` as a value, for :func:`fetch_all`.
+    """A file to fetch: the arguments of :func:`fetch` as a value, for :func:`fetch_all`.
 
     Parameters
     ----------
     url : str
-        Where the file is: ``https``, ``http`` or ``file``.
+        Location of the file: ``https``, ``http`` or ``file``.
     sha256, sha1 : str, optional
-        Its hash in hexadecimal digits; at least one, but for `first_use`. Given both, both are checked.
+        Its hash in hexadecimal digits; at least one is required, except with `first_use`. If both are given, both are
+        checked.
     version_id : str, optional
-        S3's version of the object; becomes ``?versionId=…``.
+        Version of the object in S3; becomes ``?versionId=…``.
     filename : str, optional
         Name in the cache; by default the last part of the URL's path.
     first_use : bool, default False
-        Where no hash is known: keep what comes first, and hold all later calls to its sha256.
+        If no hash is known: accept the first copy, and require its sha256 in all later calls.
     sha256_prefix : str, optional
-        How the sha256 begins, where only that is known; for `first_use`.
+        First digits of the sha256, if only these are known; for `first_use`.
     s3 : (str, str), optional
-        Bucket and key of an object in S3: asked for with credentials where the URL is denied.
+        Bucket and key of an object in S3; it is requested with credentials if access to the URL is denied.
     """
 
     url: str
@@ -89,17 +90,17 @@ class FetchRequest:
                 remedy="pass sha256=… (or sha1=…) of the file, which `sha256sum FILE` prints",
             )
         if self.name in ("", ".", "..") or any(character in self.name for character in "/\\\0"):
-            raise UserError(f"{self.name!r} cannot name a file", remedy="pass filename=… without folders")
+            raise UserError(f"{self.name!r} is not a valid file name", remedy="pass filename=… without folders")
 
     @property
     def digests(self) -> tuple[Digest, ...]:
-        """The hashes to check; the first one names the folder in the cache."""
+        """The hashes to check; the first is the name of the folder in the cache."""
         given = (("sha1", self.sha1), ("sha256", self.sha256))
         return tuple(parse_digest(algorithm, value) for algorithm, value in given if value is not None)
 
     @property
     def expected(self) -> str:
-        """What the errors say of the hash."""
+        """Description of the hash for error messages."""
         return str(self.digests[0]) if self.digests else "a file of unknown hash"
 
     @property
@@ -112,7 +113,7 @@ class FetchRequest:
 
     @property
     def address(self) -> str:
-        """The URL with the version in it."""
+        """The URL with the version."""
         if self.version_id is None:
             return self.url
         parts = urllib.parse.urlsplit(self.url)
@@ -121,7 +122,7 @@ class FetchRequest:
 
     @property
     def cached(self) -> Path:
-        """Where the file lies in the cache, once it is there."""
+        """Path of the file in the cache, whether or not it exists."""
         return cache_folder(self) / self.name
 
 
@@ -134,18 +135,18 @@ def _is_fetchable(url: str) -> bool:
 
 
 def cache_folder(request: FetchRequest) -> Path:
-    """Folder of a file in the cache: ``<BRAINIO_HOME>/<sha1>``, or ``<sha256>`` where only that hash is known."""
+    """Folder of a file in the cache: ``<BRAINIO_HOME>/<sha1>``, or ``<sha256>`` if only that hash is known."""
     return cache_home() / request.digests[0].value
 
 
 def record_file(request: FetchRequest) -> Path:
-    """File that says to what a request without a hash is held: one for each URL and version."""
+    """File with the recorded hash for a request without a hash; one for each URL and version."""
     name = hashlib.sha256(request.address.encode()).hexdigest()
     return cache_home() / "unpinned" / name / "record.json"
 
 
 def recorded_digest(request: FetchRequest) -> str | None:
-    """Return the sha256 of the first copy; without one that of a mirror's, which is then not recorded."""
+    """Return the sha256 of the first copy, or that of a mirror's copy, which is not recorded."""
     try:
         record: Any = json.loads(record_file(request).read_text(encoding="utf-8"))
         digest = str(record["sha256"])
@@ -154,7 +155,7 @@ def recorded_digest(request: FetchRequest) -> str | None:
     except FileNotFoundError:
         pass
     except (ValueError, TypeError, KeyError):
-        record_file(request).unlink(missing_ok=True)  # a record that says nothing holds nobody to anything
+        record_file(request).unlink(missing_ok=True)  # remove a record without a valid hash
     for path in files_in_mirrors(request.address):
         digest = file_digest(path, "sha256")
         require_digest_prefix(request, path, digest)
@@ -163,19 +164,19 @@ def recorded_digest(request: FetchRequest) -> str | None:
 
 
 def record_digest(request: FetchRequest, digest: str) -> None:
-    """Hold all later calls to this sha256."""
+    """Require this sha256 in all later calls."""
     with replacing(record_file(request)) as stream:
         stream.write(json.dumps({"url": redacted_url(request.address), "sha256": digest}).encode())
 
 
 def require_digest_prefix(request: FetchRequest, path: Path, digest: str) -> None:
-    """Refuse a file whose hash does not begin as published."""
+    """Raise an error if the hash of a file does not begin with the published digits."""
     prefix = (request.sha256_prefix or "").lower()
     if not digest.startswith(prefix):
         raise HashMismatch(
             f"{request.url} is not the published {request.name!r}: the sha256 of {path} is {digest}, which does not "
             f"begin with {prefix}",
-            remedy="Delete it and obtain it anew.",
+            remedy="Delete it and fetch it again.",
             url=request.url,
             expected=f"sha256:{prefix}…",
             found=f"sha256:{digest}",
@@ -201,39 +202,39 @@ def fetch(
 ) -> Path:
     r"""Return a local copy of a file whose hash is known.
 
-    Looks in the folders of ``BRAINSCORE_MIRROR`` (several are separated as in ``PATH``; each laid out ``host/path``,
-    as ``wget --force-directories`` does; the file is used in place), then in the cache ``$BRAINIO_HOME/<sha1>/<file>``
-    (default ``~/.brainio``; the folder is named by the sha256 where no sha1 is given), then on the network. Whatever
-    is found is hashed before it is used; a copy with another hash is passed over, and never replaces a good one.
+    The file is searched in three places: the folders of ``BRAINSCORE_MIRROR`` (several are separated as in ``PATH``;
+    each has the layout ``host/path`` of ``wget --force-directories``; files are used in place), the cache
+    ``$BRAINIO_HOME/<sha1>/<file>`` (default ``~/.brainio``; the folder is named by the sha256 if no sha1 is given),
+    and the network. Every copy is hashed before use; one with another hash is ignored, and never replaces a good one.
 
     Parameters
     ----------
     url : str
-        Where the file is: ``https``, ``http``, or ``file`` (used in place).
+        Location of the file: ``https``, ``http``, or ``file`` (used in place).
     sha256, sha1 : str
-        Hash of the file; at least one is needed, all that are given are checked.
+        Hash of the file; at least one is required. If both are given, both are checked.
     version_id : str, optional
-        S3's version of the object.
+        Version of the object in S3.
     filename : str, optional
         Name in the cache; by default the last part of the URL's path.
     progress : bool, default True
-        Show a bar in a terminal, or one plain line elsewhere, when something is downloaded.
+        Whether to show the progress of a download: as a bar in a terminal, as a line of text elsewhere.
 
     Returns
     -------
     pathlib.Path
-        The file. Treat it as read-only: it may lie in a mirror that others use.
+        The file. Treat it as read-only: it may belong to a shared mirror.
 
     Raises
     ------
     FetchError
-        `HashMismatch`, `IncompleteDownload`, `NotFound`, `AccessDenied`, `Offline` or `StorageError`, naming the URL,
-        the hashes and the remedy.
+        `HashMismatch`, `IncompleteDownload`, `NotFound`, `AccessDenied`, `Offline` or `StorageError`, with the URL, the
+        hashes and a remedy.
 
     Notes
     -----
-    Several processes and threads may ask for the same file at once. A download goes to a file of its own, is hashed,
-    and then moved into place in one step; an interrupted one leaves nothing under the final name.
+    Several processes and threads may fetch the same file at the same time. A download is written to a temporary file,
+    hashed, and then moved into place in one step; an interrupted download leaves no file with the final name.
 
     Examples
     --------
@@ -261,9 +262,9 @@ def fetch_all(
     requests : iterable of FetchRequest or of dict
         Dictionaries hold the arguments of :class:`FetchRequest`.
     workers : int, default 8
-        How many files are fetched at the same time.
+        Number of files that are fetched at the same time.
     progress : bool, default True
-        Show one bar over all files in a terminal, or one plain line elsewhere.
+        Whether to show the progress of all files: as a bar in a terminal, as a line of text elsewhere.
 
     Returns
     -------
@@ -273,7 +274,7 @@ def fetch_all(
     Raises
     ------
     FetchError
-        The failure, where one file failed; `SeveralFailures` where more did. All files are tried before.
+        The failure, if one file failed; `SeveralFailures` if several failed. All files are tried first.
 
     Examples
     --------
@@ -288,13 +289,13 @@ def fetch_all(
     ['a.txt', 'b.txt']
     """
     if workers < 1:
-        raise UserError(f"workers={workers}", remedy="at least one worker is needed")
+        raise UserError(f"workers={workers} is not valid", remedy="use at least one worker")
     wanted = [item if isinstance(item, FetchRequest) else FetchRequest(**item) for item in requests]
     distinct = list(dict.fromkeys(wanted))
     paths: dict[FetchRequest, Path] = {}
     failures: dict[FetchRequest, FetchError] = {}
     unreachable: set[str] = set()
-    # the meter is left first: its event then ends the downloads that the pool would otherwise wait for
+    # the meter exits first and cancels running downloads, for which the pool would otherwise wait
     with ThreadPoolExecutor(max_workers=workers) as pool, BatchMeter(len(distinct), progress=progress) as batch:
         futures = {
             pool.submit(_obtain, item, batch.file_meter, unreachable, progress=progress): item for item in distinct
@@ -338,7 +339,7 @@ def _note_provenance(request: FetchRequest, path: Path) -> None:
 
 
 def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool) -> Path:
-    """Return a verified file; `unreachable` collects the hosts that do not answer, which are then asked no more."""
+    """Return a verified file; `unreachable` collects hosts that do not respond, to which no more requests are sent."""
     if not request.digests:
         return _obtain_without_hash(request, meter_of, unreachable, progress=progress)
     if urllib.parse.urlsplit(request.url).scheme == "file":
@@ -355,9 +356,9 @@ def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str
     except FetchError as error:
         if isinstance(error, Offline):
             unreachable.add(urllib.parse.urlsplit(request.url).netloc)
-        notes = [f"{path} was passed over: it has {found}" for path, found in rejected]
+        notes = [f"{path} was ignored: it has {actual}" for path, actual in rejected]
         notes += [
-            f"BRAINSCORE_MIRROR names {folder}, which is no folder" for folder in mirrors() if not folder.is_dir()
+            f"BRAINSCORE_MIRROR names {folder}, which is not a folder" for folder in mirrors() if not folder.is_dir()
         ]
         error.message = "\n".join([error.message, *notes])
         raise
@@ -366,7 +367,7 @@ def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str
 def _obtain_without_hash(
     request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool
 ) -> Path:
-    """Return the file to which a request without a hash is held; what comes first, where there is none yet."""
+    """Return the file with the recorded hash, or the first copy if no hash is recorded yet."""
     folder = record_file(request).parent
     digest = recorded_digest(request)
     if digest is None:
@@ -374,7 +375,7 @@ def _obtain_without_hash(
             _require_reachable(request, unreachable)
             folder.mkdir(parents=True, exist_ok=True)
             with folder_lock(folder):
-                digest = recorded_digest(request)  # another process may have been first meanwhile
+                digest = recorded_digest(request)  # another process may have recorded it in the meantime
                 if digest is None:
                     sweep(folder)
                     return _first_download(request, folder, meter_of, progress=progress)
@@ -387,8 +388,8 @@ def _obtain_without_hash(
         return _obtain(replace(request, sha256=digest), meter_of, unreachable, progress=progress)
     except HashMismatch as error:
         error.remedy = (
-            f"It is registered without a hash, and so held to the first copy that came here. If its owner replaced it "
-            f"on purpose, delete {folder}; better, register the hash."
+            f"It is registered without a hash, so the hash of the first copy is required. If its owner replaced the "
+            f"file on purpose, delete {folder}; or better, register the hash."
         )
         raise
 
@@ -409,7 +410,7 @@ def _first_download(request: FetchRequest, folder: Path, meter_of: _MeterFactory
 
 
 def _transfer(request: FetchRequest, stream: IO[bytes], meter: Meter) -> None:
-    """Download without credentials; an object in S3 that is denied so, with them."""
+    """Download without credentials; if S3 denies this, download with credentials."""
     try:
         download(request.address, stream, meter=meter, expected=request.expected)
     except AccessDenied as denied:
@@ -454,7 +455,7 @@ def _require_reachable(request: FetchRequest, unreachable: set[str]) -> None:
     address, host = redacted_url(request.address), urllib.parse.urlsplit(request.url).netloc
     if host in unreachable:
         raise Offline(
-            f"cannot fetch {address}: its server did not answer just before (expected {request.expected})",
+            f"cannot fetch {address}: its server did not respond to an earlier request (expected {request.expected})",
             remedy=MIRROR_REMEDY,
             url=address,
             expected=request.expected,
@@ -466,7 +467,7 @@ def _from_network(request: FetchRequest, meter_of: _MeterFactory, *, progress: b
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with folder_lock(target.parent):
-            # somebody else may have fetched it while this process waited for the lock
+            # another process may have fetched it while this one waited for the lock
             if _is_expected_file(target, request, []):
                 return target
             sweep(target.parent)
@@ -487,13 +488,13 @@ def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Di
     with path.open("rb") as stream:
         start = stream.read(512).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
-        hint = "A web page came instead of the file: a login page, or a proxy's? Open the URL in a browser."
+        hint = "The server returned a web page, perhaps a login page or one of a proxy: open the URL in a browser."
     else:
         hint = "If the owner of the data replaced the file, ask for the new hash or the old version."
     address = redacted_url(request.address)
     return HashMismatch(
         f"{address} is not the registered file: expected {expected}, found {found} ({path.stat().st_size} bytes)",
-        remedy=f"{hint} Nothing was kept.",
+        remedy=f"{hint} The download was discarded.",
         url=address,
         expected=str(expected),
         found=str(found),
@@ -501,6 +502,6 @@ def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Di
 
 
 def object_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
-    """What to fetch for an object: every loader of this module asks through this one function."""
+    """Return the request for an object in S3; all loaders of this package use this function."""
     place = s3_object(bucket, key)
     return FetchRequest(object_url(place), sha1=sha1, version_id=version_id, first_use=sha1 is None, s3=place)

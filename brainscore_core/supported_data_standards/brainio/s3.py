@@ -1,7 +1,7 @@
 """Load stimulus sets, assemblies and files from S3, with credentials if they are private.
 
-Every object is addressed by its version and checked by its sha1. It is searched in the mirrors, the cache and
-the network, as by :func:`~brainscore_core.supported_data_standards.brainio.fetch.fetch`.
+Every object is addressed by its version and checked by its sha1. It is searched in the mirrors, the cache and the
+network, like all files of :func:`~brainscore_core.supported_data_standards.brainio.fetch.fetch`.
 """
 
 import contextlib
@@ -44,12 +44,12 @@ __all__ = [
     "sha1_hash",
 ]
 
-_SHOWN = 5  # names of a list in a message
+_SHOWN = 5  # maximum number of names in a message
 _logger = logging.getLogger(__name__)
 
 
 def is_in_place(request: FetchRequest, target: Path) -> bool:
-    """Whether the right file lies at `target` already."""
+    """Whether `target` is already the requested file."""
     digests = request.digests
     if not digests:
         held = recorded_digest(request)
@@ -58,7 +58,7 @@ def is_in_place(request: FetchRequest, target: Path) -> bool:
 
 
 def copy_files(wanted: Sequence[tuple[FetchRequest, Path]]) -> None:
-    """Fetch all files, then copy each to its place; right ones that lie there stay."""
+    """Fetch all files, then copy each to its place; files that are already in place are not copied."""
     missing = [(request, target) for request, target in wanted if not is_in_place(request, target)]
     for (request, target), source in zip(missing, fetch_all(request for request, _ in missing), strict=True):
         _copy(source, target, request)
@@ -73,21 +73,21 @@ def _copy(source: Path, target: Path, request: FetchRequest) -> None:
 
 
 def link_or_copy(source: Path, target: Path, request: FetchRequest) -> None:
-    """Put a link in one step, so that a file of gigabytes is stored once."""
+    """Create a link in one step, so that large files are stored once; copy if links are not possible."""
     part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part.symlink_to(source)
         part.replace(target)
     except OSError as error:
-        _logger.debug("no link at %s: %s", target, error)
+        _logger.debug("cannot link %s: %s", target, error)
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         _copy(source, target, request)
 
 
 def warn_about_unverified(loaded: Sequence[tuple[FetchRequest, Path]]) -> None:
-    """Say the hashes of files that are registered without one."""
+    """Warn about files that are registered without a hash, and report their hashes."""
     unverified = [(request, path) for request, path in loaded if not request.digests]
     if not unverified:
         return
@@ -97,9 +97,9 @@ def warn_about_unverified(loaded: Sequence[tuple[FetchRequest, Path]]) -> None:
     if len(unverified) > _SHOWN:
         lines.append(f"and {len(unverified) - _SHOWN} more")
     warnings.warn(
-        "no sha1 is registered, so that whatever came first was taken for the right file: "
+        "no sha1 is registered, so the first copy was assumed to be correct: "
         + "; ".join(lines)
-        + ". Where you trust it, pass that as sha1.",
+        + ". If you trust it, pass this value as sha1.",
         UnverifiedFileWarning,
         stacklevel=3,
     )
@@ -141,7 +141,7 @@ def load_stimulus_set_from_s3(
     csv_version_id, zip_version_id : str, optional
         Their versions; by default the latest.
     filename_prefix : str, default 'stimulus_'
-        What the names of the files start with; None is the default.
+        Prefix of the file names; None selects the default.
 
     Returns
     -------
@@ -150,9 +150,9 @@ def load_stimulus_set_from_s3(
     Raises
     ------
     FetchError
-        A file cannot be fetched, or has another hash.
+        If a file cannot be fetched, or has another hash.
     UserError
-        The archive does not hold exactly the files that the table lists, or the table lists files and there is none.
+        If the files of the archive are not exactly those that the table lists, or the archive is missing.
     """
     name = ("stimulus_" if filename_prefix is None else filename_prefix) + identifier.replace(".", "_")
     table = _hashed_request(bucket, f"{name}.csv", sha1=csv_sha1, version_id=csv_version_id)
@@ -198,13 +198,13 @@ def load_assembly_from_s3(
         Whether the stimulus set's columns become levels of `presentation`; see
         :class:`~brainscore_core.supported_data_standards.brainio.fetch.AssemblyLoader`.
     filename_prefix : str, default 'assy_'
-        What the name of the file starts with; None is the default.
+        Prefix of the file name; None selects the default.
 
     Returns
     -------
     DataAssembly
-        Of class `cls`; ``attrs`` have `identifier`, and `stimulus_set` and `stimulus_set_identifier` where a loader
-        is given.
+        Of class `cls`; ``attrs`` have `identifier`, and `stimulus_set` and `stimulus_set_identifier` if a loader is
+        given.
 
     Raises
     ------
@@ -231,13 +231,13 @@ def load_file_from_s3(
     bucket : str
         Bucket, or ``bucket/folder/…``.
     path : str
-        Key of the object below that.
+        Key of the object below `bucket`.
     local_filepath : path, optional
-        Where to put a copy; a file that is there already is replaced unless it has the right hash. By default the
-        file stays where it was found: in a mirror or the cache.
+        Path of a copy; an existing file is replaced unless it has the expected hash. By default the file is used where
+        it is: in a mirror or the cache.
     sha1 : str, optional
-        Its hash. Without one the first copy that comes is kept, later calls are held to it, and a warning has its
-        hash.
+        Its hash. Without it, the first copy is accepted, later calls require the same content, and a warning reports
+        the hash.
     version_id : str, optional
         Its version; by default the latest.
 
@@ -249,7 +249,7 @@ def load_file_from_s3(
     Raises
     ------
     FetchError
-        The file cannot be fetched or written, or has another hash.
+        If the file cannot be fetched or written, or has another hash.
 
     Warns
     -----
@@ -270,16 +270,16 @@ def load_file_from_s3(
 def download_file_if_not_exists(
     local_path: str | os.PathLike[str], bucket: str, remote_filepath: str, *, sha1: str | None = None
 ) -> Path:
-    """Load one file, unless there is a file at `local_path`, which is left as it is.
+    """Load one file, unless `local_path` exists; an existing file is left unchanged.
 
     Parameters
     ----------
     local_path : path
-        Where to put the file.
+        Path at which to store the file.
     bucket : str
         Bucket, or ``bucket/folder/…``.
     remote_filepath : str
-        Key of the object below that.
+        Key of the object below `bucket`.
     sha1 : str, optional
         Its hash, which is checked when the file is loaded; see :func:`load_file_from_s3`.
 
@@ -291,12 +291,12 @@ def download_file_if_not_exists(
     Raises
     ------
     FetchError
-        The file cannot be fetched or written, or has another hash.
+        If the file cannot be fetched or written, or has another hash.
 
     Warns
     -----
     UnverifiedFileWarning
-        A file was loaded without `sha1`.
+        If a file was loaded without `sha1`.
     """
     target = Path(local_path)
     return target if target.is_file() else load_file_from_s3(bucket, remote_filepath, target, sha1=sha1)
@@ -315,14 +315,13 @@ def load_folder_from_s3(
     bucket : str
         Bucket, or ``bucket/folder/…``.
     folder_path : str
-        Folder below that.
+        Folder below `bucket`.
     filename_version_sha : sequence of (str, str or None, str or None), optional
-        Name, version (None: the latest) and sha1 of each file; names may have folders. A file without sha1 is held to
-        its first copy, see :func:`load_file_from_s3`. By default whatever the folder holds, in its latest versions;
-        this needs a bucket that lists its objects, or credentials.
+        Name, version (None: the latest) and sha1 of each file; names may contain folders. For a file without sha1, see
+        :func:`load_file_from_s3`. By default all files of the folder in their latest versions; this requires
+        credentials, or a bucket that lists its objects publicly.
     save_directory : path
-        Where to put the files, under their names; made if it is not there. A file that is there with the right hash
-        stays as it is.
+        Folder for the files, created if it does not exist. Existing files with the expected hash are left unchanged.
 
     Returns
     -------
@@ -332,16 +331,16 @@ def load_folder_from_s3(
     Raises
     ------
     FetchError
-        A file cannot be fetched or written, or has another hash; the folder cannot be listed, or is empty. All files
-        are tried before, and no file is put into place unless all came.
+        If a file cannot be fetched or written, or has another hash, or if the folder is empty or cannot be listed. All
+        files are tried first, and none is stored unless all were fetched.
 
     Warns
     -----
     UnverifiedFileWarning
-        Where a sha1 is missing.
+        If a sha1 is missing.
     """
     if save_directory is None:
-        raise UserError("save_directory is missing", remedy="pass the folder in which to put the files")
+        raise UserError("save_directory is missing", remedy="pass the folder for the files")
     root = Path(save_directory).expanduser().absolute()
     if filename_version_sha is None:
         from brainscore_core.supported_data_standards.brainio.buckets import list_objects
@@ -377,19 +376,19 @@ def load_file(
     folder_name : str, optional
         Folder of the bucket; by default ``$BRAINSCORE_S3_WEIGHT_FOLDER``, else ``models``.
     sha1 : str, optional
-        Its hash. Without one the first copy that comes is kept, later calls are held to it, and a warning has its
-        hash.
+        Its hash. Without it, the first copy is accepted, later calls require the same content, and a warning reports
+        the hash.
 
     Returns
     -------
     pathlib.Path
-        The file: in a mirror, where it is found there; else below ``$BRAINSCORE_HOME``, by default ``~/.brain-score``,
-        as a link to the cache (a copy on a system without links).
+        The file: in a mirror if it exists there; else below ``$BRAINSCORE_HOME`` (default ``~/.brain-score``), as a
+        link to the cache (a copy on systems without links).
 
     Raises
     ------
     FetchError
-        The file cannot be fetched or written, or has another hash.
+        If the file cannot be fetched or written, or has another hash.
 
     Warns
     -----
@@ -418,7 +417,7 @@ def load_weight_file(
     sha1: str | None = None,
     folder_name: str | None = None,
 ) -> Path:
-    """Load a file of weights: :func:`load_file` with its arguments in an older order.
+    """Load a weight file: :func:`load_file` with an older order of arguments.
 
     Parameters
     ----------
@@ -434,18 +433,18 @@ def load_weight_file(
 
 
 def _hashed_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
-    """Data are never taken without a hash."""
+    """Return the request for an object; data require a hash."""
     if sha1 is None:
         raise UserError(
             f"no hash is given for {object_url(s3_object(bucket, key))}",
-            remedy="pass its sha1, which packaging gave you and `sha1sum FILE` prints",
+            remedy="pass its sha1, which packaging returned and `sha1sum FILE` prints",
         )
     return object_request(bucket, key, sha1=sha1, version_id=version_id)
 
 
 def _require_relative(name: str) -> bool:
-    """Refuse a name that would be put outside its folder."""
+    """Raise an error if a name leads out of its folder."""
     path = PurePosixPath(name)
     if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in name:
-        raise UserError(f"{name!r} cannot name a file in a folder", remedy="pass its path below the folder")
+        raise UserError(f"{name!r} is not a path below a folder", remedy="pass its path relative to the folder")
     return True

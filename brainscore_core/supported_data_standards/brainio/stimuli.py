@@ -16,15 +16,15 @@ __all__ = ["StimulusSet", "StimulusSetLoader", "link_files", "read_stimulus_tabl
 
 
 class StimulusSet(pd.DataFrame):
-    """A table with one row for each stimulus, which knows the stimuli's files.
+    """A table with one row for each stimulus, and the paths of the stimuli's files.
 
-    It is a :class:`pandas.DataFrame`. Name and paths survive copying, slicing, merging, grouping, pickling; in a
-    concatenation, paths are united, and what contradicts itself is left out.
+    It is a :class:`pandas.DataFrame`. Name and paths survive copying, slicing, merging, grouping and pickling; a
+    concatenation has the paths of all its parts, without those that contradict each other.
 
     Parameters
     ----------
     data : list of dict, DataFrame, dict
-        Whatever a DataFrame is made of. Needs a column ``stimulus_id`` of strings before it can be packaged.
+        Data as for a DataFrame. Packaging requires a column ``stimulus_id`` of strings.
     *args, **kwargs
         As for :class:`pandas.DataFrame`.
 
@@ -40,8 +40,8 @@ class StimulusSet(pd.DataFrame):
     'happy.png'
     """
 
-    # pandas carries these along; the public names are properties over them
-    _metadata = ["_identifier", "_stimulus_paths", "_original_paths"]  # noqa: RUF012 -- pandas wants a list here
+    # pandas propagates these attributes; the public names are properties that use them
+    _metadata = ["_identifier", "_stimulus_paths", "_original_paths"]  # noqa: RUF012 -- pandas expects a list here
 
     _identifier: str | None = None
     _stimulus_paths: dict[str, str | Path] | None = None
@@ -67,12 +67,12 @@ class StimulusSet(pd.DataFrame):
 
     @property
     def name(self) -> Any:
-        """Unique name of the stimulus set, the same as ``identifier``; inside ``groupby(…).apply`` the group's key."""
+        """Unique name of the stimulus set, same as ``identifier``; inside ``groupby(…).apply`` the key of the group."""
         return self.__dict__.get("_group_key", self._identifier)
 
     @name.setter
     def name(self, name: Any) -> None:
-        # assignments do not come here (see __setattr__), only pandas does, when it tells a group its key
+        # __setattr__ handles assignments; only pandas calls this, to set the key of a group
         object.__setattr__(self, "_group_key", name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -80,7 +80,7 @@ class StimulusSet(pd.DataFrame):
 
     @property
     def stimulus_paths(self) -> dict[str, str | Path]:
-        """Map each stimulus id to its file, as it was set; empty for stimuli without files."""
+        """Map from each stimulus id to its file; empty for stimuli without files."""
         if self._stimulus_paths is None:
             object.__setattr__(self, "_stimulus_paths", {})
         return self._stimulus_paths  # type: ignore[return-value] # set above
@@ -91,7 +91,7 @@ class StimulusSet(pd.DataFrame):
 
     @property
     def original_paths(self) -> dict[str, str | Path] | None:
-        """Files from which the present ones were made, e.g. put on a screen; None where they were not changed."""
+        """Files from which the present files were derived, e.g. by placing them on a screen; None if unchanged."""
         return self._original_paths
 
     @original_paths.setter
@@ -109,7 +109,7 @@ class StimulusSet(pd.DataFrame):
             self._take_common([source for source in other.objs if isinstance(source, StimulusSet)])
         elif isinstance(other, StimulusSet):
             self._take(other)
-            if method == "copy":  # a copy's paths can be changed without changing the original's
+            if method == "copy":  # changes of a copy's paths must not affect the original
                 for attribute in ("_stimulus_paths", "_original_paths"):
                     paths = getattr(self, attribute)
                     object.__setattr__(self, attribute, None if paths is None else dict(paths))
@@ -127,12 +127,12 @@ class StimulusSet(pd.DataFrame):
             object.__setattr__(self, attribute, _united(given) if given else None)
 
     def get_stimulus(self, stimulus_id: str) -> Path:
-        """File of a stimulus.
+        """Return the file of a stimulus.
 
         Parameters
         ----------
         stimulus_id : str
-            As in the column ``stimulus_id``.
+            A value of the column ``stimulus_id``.
 
         Returns
         -------
@@ -141,9 +141,9 @@ class StimulusSet(pd.DataFrame):
         Raises
         ------
         UnknownIdentifier
-            A KeyError. There is no such stimulus; the message names the nearest.
+            A KeyError: the stimulus does not exist; the message suggests similar ids.
         UserError
-            The stimulus has no file.
+            If the stimulus has no file.
         """
         paths = self.stimulus_paths
         if stimulus_id in paths:
@@ -156,7 +156,7 @@ class StimulusSet(pd.DataFrame):
         if stimulus_id in known:
             raise UserError(
                 f"stimulus {stimulus_id!r} of {of} has no file" + ("" if paths else "; none of its stimuli has one"),
-                remedy="put its path into stimulus_paths",
+                remedy="add its path to stimulus_paths",
             )
         if str(stimulus_id) in known:
             raise UnknownIdentifier(
@@ -167,7 +167,7 @@ class StimulusSet(pd.DataFrame):
         raise UnknownIdentifier(f"{of} has no stimulus {stimulus_id!r}", remedy=remedy)
 
     def get_image(self, image_id: str) -> Path:
-        """File of a stimulus; older name of :meth:`get_stimulus`."""
+        """Return the file of a stimulus; older name of :meth:`get_stimulus`."""
         return self.get_stimulus(image_id)
 
     @classmethod
@@ -177,7 +177,7 @@ class StimulusSet(pd.DataFrame):
 
     @classmethod
     def from_paths(cls, paths: Sequence[str | Path]) -> "StimulusSet":
-        """Make a stimulus set of files; the ``stimulus_id`` of each is its path.
+        """Create a stimulus set from files; the ``stimulus_id`` of each is its path.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class StimulusSet(pd.DataFrame):
         Raises
         ------
         UserError
-            If these are not paths.
+            If `paths` is not a sequence of paths.
 
         Examples
         --------
@@ -213,9 +213,9 @@ class StimulusSet(pd.DataFrame):
         csv_path : str or Path
             Table with a column ``stimulus_id`` and, if there are files, a column ``filename``.
         dir_path : str or Path, optional
-            Folder with exactly the files named in the table.
+            Folder with exactly the files in the table.
         **kwargs
-            Further arguments of the class that :meth:`get_loader_class` returns.
+            Further arguments for the class that :meth:`get_loader_class` returns.
         """
         return cls.from_loader(cls.get_loader_class()(cls=cls, csv_path=csv_path, stimuli_directory=dir_path, **kwargs))
 
@@ -226,7 +226,7 @@ class StimulusSet(pd.DataFrame):
         Parameters
         ----------
         loader : StimulusSetLoader, or path
-            Anything with a method ``load()``; or the path of a table, for stimuli without files.
+            An object with a method ``load()``; or the path of a table, for stimuli without files.
         """
         return cls.from_files(loader) if isinstance(loader, str | Path) else cls(loader.load())
 
@@ -235,12 +235,12 @@ def _as_paths(paths: Mapping[str, str | Path] | None, what: str) -> dict[str, st
     if paths is None:
         return None
     if not isinstance(paths, Mapping):
-        raise TypeError(f"{what} must map stimulus ids to files, got a {type(paths).__name__}")
+        raise TypeError(f"{what} must be a mapping from stimulus ids to files, not a {type(paths).__name__}")
     return dict(paths)
 
 
 def _united(several: list[dict[str, str | Path]]) -> dict[str, str | Path]:
-    """All paths but those of stimuli that have different files in different sets."""
+    """Combine paths, without those of stimuli that have different files in different sets."""
     united: dict[str, str | Path] = {}
     contradictory = set()
     for paths in several:
@@ -265,22 +265,22 @@ _TEXT_COLUMNS = (*STIMULUS_ID_COLUMNS, "filename")
 LISTED_AT_MOST = 5
 
 
-# before version 3 pandas read floats fast and nearly right, unless told otherwise
+# before version 3, pandas read floats inexactly by default
 EXACT_FLOATS: dict[str, Any] = {} if int(pd.__version__.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
 
 
 def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read the table of a stimulus set.
 
-    `stimulus_id` and `filename` are text whatever they look like (``001`` stays ``001``, ``NA`` is no missing value);
-    a table that has only the older column `image_id` gets a column `stimulus_id` with the same ids.
+    `stimulus_id` and `filename` are always read as text (``001`` stays ``001``, and ``NA`` is not a missing value). A
+    table that has only the older column `image_id` gets a column `stimulus_id` with the same ids.
     """
     try:
         table = pd.read_csv(csv_path, dtype=dict.fromkeys(_TEXT_COLUMNS, str), **EXACT_FLOATS)
-        # a second time, because pandas knows "NA is a missing value" only for all columns at once
+        # read twice, as pandas can treat "NA" as missing only for all columns or none
         text = pd.read_csv(csv_path, usecols=lambda name: name in _TEXT_COLUMNS, dtype=str, keep_default_na=False)
         table = table.assign(**{str(name): column for name, column in text.items()})
-    except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors
+    except (OSError, ValueError) as error:  # parser errors of pandas are ValueErrors
         raise UserError(
             f"cannot read the stimulus table {csv_path}: {error}", remedy="it must be a CSV file"
         ) from error
@@ -292,7 +292,7 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
     repeated = table[STIMULUS_ID][table[STIMULUS_ID].duplicated()].unique()
     if len(repeated):
         raise UserError(
-            f"{csv_path} has stimulus ids twice: {list_first(repeated)}", remedy="give each stimulus its own id"
+            f"{csv_path} has duplicate stimulus ids: {list_first(repeated)}", remedy="give each stimulus its own id"
         )
     return table
 
@@ -305,15 +305,15 @@ class StimulusSetLoader:
     cls : type
         Class of the stimulus set: `StimulusSet` or a subclass. Kept as ``stimulus_set_class``.
     csv_path : path
-        Table with one row per stimulus: `stimulus_id`, `filename` (the file in the folder; kept as a column), and
-        whatever else describes the stimuli.
+        Table with one row per stimulus: `stimulus_id`, `filename` (the file in the folder; kept as a column), and any
+        further columns.
     stimuli_directory : path or None
-        Folder of exactly the files that the table lists; None for stimuli without files.
+        Folder with exactly the files that the table lists; None for stimuli without files.
 
     Notes
     -----
-    A subclass may override :meth:`load`, to load a sample of the stimuli for example. The earlier form without
-    `cls`, ``StimulusSetLoader(csv_path, stimuli_directory)``, is deprecated.
+    A subclass may override :meth:`load`, for example to load a sample of the stimuli. The earlier form without `cls`,
+    ``StimulusSetLoader(csv_path, stimuli_directory)``, is deprecated.
 
     Examples
     --------
@@ -372,26 +372,26 @@ class StimulusSetLoader:
         Raises
         ------
         UserError
-            No readable table, ids given twice, or a folder that does not hold exactly the files of the table.
+            If the table cannot be read, ids are duplicated, or the folder does not have exactly the files of the table.
         """
         table = read_stimulus_table(self.csv_path)
         if self.stimuli_directory is None:
             return self.stimulus_set_class(table)
         folder = self.stimuli_directory
         if not folder.is_dir():
-            raise UserError(f"there is no folder {folder}", remedy="unpack the archive of the stimuli first")
+            raise UserError(f"the folder {folder} does not exist", remedy="unpack the archive of the stimuli first")
         names = unpacked_files(folder)
         require_files(table, names, source=str(self.csv_path), files=f"the folder {folder}")
         return link_files(table, {name: folder / name for name in names}, self.stimulus_set_class)
 
 
 def require_files(table: pd.DataFrame, present: set[str], *, source: str, files: str) -> None:
-    """Refuse a table whose column `filename` does not list exactly the files that are `present`.
+    """Raise an error if the column `filename` does not list exactly the files that are `present`.
 
-    `source` and `files` say in the error where table and files are.
+    `source` and `files` name the locations of the table and the files in the error message.
     """
     if "filename" not in table.columns:
-        raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus' file")
+        raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus's file")
     listed = set(table["filename"])
     findings = [
         f"{len(names)} {what}: {list_first(sorted(names))}"
@@ -401,12 +401,12 @@ def require_files(table: pd.DataFrame, present: set[str], *, source: str, files:
     if findings:
         raise UserError(
             f"{source} and {files} do not list the same stimuli: " + "; ".join(findings),
-            remedy="check that table and files belong together, and that nobody changed the files",
+            remedy="check that table and files belong together, and that the files are unchanged",
         )
 
 
 def link_files(table: pd.DataFrame, files: Mapping[str, Path], cls: type[StimulusSet] = StimulusSet) -> StimulusSet:
-    """Make a stimulus set of a table and the files that its column `filename` names."""
+    """Create a stimulus set from a table and the files in its column `filename`."""
     stimulus_set = cls(table)
     stimulus_set.stimulus_paths = {
         identifier: files[name] for identifier, name in zip(table[STIMULUS_ID], table["filename"], strict=True)

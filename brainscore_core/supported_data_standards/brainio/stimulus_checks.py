@@ -38,28 +38,28 @@ _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _BASE = re.compile(r"[A-Z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 _LONGEST_IDENTIFIER = 200
-_LONGEST_FILE_NAME = 255  # bytes, on the usual file systems
-_UNSAFE = set('/\\:<>"|?*')  # separators, and what Windows refuses
+_LONGEST_FILE_NAME = 255  # bytes, on common file systems
+_UNSAFE = set('/\\:<>"|?*')  # separators, and characters that Windows does not allow
 
 
 def stored_identifier(identifier: str) -> str:
-    """An identifier as it stands in the names of files."""
+    """Return an identifier in the form used in file names."""
     return identifier.replace(".", "_")
 
 
 def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Finding]:
     """Check an identifier of a stimulus set or assembly.
 
-    It is unusable (an error) unless it consists of letters, digits, ``_``, ``-`` and single dots. It is unusual (a
-    warning) unless it follows the naming convention: AuthorYear or a descriptive name; a dot before the name of a
-    subset; underscores between words.
+    It is an error if it has characters other than letters, digits, ``_``, ``-`` and single dots. It is a warning if it
+    does not follow the naming convention: AuthorYear or a descriptive name; a dot before the name of a subset;
+    underscores between words.
 
     Parameters
     ----------
     identifier : str
-        What to check.
+        The identifier to check.
     what : str
-        What to call it in the findings.
+        How to refer to it in the findings.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Findi
     ['warning', 'error']
     """
     if identifier is None or (isinstance(identifier, str) and not identifier):
-        return [Finding("missing name", f"no {what} is given", "set name, e.g. stimulus_set.name = 'AuthorYear'")]
+        return [Finding("missing name", f"the {what} is missing", "set name, e.g. stimulus_set.name = 'AuthorYear'")]
     if not isinstance(identifier, str):
         kind = type(identifier).__name__
         return [Finding("unusable name", f"{what} {identifier!r} is a {kind}", "use text such as 'MyExperiment2024'")]
@@ -82,7 +82,7 @@ def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Findi
         return [
             Finding(
                 "unusable name",
-                f"{what} {identifier if len(identifier) < 80 else identifier[:80] + '…'!r} cannot name a file",
+                f"{what} {identifier if len(identifier) < 80 else identifier[:80] + '…'!r} is not valid in a file name",
                 f"use only letters, digits, '_', and '.' before the name of a subset{long}: AuthorYear.subset_name",
             )
         ]
@@ -92,7 +92,7 @@ def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Findi
     return [
         Finding(
             "naming convention",
-            f"{what} {identifier!r} is not written as AuthorYear, AuthorYear.subset or AuthorYear.subset_of_words",
+            f"{what} {identifier!r} does not have the form AuthorYear, AuthorYear.subset or AuthorYear.subset_of_words",
             "begin with a capital letter, put '.' before the name of a subset and '_' between words",
             "warning",
         )
@@ -100,7 +100,7 @@ def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Findi
 
 
 def duplicates(values: Iterable[Any]) -> list[Any]:
-    """Values that occur more than once, each once, in order."""
+    """Distinct values that occur more than once, in order."""
     series = pd.Series(list(values), dtype=object)
     return list(dict.fromkeys(series[series.duplicated()]))
 
@@ -113,7 +113,7 @@ def check_ids(ids: Sequence[Any], *, where: str) -> list[Finding]:
         findings.append(
             Finding(
                 "duplicate stimulus_id",
-                f"{where} has ids more than once: {format_values(twice)}",
+                f"{where} has duplicate ids: {format_values(twice)}",
                 "give each stimulus its own id; presentations are repeated in the assembly, not in the stimulus set",
             )
         )
@@ -154,9 +154,9 @@ def check_stored_names(names: Sequence[str], *, ids: Sequence[Any] | None = None
     Parameters
     ----------
     names : sequence of str
-        As they will stand, or stand, in the archive.
+        Names in the archive.
     ids : sequence, optional
-        Stimuli that they belong to, for the messages.
+        Ids of the stimuli of these files, for messages.
     """
     findings = []
     if unsafe := [name for name in names if _is_unsafe(name)]:
@@ -164,7 +164,7 @@ def check_stored_names(names: Sequence[str], *, ids: Sequence[Any] | None = None
             Finding(
                 "unsafe file name",
                 f"{format_values(unsafe)} cannot be stored",
-                "the name in the archive is stimulus_path_within_store, else stimulus_id: no folders, none of "
+                "the name in the archive is stimulus_path_within_store or stimulus_id: no folders, none of "
                 f"{' '.join(sorted(_UNSAFE))}, not '.' or '..', at most {_LONGEST_FILE_NAME} bytes",
             )
         )
@@ -188,8 +188,8 @@ def check_stored_names(names: Sequence[str], *, ids: Sequence[Any] | None = None
         findings.append(
             Finding(
                 "file names differ only in case",
-                f"{format_values(pairs)} are one file on macOS and Windows",
-                "give them names that differ in more",
+                f"{format_values(pairs)} are the same file on macOS and Windows",
+                "use names that differ in more than case",
                 "warning",
             )
         )
@@ -217,16 +217,16 @@ def check_paths(paths: Sequence[tuple[str, Path]]) -> list[Finding]:
     paths : sequence of (stimulus id, path)
         Files of stimuli. Paths are relative to the working directory unless they are absolute.
     """
-    found: dict[str, list[str]] = {}
+    faulty: dict[str, list[str]] = {}
     present: list[tuple[str, Path]] = []
     for stimulus_id, path in paths:
         fault = _file_problem(path)
         if fault is None:
             present.append((stimulus_id, path))
         else:
-            found.setdefault(fault, []).append(f"{stimulus_id} → {path}")
+            faulty.setdefault(fault, []).append(f"{stimulus_id} → {path}")
     findings = [
-        Finding(check, join_first(found[check]), remedy) for check, remedy in _REMEDIES.items() if check in found
+        Finding(check, join_first(faulty[check]), remedy) for check, remedy in _REMEDIES.items() if check in faulty
     ]
     distinct = {path: f"{stimulus_id} → {path}" for stimulus_id, path in reversed(present)}
     return findings + check_media([(label, path, path.open) for path, label in reversed(distinct.items())])
@@ -234,16 +234,16 @@ def check_paths(paths: Sequence[tuple[str, Path]]) -> list[Finding]:
 
 _REMEDIES = {
     "missing file": "check stimulus_paths: Path(path).exists() must be true for each; '~' is not expanded",
-    "folder in place of a file": "stimulus_paths must lead to files",
+    "folder in place of a file": "stimulus_paths must contain paths of files",
     "empty file": "copy or download it again",
-    "unreadable file": "give yourself the right to read it (chmod u+r)",
+    "unreadable file": "make it readable (chmod u+r)",
 }
 
 
 def _file_problem(path: Path) -> str | None:
     try:
         size = path.stat().st_size
-    except (OSError, ValueError):  # a ValueError for names that no file can have
+    except (OSError, ValueError):  # a ValueError for names that are not valid
         return "missing file"
     if path.is_dir():
         return "folder in place of a file"
@@ -253,7 +253,7 @@ def _file_problem(path: Path) -> str | None:
 
 
 def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]]) -> list[Finding]:
-    """Decode images whole; other kinds of files are left alone.
+    """Check that images decode completely; other kinds of files are not checked.
 
     Parameters
     ----------
@@ -282,12 +282,12 @@ def _is_image(path: PurePath) -> bool:
         return False
     from PIL import Image
 
-    # which of them Pillow reads depends on how it was built
+    # the formats that Pillow reads depend on its build
     return path.suffix.lower() in Image.registered_extensions()
 
 
 def _decoding_problem(opener: Callable[..., IO[bytes]]) -> str | None:
-    """Why an image cannot be read, or None. Verifying finds wrong checksums, loading finds missing pixels."""
+    """Why an image cannot be read, or None. Verifying detects wrong checksums, loading detects missing pixels."""
     from PIL import Image
 
     try:
@@ -295,16 +295,16 @@ def _decoding_problem(opener: Callable[..., IO[bytes]]) -> str | None:
             image.verify()
         with opener("rb") as stream, Image.open(stream) as image:
             image.load()
-    # Pillow's plugins raise nearly anything for damaged files, SyntaxError and struct.error included
-    except Exception as error:  # noqa: BLE001 - whatever a reader raises is a finding
+    # Pillow's plugins raise many types of errors for damaged files, such as SyntaxError and struct.error
+    except Exception as error:  # noqa: BLE001 - every error of a reader is a finding
         first = (str(error) or type(error).__name__).splitlines()[0]
-        return "no image that Pillow knows" if "cannot identify" in first else first
+        return "Pillow does not recognize the format" if "cannot identify" in first else first
     return None
 
 
 @contextmanager
 def _strict() -> Iterator[None]:
-    """Undo what training scripts often set, under which a truncated image loads as if it were whole."""
+    """Undo a setting of many training scripts, with which truncated images load without an error."""
     from PIL import ImageFile
 
     module: Any = ImageFile
@@ -312,7 +312,7 @@ def _strict() -> Iterator[None]:
     module.LOAD_TRUNCATED_IMAGES = False
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # e.g. about odd metadata: the pixels are what matters
+            warnings.simplefilter("ignore")  # e.g. about unusual metadata: only the pixels matter
             yield
     finally:
         module.LOAD_TRUNCATED_IMAGES = before
@@ -325,12 +325,12 @@ _SCALARS = (str, bool, int, float, complex, np.generic, datetime.date, datetime.
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """A table as CSV: UTF-8, lines end with LF, floats in the fewest digits that give them back, no row numbers."""
+    """A table as CSV: UTF-8, LF line endings, floats in their shortest exact form, no row numbers."""
     return pd.DataFrame(table).to_csv(index=False, lineterminator="\n").encode("utf-8")
 
 
 def paths_by_id(stimulus_set: pd.DataFrame) -> Mapping[Any, Any]:
-    """Mapping from ids to files; empty for stimuli without files."""
+    """Map from ids to files; empty for stimuli without files."""
     paths = getattr(stimulus_set, "stimulus_paths", None)
     return paths if isinstance(paths, Mapping) else {}
 
@@ -346,17 +346,15 @@ def stored_names(stimulus_set: pd.DataFrame) -> list[str]:
 
 
 def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Finding]:
-    """Check the table: columns, and whether a CSV file holds what is in it."""
+    """Check the columns of the table, and whether a CSV file can store its values."""
     if not isinstance(stimulus_set, pd.DataFrame):
         kind = type(stimulus_set).__name__
-        return [Finding("not a stimulus set", f"got a {kind}", "make a StimulusSet of it: StimulusSet(rows)")]
+        return [Finding("not a stimulus set", f"got a {kind}", "convert it: StimulusSet(rows)")]
     findings = []
     columns = list(stimulus_set.columns)
     if others := [name for name in columns if not isinstance(name, str) or not name.strip()]:
         findings.append(
-            Finding(
-                "column name", f"columns {format_values(others)} are not named by text", "rename the columns to text"
-            )
+            Finding("column name", f"the names of columns {format_values(others)} are not text", "use text as names")
         )
     if twice := duplicates(columns):
         findings.append(
@@ -366,12 +364,12 @@ def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Find
         findings.append(
             Finding(
                 "'filename' column",
-                "packaging adds a column 'filename' of its own, which the table has already",
+                "the table already has a column 'filename', but packaging adds its own",
                 "rename it: stimulus_set.rename(columns={'filename': 'image_filename'})",
             )
         )
     if not len(stimulus_set):
-        findings.append(Finding("empty data", "the stimulus set has no rows", "check where the rows come from"))
+        findings.append(Finding("empty data", "the stimulus set has no rows", "check the source of the rows"))
     return findings if twice or others else findings + _check_csv_storable(stimulus_set)
 
 
@@ -389,7 +387,7 @@ def check_stimulus_ids(stimulus_set: pd.DataFrame) -> list[Finding]:
 
 
 def check_files(stimulus_set: pd.DataFrame) -> list[Finding]:
-    """Check ``stimulus_paths``, the files they lead to, and the names under which these are stored."""
+    """Check ``stimulus_paths``, the files, and their names in the archive."""
     paths = getattr(stimulus_set, "stimulus_paths", None)
     if paths is not None and not isinstance(paths, Mapping):
         kind = type(paths).__name__
@@ -408,9 +406,7 @@ def check_files(stimulus_set: pd.DataFrame) -> list[Finding]:
     odd = [key for key in ids if _ids_with_paths(key, paths) and not isinstance(paths[key], str | PurePath)]
     if odd:
         findings.append(
-            Finding(
-                "stimulus_paths", f"no paths are given for {format_values(odd)}", "give each as text or pathlib.Path"
-            )
+            Finding("stimulus_paths", f"the values for {format_values(odd)} are not paths", "use text or pathlib.Path")
         )
     given = [(key, Path(paths[key])) for key in dict.fromkeys(ids) if _ids_with_paths(key, paths) and key not in odd]
     findings += check_paths([(str(key), path) for key, path in given])
@@ -424,7 +420,7 @@ def _ids_with_paths(key: Any, paths: Mapping[Any, Any]) -> bool:
 
 
 def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
-    # an id that is missing is reported by itself
+    # missing ids have a finding of their own
     lacking = [one for one in dict.fromkeys(ids) if not is_missing(one) and one not in paths]
     known = set(ids)
     extra = [key for key in paths if key not in known]
@@ -436,7 +432,7 @@ def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
             Finding(
                 "stimulus without a path",
                 f"stimulus_paths lacks {format_values(lacking)}",
-                "the ids are there, but of another type: use text in both, str(stimulus_id)"
+                "the ids exist there, but with another type: use text in both, str(stimulus_id)"
                 if mistyped
                 else "add their files to stimulus_paths, or remove the stimuli; the keys must equal the ids",
             )
@@ -446,7 +442,7 @@ def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
             Finding(
                 "path without a stimulus",
                 f"stimulus_paths has {format_values(extra)}, which the table lacks; these files are left out",
-                "nothing, if this is part of a larger set; otherwise correct the ids",
+                "ignore this if the set is part of a larger one; otherwise correct the ids",
                 "warning",
             )
         )
@@ -460,14 +456,14 @@ def _check_stems(stimulus_set: pd.DataFrame) -> list[Finding]:
             return [
                 Finding(
                     "unsafe file name",
-                    f"{STORED_NAME} has values that are no names: {format_values(dict.fromkeys(map(str, odd)))}",
+                    f"{STORED_NAME} has values that are not names: {format_values(dict.fromkeys(map(str, odd)))}",
                     "fill in text for every stimulus, or drop the column to use stimulus_id",
                 )
             ]
         stems = stimulus_set[STORED_NAME].tolist()
     else:
         stems = stimulus_set[STIMULUS_ID].tolist()
-    # '..' with '.png' behind it would be a name like others; it is meant as something else
+    # with the suffix '.png', '..' would pass as a name, but it stands for a folder
     dots = [f"{stem}" for stem in stems if isinstance(stem, str) and stem.strip() in (".", "..")]
     names = [name for name in stored_names(stimulus_set) if name.strip()]
     findings = check_stored_names(names, ids=stimulus_set[STIMULUS_ID].tolist() if len(names) == len(stems) else None)
@@ -477,7 +473,7 @@ def _check_stems(stimulus_set: pd.DataFrame) -> list[Finding]:
 
 
 def _check_csv_storable(stimulus_set: pd.DataFrame) -> list[Finding]:
-    """Whether a CSV file holds the table: what text is read back as."""
+    """Check that the table is unchanged after writing it to CSV and reading it back."""
     findings = []
     for column in stimulus_set.columns:
         values = stimulus_set[column]
@@ -493,7 +489,7 @@ def _check_csv_storable(stimulus_set: pd.DataFrame) -> list[Finding]:
                 "column type",
                 f"column {column!r} has values of type {', '.join(kinds)}"
                 + (", which are read back as text" if plain else ", which a CSV file cannot hold"),
-                "use one column for each part, or a text that you can take apart, such as JSON",
+                "use one column for each part, or text that can be parsed, such as JSON",
                 "warning" if plain else "error",
             )
         )
@@ -539,8 +535,8 @@ def _check_read_back(stimulus_set: pd.DataFrame, written: bytes) -> list[Finding
                 Finding(
                     "column type",
                     f"text in column {column!r} is read back from CSV as something else: {shown}",
-                    "nothing, if numbers or missing values are meant; otherwise write it so that it is no number and "
-                    "none of '', 'NA', 'None', 'nan', 'null', e.g. 'no answer', 'session_001'",
+                    "ignore this if numbers or missing values are intended; otherwise use text that is not a number "
+                    "and not one of '', 'NA', 'None', 'nan', 'null', e.g. 'no answer', 'session_001'",
                     "warning",
                 )
             )

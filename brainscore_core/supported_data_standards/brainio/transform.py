@@ -1,4 +1,4 @@
-"""Stacking, merging, grouping and subsets of whole assemblies."""
+"""Stack, merge and group assemblies, and select subsets of them."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def array_is_element(arr: Any, element: Any) -> bool:
-    """Whether ``arr`` holds one thing, and that is ``element``.
+    """Whether ``arr`` has exactly one element, and it is ``element``.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def array_is_element(arr: Any, element: Any) -> bool:
 def gather_indexes(xr_data: Any) -> Any:
     """Make every coordinate of a dimension a level of that dimension's index.
 
-    Assemblies are made so; this is for arrays whose index was reset.
+    The constructor of assemblies does this; use this function for arrays whose index was reset.
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ def gather_indexes(xr_data: Any) -> Any:
 
 
 def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
-    """Put together arrays that hold different parts of the same whole.
+    """Merge arrays that hold different parts of the same whole.
 
-    Arrays that differ along one dimension are concatenated along it, in the order given. Otherwise the parts are
-    aligned by their levels; what no part holds is NaN.
+    Arrays that differ along one dimension are concatenated along it, in the given order. Otherwise the parts are
+    aligned by their levels; entries that are in no part become NaN.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
     Returns
     -------
     DataArray
-        Of the first one's class, with its attributes and name.
+        With the class, attributes and name of the first array.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
     """
     arrays = [gather_indexes(array) for array in data_arrays]
     if not arrays:
-        raise ValueError("there is nothing to merge: the list of arrays is empty")
+        raise ValueError("no arrays to merge: the list is empty")
     first = arrays[0]
     if len(arrays) == 1:
         return first
     for array in arrays[1:]:
         if set(array.dims) != set(first.dims):
-            raise ValueError(f"arrays to merge need the same dimensions, found {first.dims} and {array.dims}")
+            raise ValueError(f"arrays to merge must have the same dimensions, not {first.dims} and {array.dims}")
     varying = [dim for dim in first.dims if not all(_same_along(first, array, dim) for array in arrays[1:])]
     if len(varying) == 1 and _disjoint(arrays, varying[0]):
         merged = xr.concat([array.transpose(*first.dims) for array in arrays], dim=varying[0], join="exact")
@@ -129,7 +129,7 @@ def _disjoint(arrays: Sequence[xr.DataArray], dim: Hashable) -> bool:
 
 
 def stack_dims(array: Any, new: Hashable, names: Any) -> Any:
-    """Array with several dimensions stacked into one, whose levels are all levels of theirs."""
+    """Stack several dimensions into one, which has all their levels."""
     if ... in names:
         others = [dim for dim in array.dims if dim not in names]
         names = [dim for name in names for dim in (others if name is ... else [name])]
@@ -160,21 +160,20 @@ _GROUP, _MEMBER = "__group__", "__member__"
 def reduce_groups(
     variable: xr.Variable, dim: Hashable, codes: np.ndarray, reduce: Callable[[xr.Variable], xr.Variable]
 ) -> xr.Variable:
-    """Reduce the members of each group along ``dim``; the groups take the members' place.
+    """Reduce the members of each group along ``dim``; the groups replace the members.
 
-    Groups of one size are reduced together, as one array: what is done to each is exactly what ``reduce`` does to an
-    array of its own.
+    Groups of equal size are reduced together, as one array; the result is the same as for separate arrays.
 
     Parameters
     ----------
     variable : Variable
-        What to reduce.
+        The variable to reduce.
     dim : str
-        Dimension along which the groups lie.
+        Dimension of the groups.
     codes : array of int
-        Number of each position's group, 0 … n − 1.
+        Group of each position, 0 … n − 1.
     reduce : callable
-        Given a variable with a dimension ``__member__`` first to be removed, returns it without.
+        Takes a variable with the first dimension ``__member__``, and returns it reduced over this dimension.
     """
     data = variable.transpose(dim, ...)
     values, rest = data.values, data.dims[1:]
@@ -187,7 +186,9 @@ def reduce_groups(
         rows = order[starts[groups][:, np.newaxis] + np.arange(size)]
         block = reduce(xr.Variable((_GROUP, _MEMBER, *rest), values[rows], variable.attrs))
         if _MEMBER in block.dims:
-            raise ValueError("over a level only reductions are possible, such as a mean: this function keeps the shape")
+            raise ValueError(
+                "only reductions, such as a mean, are possible over a level: this function keeps the shape"
+            )
         reduced.append(block)
         numbers.append(groups)
     order = np.argsort(np.concatenate(numbers))
@@ -200,7 +201,7 @@ def reduce_groups(
 def with_groups(
     array: "DataAssembly", variable: xr.Variable, dim: Hashable, first: np.ndarray, names: Sequence[Hashable]
 ) -> "DataAssembly":
-    """Array of one entry a group, with the levels ``names`` of each group's first member."""
+    """Array with one entry per group, which has the levels ``names`` of the group's first member."""
     coords: dict[Hashable, xr.Variable] = {}
     for name, coordinate in named_coords(array).items():
         if dim in coordinate.dims and (coordinate.dims != (dim,) or name not in names):
@@ -218,17 +219,17 @@ def reduce_over_levels(
     Parameters
     ----------
     array : DataAssembly
-        What to reduce.
+        The assembly to reduce.
     levels : sequence of str
-        Levels that vanish.
+        Levels that are removed.
     reduce : callable
-        Given a variable and a list of dimensions to be removed, returns it without.
+        Takes a variable and a list of dimensions, and returns the variable reduced over these dimensions.
     """
     dims = {level_dims(array)[level] for level in levels}
     if len(dims) > 1:
         raise ValueError(
-            f"the levels {list(levels)} belong to several dimensions ({sorted(map(str, dims))}): reduce over those of "
-            f"one dimension after the other"
+            f"the levels {list(levels)} belong to several dimensions ({sorted(map(str, dims))}): reduce over the "
+            f"levels of one dimension at a time"
         )
     dim = dims.pop()
     kept = [name for name in coords_for_dim(array, dim) if name not in levels]
@@ -241,7 +242,7 @@ def reduce_over_levels(
 
 
 class MultiGroupBy:
-    """Groups of entries that agree in several levels of one dimension; see :meth:`DataAssembly.multi_groupby`."""
+    """Groups of entries that are equal in several levels of one dimension; see :meth:`DataAssembly.multi_groupby`."""
 
     def __init__(self, array: "DataAssembly", names: Sequence[Hashable]) -> None:
         names = [names] if isinstance(names, str) else list(names)
@@ -251,7 +252,7 @@ class MultiGroupBy:
                 raise unknown_name_error(array, name, what="multi_groupby")
         if len({dims[name] for name in names}) != 1:
             raise ValueError(
-                f"multi_groupby needs levels of one dimension, got { ({name: dims[name] for name in names}) }"
+                f"multi_groupby requires levels of one dimension, not { ({name: dims[name] for name in names}) }"
             )
         self._array = array
         self._names = names
@@ -291,11 +292,11 @@ class MultiGroupBy:
         Parameters
         ----------
         dim : str, sequence of str or ..., optional
-            Further dimensions to reduce; the groups' own is always reduced. ``...`` stands for all.
+            Further dimensions to reduce; the dimension of the groups is always reduced. ``...`` stands for all.
         skipna : bool, optional
-            Whether to leave out missing values; by default those of floating-point data.
+            Whether to skip missing values; by default those of floating-point data.
         keep_attrs : bool
-            Whether the result has the assembly's attributes.
+            Whether to keep the assembly's attributes.
         """
         return _attrs_kept(self._reduce("mean", dim, skipna=skipna), keep_attrs)
 
@@ -314,11 +315,11 @@ class MultiGroupBy:
         return _attrs_kept(self._reduce("std", dim, ddof=ddof, skipna=skipna), keep_attrs)
 
     def min(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
-        """Least value of each group; parameters as for :meth:`mean`."""
+        """Minimum of each group; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("min", dim, skipna=skipna), keep_attrs)
 
     def max(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
-        """Greatest value of each group; parameters as for :meth:`mean`."""
+        """Maximum of each group; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("max", dim, skipna=skipna), keep_attrs)
 
     def count(self, dim: Any = None, *, keep_attrs: bool = True) -> "DataAssembly":
@@ -331,17 +332,17 @@ class MultiGroupBy:
         return with_groups(self._array, variable, self._dim, self._first, self._names)
 
     def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> "DataAssembly":
-        """Apply a function to each group and put the results together again.
+        """Apply a function to each group and combine the results.
 
         Parameters
         ----------
         func : callable
             Called with each group (an assembly) and the other arguments. If all results are as long as their groups,
-            they take the groups' places; otherwise they follow each other in the order of the groups. A result
-            without the groups' dimension becomes one entry with the group's levels.
+            they replace the groups in place; otherwise they are concatenated in the order of the groups. A result
+            without the dimension of the groups becomes one entry with the group's levels.
         """
         if not len(self):
-            raise ValueError(f"there are no groups to map over: {self._dim} is empty")
+            raise ValueError(f"no groups to map over: {self._dim} is empty")
         dim = self._dim
         members = self._members()
         results = [func(group, *args, **kwargs) for _, group in self]
@@ -357,7 +358,7 @@ class MultiGroupBy:
         return with_groups(self._array, variable, dim, self._first, self._names)
 
 
-MultiGroupBy.map = MultiGroupBy.apply  # type: ignore[attr-defined] # xarray's name; inside the class it hides the builtin
+MultiGroupBy.map = MultiGroupBy.apply  # type: ignore[attr-defined] # xarray's name; inside the class it would hide the builtin
 
 
 def _attrs_kept(result: "DataAssembly", keep_attrs: bool) -> "DataAssembly":
@@ -420,34 +421,34 @@ def subset(
     Parameters
     ----------
     source : DataAssembly
-        What is restricted.
+        The assembly to restrict.
     target : DataAssembly
-        Whose values are wanted.
+        The assembly with the values to keep.
     dims : sequence of str, optional
-        Dimensions, of which all levels common to both assemblies count, or levels; by default all dimensions of the
-        target.
+        Levels, or dimensions, which stand for all their levels common to both assemblies; by default all dimensions of
+        the target.
     dims_must_match : bool
-        Whether it is an error if the source lacks one of ``dims``; otherwise that one is left out.
+        Whether it is an error if the source lacks one of ``dims``; otherwise it is ignored.
     repeat : bool
-        False: entries of the source whose value in each level occurs in the target's, in the source's order. True:
-        for every entry of the target the entries of the source that agree in all levels, in the target's order, as
-        often as they stand there.
+        If False, keep the entries of the source whose value in each level occurs in the target, in the source's order.
+        If True, return for every entry of the target the entries of the source that are equal in all levels, in the
+        target's order and as often as there.
 
     Returns
     -------
     DataAssembly
-        Of the source's class.
+        With the class of the source.
 
     Raises
     ------
     KeyError
-        A dimension is missing.
+        If a dimension is missing.
     ValueError
-        The two have no level in common.
+        If the two have no level in common.
 
     Notes
     -----
-    Takes O(n log n) for n entries.
+    The time is O(n log n) for n entries.
 
     Examples
     --------
@@ -486,7 +487,7 @@ def subset(
 
 
 def _columns(array: xr.DataArray, name: Hashable) -> dict[Hashable, np.ndarray] | None:
-    """Values of the levels that ``name`` stands for; None where it is unknown."""
+    """Values of the levels that ``name`` stands for; None if it is unknown."""
     if name in array.dims:
         return {level: variable.values for level, variable in coords_for_dim(array, name).items()}
     if name in level_dims(array):
@@ -497,7 +498,7 @@ def _columns(array: xr.DataArray, name: Hashable) -> dict[Hashable, np.ndarray] 
 def _each(
     have: dict[Hashable, np.ndarray], wanted: dict[Hashable, np.ndarray], levels: Sequence[Hashable]
 ) -> np.ndarray:
-    """Positions of the source that agree with each entry of the target, one after the other."""
+    """Positions of the source's entries that are equal to each entry of the target, in the target's order."""
     size = len(have[levels[0]])
     codes = np.zeros(size + len(wanted[levels[0]]), dtype=np.int64)
     for level in levels:

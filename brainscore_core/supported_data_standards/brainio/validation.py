@@ -67,12 +67,12 @@ _PREFIXES = ("stimulus_", "assy_")
 def check_packages(
     paths: Iterable[str | os.PathLike[str]], *, cls: str | type[DataAssembly] | None = None
 ) -> dict[Path, list[Finding]]:
-    """Check files, each alone and against those that belong to it.
+    """Check files, each on its own and against the files that belong to it.
 
     Returns
     -------
     dict
-        File → what was found there, in the order given.
+        File → its findings, in the given order.
     """
     files = list(dict.fromkeys(Path(path) for path in paths))
     found: dict[Path, list[Finding]] = {}
@@ -91,29 +91,33 @@ def check_packages(
 
 def _check_present(path: Path, kinds: Mapping[str, Any]) -> list[Finding]:
     if not path.exists():
-        return [Finding("missing file", f"there is no {path}", "check the path")]
+        return [Finding("missing file", f"{path} does not exist", "check the path")]
     if not path.is_file():
-        return [Finding("folder in place of a file", f"{path} is no file", "name the files in it")]
+        return [Finding("folder in place of a file", f"{path} is not a file", "pass the files in it")]
     if path.suffix.lower() not in kinds:
-        return [Finding("kind of file", f"{path.name} ends in {path.suffix!r}", "give files in .csv, .zip or .nc")]
+        return [
+            Finding(
+                "kind of file", f"{path.name} ends in {path.suffix!r}", "pass files with the suffix .csv, .zip or .nc"
+            )
+        ]
     if not path.stat().st_size:
         return [Finding("empty file", f"{path.name} has no content", "package or copy it again")]
     return []
 
 
 def table_ids(path: Path) -> list[str] | None:
-    """Stimulus ids of a packaged table; None where it cannot be read or has none."""
+    """Stimulus ids of a packaged table; None if it cannot be read or has no ids."""
     table = _read_table(path, [])
     return None if table is None else table["stimulus_id"].tolist()
 
 
 def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
-    """The columns of ids and of file names, as text; None where there are no ids."""
+    """The columns of ids and of file names, as text; None if there are no ids."""
     try:
         with path.open("rb") as stream:
-            if b"\0" in stream.read(1 << 16):  # pandas would read all of it into memory
-                raise ValueError("it holds NUL bytes, so it is no text")
-        # text, because an id '001' or 'NA' is neither a number nor missing
+            if b"\0" in stream.read(1 << 16):  # pandas would read the whole file into memory
+                raise ValueError("it contains NUL bytes, so it is not text")
+        # as text, because the ids '001' and 'NA' are neither a number nor missing
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         findings.append(Finding("unreadable table", f"{path.name}: {error}", "it must be a CSV file in UTF-8"))
@@ -142,7 +146,7 @@ def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
                 Finding(
                     "missing file name",
                     f"'filename' is empty for {format_values(blank)}",
-                    "every stimulus needs its file",
+                    "every stimulus must have a file",
                 )
             )
         findings += check_stored_names([name for name in names if name])
@@ -150,7 +154,7 @@ def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
 
 
 def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
-    """Names of the stimuli in an archive; None where it cannot be read."""
+    """Names of the stimuli in an archive; None if it cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not _is_file_manager_file(member)]
@@ -158,15 +162,15 @@ def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
             findings += check_stored_names([name for name in dict.fromkeys(names) if not name.endswith("/")])
             if twice := duplicates(names):
                 findings.append(
-                    Finding("duplicate file name", f"{format_values(twice)} are there twice", "package it again")
+                    Finding("duplicate file name", f"{format_values(twice)} occur more than once", "package it again")
                 )
             if special := [m.filename for m in members if m.is_dir() or stat.S_ISLNK(m.external_attr >> 16)]:
                 findings.append(
-                    Finding("unsafe file name", f"{format_values(special)} are folders or links", "store plain files")
+                    Finding("unsafe file name", f"{format_values(special)} are folders or links", "store regular files")
                 )
             if locked := [member.filename for member in members if member.flag_bits & 1]:
                 findings.append(
-                    Finding("encrypted file", f"{format_values(locked)} need a password", "pack without a password")
+                    Finding("encrypted file", f"{format_values(locked)} have a password", "pack without a password")
                 )
             plain = [m for m in members if not m.is_dir() and not m.flag_bits & 1]
             if empty := [member.filename for member in plain if not member.file_size]:
@@ -174,12 +178,12 @@ def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
             findings += _check_contents(archive, [member for member in plain if member.file_size])
             return [name for name in names if not name.endswith("/")]
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
-        findings.append(Finding("unreadable archive", f"{path.name}: {error}", "it must be a whole ZIP file"))
+        findings.append(Finding("unreadable archive", f"{path.name}: {error}", "it must be a complete ZIP file"))
         return None
 
 
 def _is_file_manager_file(member: zipfile.ZipInfo) -> bool:
-    """What file managers add, which is left out when the archive is unpacked."""
+    """Whether a file manager added this file, which is left out when the archive is unpacked."""
     name = PurePosixPath(member.filename)
     return name.name in (".DS_Store", "Thumbs.db", "desktop.ini") or "__MACOSX" in name.parts[:1]
 
@@ -225,8 +229,8 @@ def _compare_archives(
                 found[csv].append(
                     Finding(
                         "archive not given",
-                        f"it lists {len(listed)} files, which were not looked at",
-                        f"give {csv.stem}.zip too",
+                        f"it lists {len(listed)} files, which were not checked",
+                        f"also pass {csv.stem}.zip",
                         "warning",
                     )
                 )
@@ -238,7 +242,7 @@ def _compare_archives(
             found[csv].append(
                 Finding(
                     "missing file name",
-                    f"it has no column 'filename', but there is {archive.name}",
+                    f"it has no column 'filename', but {archive.name} exists",
                     "package both again",
                 )
             )
@@ -264,7 +268,10 @@ def _compare_archives(
         if path not in matched:
             found[path].append(
                 Finding(
-                    "table not given", "what the files are was not looked at", f"give {path.stem}.csv too", "warning"
+                    "table not given",
+                    "the stimuli of the files were not checked",
+                    f"also pass {path.stem}.csv",
+                    "warning",
                 )
             )
 
@@ -274,7 +281,7 @@ def _check_assembly(
 ) -> list[Finding]:
     try:
         assembly = read_netcdf(path, DataAssembly)
-    except (UserError, ValueError) as error:  # a ValueError where coordinates contradict each other
+    except (UserError, ValueError) as error:  # a ValueError if coordinates contradict each other
         remedy = error.remedy if isinstance(error, UserError) and error.remedy else "package it again"
         message = error.message if isinstance(error, UserError) else str(error)
         return [Finding("unreadable assembly", message, remedy)]
@@ -290,7 +297,7 @@ def _check_assembly(
 
 
 def _table_of(path: Path, named: Any, tables: Sequence[Path]) -> Path | None:
-    """The stimulus set of an assembly: as its file says, else the one of the same name, else the only one."""
+    """The stimulus set of an assembly: the one named in its file, or the one with its name, or the only one."""
     wanted = [stored_identifier(named)] if isinstance(named, str) else []
     wanted.append(_without_prefix(path.stem))
     for name in wanted:
@@ -312,15 +319,14 @@ def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = N
     Parameters
     ----------
     stimulus_set : StimulusSet
-        What to check. It is not changed. Its files are read: images are decoded whole, of others it is only checked
-        that they are there and not empty.
+        The stimuli, which are not changed. Images are decoded completely; other files must exist and not be empty.
     identifier : str, optional
-        Name under which it will be packaged; by default its own ``name``.
+        Name under which they will be packaged; by default their own ``name``.
 
     Returns
     -------
     list of Finding
-        Errors and warnings; empty if all is well. Metadata may be missing (NaN); ids may not.
+        Errors and warnings; empty if all checks passed. Metadata may be missing (NaN); ids may not.
 
     Examples
     --------
@@ -330,21 +336,21 @@ def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = N
     >>> stimuli.stimulus_paths = {"a": "nowhere/a.png"}
     >>> for finding in validate_stimulus_set(stimuli):
     ...     print(finding.check, "|", finding.culprit)
-    duplicate stimulus_id | the stimulus set has ids more than once: 'a'
+    duplicate stimulus_id | the stimulus set has duplicate ids: 'a'
     missing file | a → nowhere/a.png
     """
     findings = check_table(stimulus_set)
     if not isinstance(stimulus_set, pd.DataFrame):
         return findings
     own = getattr(stimulus_set, "identifier", None)
-    own = own if isinstance(own, str) else None  # a plain table's column of that name is none
+    own = own if isinstance(own, str) else None  # in a plain table, `name` can be a column
     findings = check_identifier(own if identifier is None else identifier) + findings
     if identifier is not None and own is not None and own != identifier:
         findings.append(
             Finding(
                 "two names",
-                f"the stimulus set is called {own!r} and is packaged as {identifier!r}",
-                "nothing, if that is meant; otherwise pass stimulus_set.name",
+                f"the stimulus set is named {own!r}, but packaged as {identifier!r}",
+                "ignore this if it is intended; otherwise pass stimulus_set.name",
                 "warning",
             )
         )
@@ -368,21 +374,21 @@ def validate_assembly(
     Parameters
     ----------
     assembly : DataAssembly
-        What to check. It is not changed.
+        The assembly, which is not changed.
     stimulus_set : StimulusSet, optional
-        Stimuli that were shown; by default ``assembly.attrs['stimulus_set']``, if there is one.
+        Stimuli that were shown; by default ``assembly.attrs['stimulus_set']``, if it exists.
     assembly_class_name : str, optional
-        Class as which it will be packaged; by default its own.
+        Class with which it will be packaged; by default its own.
     identifier : str, optional
         Name under which it will be packaged. Without it names are not checked.
     allow_nan : str, optional
         Why values are missing; by default ``assembly.attrs['nan_allowed']``. Without a reason, NaN is an error.
-        Infinite values always are.
+        Infinite values are always errors.
 
     Returns
     -------
     list of Finding
-        Errors and warnings; empty if all is well.
+        Errors and warnings; empty if all checks passed.
 
     Examples
     --------
@@ -398,7 +404,7 @@ def validate_assembly(
     """
     if not isinstance(assembly, xr.DataArray):
         kind = type(assembly).__name__
-        return [Finding("not an assembly", f"got a {kind}", "make one: DataAssembly(values, coords=…, dims=…)")]
+        return [Finding("not an assembly", f"got a {kind}", "create one: DataAssembly(values, coords=…, dims=…)")]
     cls = _class_of(assembly) if assembly_class_name is None else assembly_class_name
     findings = [] if identifier is None else check_identifier(identifier, what="assembly_identifier")
     findings += check_class(assembly, cls) + check_coordinates(assembly)
@@ -423,7 +429,7 @@ def _alignment(assembly: xr.DataArray, stimulus_set: pd.DataFrame, *, unshown: b
 def validate_pair(
     stimulus_set: pd.DataFrame, assembly: xr.DataArray, *, assembly_class_name: str | type[DataAssembly] | None = None
 ) -> list[Finding]:
-    """Check a stimulus set, an assembly, and that they belong together.
+    """Check a stimulus set, an assembly, and whether they belong together.
 
     Parameters
     ----------
@@ -432,12 +438,12 @@ def validate_pair(
     assembly : DataAssembly
         Responses to them; see :func:`validate_assembly`.
     assembly_class_name : str, optional
-        Class as which the assembly will be packaged.
+        Class with which the assembly will be packaged.
 
     Returns
     -------
     list of Finding
-        Also a warning for stimuli without any response.
+        Errors and warnings; one warning names stimuli without any response.
 
     Examples
     --------
@@ -470,19 +476,19 @@ def validate_files(
     """Check packaged files: tables (CSV), archives (ZIP) and assemblies (netCDF), in any combination.
 
     ``stimulus_X.csv``, ``stimulus_X.zip`` and ``assy_X.nc`` belong together; an assembly that names another stimulus
-    set is compared with that one. A table and an archive belong together whatever their names if no others are given.
+    set is compared with that set. A single table and a single archive belong together, whatever their names.
 
     Parameters
     ----------
     paths : path, or iterable of paths
         The files.
     assembly_class_name : str, optional
-        Class of the assemblies. Without it their dimensions are not compared with those of a class.
+        Class of the assemblies. Without it, their dimensions are not checked.
 
     Returns
     -------
     list of Finding
-        Each has the path of its file as ``source``.
+        Findings with the path of the file as ``source``.
 
     Examples
     --------

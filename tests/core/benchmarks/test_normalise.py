@@ -108,7 +108,7 @@ def test_dispatch(scale, meaning, expected):
         ("correlation", None, "meaning"),
         (None, "reliability", "scale"),
         ("ceiled", "reliability", "scale"),
-        ("correlation", "best guess", "unknown meaning"),
+        ("correlation", "best guess", "unknown ceiling meaning"),
     ],
 )
 def test_nonsense_is_refused(scale, meaning, message):

@@ -170,7 +170,7 @@ class TestUnzip:
         (tmp_path / "a.zip").write_text("hello")
         with pytest.raises(UserError, match="not a zip file"):
             unzip(tmp_path / "a.zip")
-        with pytest.raises(UserError, match="there is no file"):
+        with pytest.raises(UserError, match="does not exist"):
             unzip(tmp_path / "b.zip")
         with pytest.raises(UserError, match="no suffix"):
             unzip(tmp_path / "b")
@@ -270,7 +270,7 @@ class TestStimulusSetLoader:
             ("", "cannot read"),
             ("a,b\n1,2\n", "no column 'stimulus_id'"),
             ("stimulus_id\n1\n", "no column 'filename'"),
-            ("stimulus_id,filename\n1,001.png\n1,002.png\n", "twice: '1'"),
+            ("stimulus_id,filename\n1,001.png\n1,002.png\n", "duplicate stimulus ids: '1'"),
         ],
     )
     def test_bad_tables(self, stored, table, complaint):
@@ -281,7 +281,7 @@ class TestStimulusSetLoader:
     def test_missing_table_and_folder(self, stored):
         with pytest.raises(UserError, match="cannot read"):
             StimulusSetLoader(StimulusSet, stored / "nothing.csv", stored / "set").load()
-        with pytest.raises(UserError, match="no folder"):
+        with pytest.raises(UserError, match="does not exist"):
             StimulusSetLoader(StimulusSet, stored / "set.csv", stored / "nothing").load()
 
     def test_thousands_of_stimuli(self, tmp_path):
@@ -390,7 +390,7 @@ class TestAssemblyLoader:
         write_netcdf(DataAssembly([[1.0]], dims=["presentation", "choice"]), tmp_path / "assy.nc")
         loader = AssemblyLoader("NeuroidAssembly", tmp_path / "assy.nc", identifier="Pets2026")
         with pytest.raises(
-            UserError, match=r"Pets2026 \(.*assy\.nc\) has the dimensions presentation × choice, but a Neu"
+            UserError, match=r"Pets2026 \(.*assy\.nc\) has the dimensions presentation × choice, but those of a Neu"
         ):
             loader.load()
 

@@ -171,7 +171,7 @@ class TestReading:
 
     def test_two_of_one_name(self, catalog, monkeypatch):
         monkeypatch.setenv("BRAINIO_CATALOGS", f"{catalog}{os.pathsep}{catalog}")
-        with pytest.raises(UserError, match="two catalogs are called 'lab_catalog'"):
+        with pytest.raises(UserError, match="two catalogs are named 'lab_catalog'"):
             lookup.list_assemblies()
 
     def test_no_catalog(self, tmp_path):
@@ -181,7 +181,7 @@ class TestReading:
         with pytest.raises(UserError, match="no column lookup_type, class, location_type"):
             Catalog.from_file("lab", tmp_path / "lookup.csv")
 
-    @pytest.mark.parametrize(("column", "says"), [("sha1", "gives no sha1"), ("location", "gives no location")])
+    @pytest.mark.parametrize(("column", "says"), [("sha1", "has no sha1"), ("location", "has no location")])
     def test_what_is_blank(self, files, monkeypatch, column, says):
         entry = row(PETS, "assembly", files / "assy_tanaka_Pets1996.nc", cls="BehavioralAssembly") | {column: ""}
         monkeypatch.setenv("BRAINIO_CATALOGS", str(write_catalog(files / "lookup.csv", [entry])))
@@ -270,15 +270,15 @@ class TestWriting:
         path = tmp_path / "lookup.csv"
         add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
         before = path.read_bytes()
-        with pytest.raises(UserError, match="has the stimulus set 'Pets2024' already"):
+        with pytest.raises(UserError, match="already has the stimulus set 'Pets2024'"):
             check_not_taken(path, "Pets2024", "stimulus_set")
-        with pytest.raises(UserError, match="has the stimulus set 'Pets2024' already"):
+        with pytest.raises(UserError, match="already has the stimulus set 'Pets2024'"):
             add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE._replace(sha1="d" * 40))
         assert path.read_bytes() == before
         check_not_taken(path, "Pets2024", "assembly")
 
     def test_an_unknown_catalog(self, catalog):
-        with pytest.raises(UnknownIdentifier, match=r"no catalog 'lab_catalogue'\ndid you mean lab_catalog"):
+        with pytest.raises(UnknownIdentifier, match=r"unknown catalog 'lab_catalogue'\ndid you mean lab_catalog"):
             add_assembly("lab_catalogue", "P", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier=None)
 
     def test_several_at_once(self, tmp_path):
@@ -299,7 +299,7 @@ class TestWriting:
         path = tmp_path / "lookup.csv"
         written = lookup.append(str(path), "P", "StimulusSet", "stimulus_set", "bucket", "a" * 40, "stimulus_P.csv")
         assert written["location"].tolist() == ["https://bucket.s3.amazonaws.com/stimulus_P.csv"]
-        with pytest.raises(UserError, match="no lookup_type 'stimuli'"):
+        with pytest.raises(UserError, match="unknown lookup_type 'stimuli'"):
             lookup.append(str(path), "P", None, "stimuli", "bucket", "a" * 40, "stimulus_P.csv")
 
 
@@ -323,7 +323,7 @@ class TestPlaces:
         assert request.url == "https://osf.io/x.nc"
 
     def test_an_unknown_type(self):
-        with pytest.raises(UserError, match="no location type 'network_storage'"):
+        with pytest.raises(UserError, match="unknown location type 'network_storage'"):
             fetch_file("network_storage", "somewhere", "a" * 40)
 
 

@@ -436,9 +436,9 @@ class TestFailure:
 
     def test_file_in_place_of_the_folder(self, stimuli, tmp_path):
         (tmp_path / "packages").write_text("mine")
-        with pytest.raises(UserError, match="cannot make the folder"):
+        with pytest.raises(UserError, match="cannot create the folder"):
             package_stimulus_set_locally(stimuli, NAME, downloads_path=tmp_path / "packages" / "below")
-        with pytest.raises(UserError, match="cannot make the folder"):
+        with pytest.raises(UserError, match="cannot create the folder"):
             package_stimulus_set_locally(stimuli, NAME, downloads_path=tmp_path / "packages")
         assert (tmp_path / "packages").read_text() == "mine"
 

@@ -224,7 +224,7 @@ class TestFile:
             assert load_file_from_s3("store", "labels.json", tmp_path / "mine").read_bytes() == b"{}"
         assert len(bucket.requested) == 1
         path.unlink()
-        with pytest.raises(HashMismatch, match=r"held to the first copy that came here"):
+        with pytest.raises(HashMismatch, match=r"the hash of the first copy is required"):
             load_file_from_s3("store", "labels.json")
 
     def test_a_broken_record_holds_to_nothing(self, bucket, cache):
@@ -319,7 +319,7 @@ class TestSigned:
             handler.close_connection = True
 
         signed = private("/store/a.bin", cut)
-        with pytest.raises(IncompleteDownload, match="broke off"):
+        with pytest.raises(IncompleteDownload, match="was interrupted"):
             load_file_from_s3("store", "a.bin", sha1=sha1(b"halfhalf"))
         assert len(signed) == downloads.ATTEMPTS
         assert [path for path in cache.rglob("*") if path.is_file()] == []
@@ -337,7 +337,7 @@ class TestSigned:
     @pytest.mark.parametrize(
         ("status", "code", "error", "message"),
         [
-            (403, "AccessDenied", AccessDenied, "the AWS credentials of this machine do not open them"),
+            (403, "AccessDenied", AccessDenied, "the AWS credentials of this machine have no access"),
             (403, "InvalidAccessKeyId", AccessDenied, "does not accept the AWS credentials"),
             (400, "ExpiredToken", AccessDenied, "(?s)does not accept the AWS credentials.*Renew"),
             (403, "RequestTimeTooSkewed", AccessDenied, "(?s)does not accept the AWS credentials.*clock"),
@@ -392,7 +392,7 @@ class TestSigned:
 
     def test_listing_that_is_none(self, bucket, tmp_path):
         bucket.files["/store/"] = b"<html>Welcome<br></html>"
-        with pytest.raises(FetchError, match=r"gave no listing"):
+        with pytest.raises(FetchError, match=r"did not return a listing"):
             load_folder_from_s3("store", "x", None, tmp_path / "new")
 
 

@@ -310,7 +310,10 @@ class TestFiles:
     def test_no_image(self, stimuli, tmp_path):
         (tmp_path / "a.png").write_text("<html>404</html>")
         stimuli.stimulus_paths["img_1"] = tmp_path / "a.png"
-        assert "no image that Pillow knows" in only(validate_stimulus_set(stimuli), "image does not decode").culprit
+        assert (
+            "Pillow does not recognize the format"
+            in only(validate_stimulus_set(stimuli), "image does not decode").culprit
+        )
 
     def test_id_without_path(self, stimuli):
         del stimuli.stimulus_paths["img_3"]
@@ -392,11 +395,11 @@ class TestAssembly:
     def test_wrong_dims(self):
         assembly = BehavioralAssembly([1.0], coords={"stimulus_id": ("presentation", ["a"])}, dims=["presentation"])
         finding = only(validate_assembly(assembly, assembly_class_name="NeuroidAssembly"), "wrong dimensions")
-        assert "presentation, NeuroidAssembly needs presentation × neuroid or" in finding.culprit
+        assert "presentation, but those of a NeuroidAssembly are presentation × neuroid or" in finding.culprit
 
     @pytest.mark.parametrize("cls", ["MetadataAssembly", "SpikeTimesAssembly"])
     def test_events(self, cls):
-        assert "needs event" in only(validate_assembly(neural(), assembly_class_name=cls), "wrong dimensions").culprit
+        assert "are event" in only(validate_assembly(neural(), assembly_class_name=cls), "wrong dimensions").culprit
         assert validate_assembly(DataAssembly([1.0], dims=["event"]), assembly_class_name=cls) == []
 
     def test_properties_are_free(self):
@@ -423,7 +426,7 @@ class TestAssembly:
 
     def test_coordinate_of_another_dimension(self):
         assembly = neural(stimulus_id=("neuroid", ["a", "b"]))
-        assert "lies along neuroid" in only(validate_assembly(assembly), "missing coordinate").culprit
+        assert "belongs to neuroid" in only(validate_assembly(assembly), "missing coordinate").culprit
 
     def test_old_name(self):
         assembly = neural(stimulus_id=None, image_id=("presentation", ["a", "b", "a"]))
@@ -547,7 +550,7 @@ class TestAlignment:
         stimuli = StimulusSet({"stimulus_id": ["1", "2"]})
         assembly = neural(stimulus_id=("presentation", [1, 2, 3]))
         findings = {finding.check: finding for finding in validate_assembly(assembly, stimuli)}
-        assert "2 of them are there with another type (1 here, '1' there)" in findings["unknown stimuli"].remedy
+        assert "2 of them exist there with another type (1 here, '1' there)" in findings["unknown stimuli"].remedy
 
     def test_pair_without_ids(self, stimuli):
         only(validate_pair(stimuli.drop(columns="stimulus_id"), neural(stimulus_id=("presentation", list("abc"))))[:1],

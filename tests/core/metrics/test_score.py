@@ -123,9 +123,9 @@ def test_a_score_of_a_score_keeps_what_is_known(score):
 
 class TestAttach:
     def test_needs_a_reason_for_what_is_missing(self):
-        with pytest.raises(ValueError, match="say why"):
+        with pytest.raises(ValueError, match="give the reason"):
             attach_uncertainty(Score(1.0), error=0.1)
-        with pytest.raises(ValueError, match="say why"):
+        with pytest.raises(ValueError, match="give the reason"):
             attach_uncertainty(Score(1.0), ci=(0, 1), estimates="x", method="t")
 
     def test_needs_to_know_what_the_interval_estimates(self):

@@ -50,7 +50,7 @@ def test_what_is_not_finite_is_named():
     with pytest.raises(ValueError, match="not finite in row 2"):
         rdm(x, dissimilarity="euclidean")
     assert np.isnan(rdm(x)).all()
-    with pytest.raises(ValueError, match=r"'manhattan'; known: 'correlation'"):
+    with pytest.raises(ValueError, match=r"'manhattan'; use one of 'correlation'"):
         rdm(np.ones((3, 3)), dissimilarity="manhattan")
 
 
@@ -119,7 +119,7 @@ def test_noise_normalisation_refuses_what_has_no_noise(folds):
         noise_precision(np.ones((3, 3)), degrees_of_freedom=0)
     with pytest.raises(ValueError, match="1 fold"):
         crossnobis_rdm(measured[:1], precision)
-    with pytest.raises(ValueError, match=r"7 features need \(7, 7\)"):
+    with pytest.raises(ValueError, match=r"it must be \(7, 7\) for 7 features"):
         crossnobis_rdm(measured, np.eye(3))
     with pytest.raises(ValueError, match="not positive definite"):
         crossnobis_rdm(measured, -np.eye(7))

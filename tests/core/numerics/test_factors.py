@@ -37,5 +37,5 @@ def test_dimensions_add_up_and_nothing_varies():
 
 
 def test_pairs_correspond():
-    with pytest.raises(ValueError, match="pairs correspond"):
+    with pytest.raises(ValueError, match="one row per pair"):
         factor_dimensions(np.ones((3, 2)), np.ones((4, 2)), ["x"] * 3)

@@ -92,11 +92,11 @@ def test_what_cannot_be_compared_is_refused(pair):
     x, y = pair
     with pytest.raises(ValueError, match="bandwidth is 0"):
         cka(x, y, kernel="rbf", bandwidth=0)
-    with pytest.raises(ValueError, match="known: 'linear', 'rbf'"):
+    with pytest.raises(ValueError, match="use 'linear' or 'rbf'"):
         cka(x, y, kernel="polynomial")
     with pytest.raises(ValueError, match="3 stimuli"):
         cka(x[:3], y[:3], kernel="rbf")
-    with pytest.raises(ValueError, match="two equal squares"):
+    with pytest.raises(ValueError, match="equal squares"):
         compare_kernels(np.eye(4), np.eye(5))
     with pytest.raises(ValueError, match="not finite"):
         compare_kernels(np.full((4, 4), np.nan), np.eye(4))

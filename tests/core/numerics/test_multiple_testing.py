@@ -45,7 +45,9 @@ def test_what_was_not_tested_does_not_count():
     assert corrected([[0.01, 0.04]]).shape == (1, 2)
 
 
-@pytest.mark.parametrize(("p", "method", "match"), [([1.1], "holm", "0, 1"), ([0.1], "bonferroni", "known: 'holm'")])
+@pytest.mark.parametrize(
+    ("p", "method", "match"), [([1.1], "holm", "0, 1"), ([0.1], "bonferroni", "use one of 'holm'")]
+)
 def test_arguments(p, method, match):
     with pytest.raises(ValueError, match=match):
         corrected(p, method)

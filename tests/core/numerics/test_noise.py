@@ -44,5 +44,5 @@ def test_edges():
     alone = signal_to_noise([[1.0], [2.0]], [0, 1])
     assert np.isnan(alone.ncsnr).all()
     assert signal_to_noise(np.ones((4, 0)), [0, 0, 1, 1]).ncsnr.shape == (0,)
-    with pytest.raises(ValueError, match="each presentation needs one"):
+    with pytest.raises(ValueError, match="each presentation must have one"):
         signal_to_noise(np.ones((4, 1)), [0, 0, 1])

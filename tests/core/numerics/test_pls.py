@@ -171,8 +171,8 @@ def test_devices():
     assert _arrays.resolve_device("cpu") == _arrays.resolve_device(torch.device("cpu")) == torch.device("cpu")
     assert _arrays.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
     for device, message in (
-        ("mps", "no float64"),
-        ("cuda:99", "not there"),
+        ("mps", "does not support float64"),
+        ("cuda:99", "not available"),
         ("meta", "not supported"),
         ("gpu", "unknown"),
     ):

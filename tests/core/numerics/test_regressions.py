@@ -216,7 +216,7 @@ def test_what_is_wrong_is_named(method, p):
 
 
 @pytest.mark.parametrize(
-    ("alphas", "message"), [([], "at least one"), ([1.0, 0.0], "holds 0"), ([np.nan], "holds nan")]
+    ("alphas", "message"), [([], "at least one"), ([1.0, 0.0], "contains 0"), ([np.nan], "contains nan")]
 )
 def test_impossible_penalties_are_refused(alphas, message):
     with pytest.raises(ValueError, match=message):

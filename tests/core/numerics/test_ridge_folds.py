@@ -162,16 +162,16 @@ def test_what_is_not_finite_is_named(p, device):
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "two folds or more"),
-        (True, "two folds or more"),
+        (1, "two or more folds"),
+        (True, "two or more folds"),
         ("five", "a number of folds"),
         ([], "a number of folds"),
         ([(0, 1, 2)], "a number of folds"),
-        (48, "48 folds need at least as many stimuli; these are 47"),
+        (48, "48 folds require at least as many stimuli, not 47"),
         ([([0, 1], [])], "test rows of pair 0"),
-        ([([0, 1], [47])], "exceed the 47 stimuli"),
+        ([([0, 1], [47])], "exceed the 47 training stimuli"),
         ([([0, 1], [2]), ([0.5], [1])], "training rows of pair 1"),
-        ([([0, 1], [1, 2])], "trains and tests on row 1"),
+        ([([0, 1], [1, 2])], "uses row 1 for both"),
     ],
 )
 def test_impossible_folds_are_refused(cv, message):

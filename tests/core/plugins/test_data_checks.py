@@ -85,7 +85,7 @@ def test_nan(assembly):
 def test_coordinates(assembly):
     found = results(assembly.assign_coords(neuroid_id=("neuroid", ["n0", "n0"])))
     assert (
-        "several neuroids are called 'n0'" in found["its dimensions and coordinates are those of its class"].explanation
+        "several neuroids have the id 'n0'" in found["its dimensions and coordinates are those of its class"].explanation
     )
 
 
@@ -100,7 +100,7 @@ def test_stimuli_that_nobody_has(assembly, stimuli):
 def test_ids_that_are_not_unique(stimuli):
     twice = StimulusSet({"stimulus_id": ["a", "a"]})
     twice.stimulus_paths, twice.name = stimuli.stimulus_paths, "Mine2024"
-    assert "more than once: 'a'" in results(twice)["its stimulus ids are unique"].explanation
+    assert "duplicate ids: 'a'" in results(twice)["its stimulus ids are unique"].explanation
 
 
 def test_files_that_are_not_there(stimuli):

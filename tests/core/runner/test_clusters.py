@@ -314,7 +314,7 @@ def test_what_slurm_has_against_a_job_is_said(runner, slurm):
     [
         ({"walltimes": "1"}, "unknown: walltimes"),
         ({"memory": None}, "missing: memory"),
-        ({"memory": "many"}, "'many' is no size"),
+        ({"memory": "many"}, "'many' is not a size"),
         ({"cores": 0}, "cores is 0"),
         ({"cores": "4"}, "cores is '4'"),
         ({"gpus": True}, "gpus is True"),

@@ -71,7 +71,7 @@ def test_split_metrics_take_alphas(name):
     X, Y = _data()
     parts = [_assembly(values).isel(presentation=rows) for values in (X, Y) for rows in SPLITS[0]]
     assert load_metric(name, alphas=[3.0])(*parts).attrs["raw"].attrs["alpha"] == 3.0
-    with pytest.raises(ValueError, match="alphas holds -1"):
+    with pytest.raises(ValueError, match="alphas contains -1"):
         load_metric(name, alphas=[1.0, -1.0])
 
 

@@ -142,7 +142,7 @@ def test_first_download_without_a_hash_is_held_to(server, tmp_path):
     assert server.asked == 2
     path.write_bytes(b"something else")
     server.content = b"replaced"
-    with pytest.raises(HashMismatch, match="held to the first copy"):
+    with pytest.raises(HashMismatch, match="hash of the first copy"):
         file.path()
 
 

@@ -104,7 +104,7 @@ def test_private_data_load_with_the_owners_token_alone(
     for number, token in enumerate(["", theirs]):
         done = load_as_pasted(code, tmp_path / str(number), {**environment, "BRAINSCORE_TOKEN": token})
         assert done.code == 1
-        assert "the server answered 40" in done.err
+        assert "the server responded 40" in done.err
     environment["BRAINSCORE_TOKEN"] = ApiToken.issue(owner, "mine", ["read"])[1]
     done = load_as_pasted(code, tmp_path / "own", environment)
     assert (done.code, done.out) == (0, EXPECTED), done.err

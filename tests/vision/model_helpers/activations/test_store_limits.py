@@ -108,7 +108,7 @@ def test_limits(tmp_path, monkeypatch):
     assert store.room() == 1_000_000
     assert ActivationStore(tmp_path, max_bytes=7).max_bytes == 7
     monkeypatch.setenv("BRAINSCORE_ACTIVATIONS_LIMIT", "much")
-    with pytest.raises(UserError, match="BRAINSCORE_ACTIVATIONS_LIMIT: 'much' is no size"):
+    with pytest.raises(UserError, match="BRAINSCORE_ACTIVATIONS_LIMIT: 'much' is not a size"):
         put(store, layer="another")
 
 
