@@ -1,6 +1,6 @@
 """Vision: registries of benchmarks, data, metrics and models, and the functions that load from them.
 
-A plugin registers what it offers; nothing is imported before somebody asks for it::
+A plugin registers what it offers, and is imported only when one of its entries is loaded::
 
     from brainscore_vision import model_registry
 
@@ -92,7 +92,7 @@ stimulus_set_registry: Registry[StimulusSet] = Registry(
     "stimulus_set_registry", noun="stimulus set", index=plugin_index, list_command="brainscore list stimulus-sets"
 )
 
-# by the kinds under which the provenance of a score names them
+# keys: the kinds that the provenance of a score uses
 _REGISTRIES: dict[str, Registry[Any]] = {
     "benchmark": benchmark_registry,
     "data": data_registry,
@@ -127,16 +127,16 @@ def load_dataset(identifier: str) -> DataAssembly:
     Returns
     -------
     DataAssembly
-        A new assembly; its ``attrs['identifier']`` is `identifier` unless the data say otherwise.
+        A new assembly; its ``attrs['identifier']`` is `identifier` unless the data set another one.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under that name; the message has the nearest ones.
+        Nothing is registered under this name; the message lists the nearest names.
     brainscore_core.errors.UserError
-        The plugin gives something that is no assembly, or needs what is not installed.
+        The plugin returns something other than an assembly, or needs a module that is not installed.
     Exception
-        Whatever the plugin raises.
+        Any error of the plugin itself.
     """
     from brainscore_core.provenance import note
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -161,16 +161,16 @@ def load_stimulus_set(identifier: str) -> StimulusSet:
     Returns
     -------
     StimulusSet
-        A new table; its ``identifier`` is `identifier` unless the stimuli say otherwise.
+        A new table; its ``identifier`` is `identifier` unless the stimuli set another one.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under that name; the message has the nearest ones.
+        Nothing is registered under this name; the message lists the nearest names.
     brainscore_core.errors.UserError
-        The plugin gives something that is no stimulus set, or needs what is not installed.
+        The plugin returns something other than a stimulus set, or needs a module that is not installed.
     Exception
-        Whatever the plugin raises.
+        Any error of the plugin itself.
     """
     from brainscore_core.provenance import note
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -190,19 +190,19 @@ def load_metric(identifier: str, *args: Any, **kwargs: Any) -> Any:
     identifier : str
         Key of `metric_registry`, for instance ``'pls'``.
     *args, **kwargs
-        For the metric, for instance ``crossvalidation_kwargs=dict(splits=5)``.
+        Arguments of the metric, for instance ``crossvalidation_kwargs=dict(splits=5)``.
 
     Returns
     -------
     Metric
-        Called with a source and a target assembly it gives a `Score`.
+        Called with a source and a target assembly, it returns a `Score`.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under that name; the message has the nearest ones.
+        Nothing is registered under this name; the message lists the nearest names.
     Exception
-        Whatever the plugin raises.
+        Any error of the plugin itself.
     """
     from brainscore_core.provenance import note
 
@@ -212,26 +212,26 @@ def load_metric(identifier: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def load_ceiling(identifier: str, *args: Any, **kwargs: Any) -> Any:
-    """Make a ceiling; ceilings stand in `metric_registry`, too.
+    """Make a ceiling; ceilings are registered in `metric_registry`, like metrics.
 
     Parameters
     ----------
     identifier : str
         Key of `metric_registry`, for instance ``'internal_consistency'``.
     *args, **kwargs
-        For the ceiling.
+        Arguments of the ceiling.
 
     Returns
     -------
     Ceiling
-        Called with an assembly it gives a `Score`.
+        Called with an assembly, it returns a `Score`.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under that name; the message has the nearest ones.
+        Nothing is registered under this name; the message lists the nearest names.
     Exception
-        Whatever the plugin raises.
+        Any error of the plugin itself.
     """
     return load_metric(identifier, *args, **kwargs)
 
@@ -242,22 +242,22 @@ def load_benchmark(identifier: str) -> Benchmark:
     Parameters
     ----------
     identifier : str
-        Key of `benchmark_registry`, or the benchmark's own ``identifier``; or for any metric on the recordings of a
-        registered benchmark ``<data set>.<region>:<metric>[@<ceiling>]``, such as ``'MajajHong2015public.IT:cka_cv'``.
+        Key of `benchmark_registry`, or the benchmark's own ``identifier``; or, for any metric on the recordings of a
+        registered benchmark, ``<data set>.<region>:<metric>[@<ceiling>]``, such as ``'MajajHong2015public.IT:cka_cv'``.
 
     Returns
     -------
     Benchmark
-        A new benchmark, which scores a model that it is called with.
+        A new benchmark; call it with a model to score the model.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under that name; the message has the nearest ones.
+        Nothing is registered under this name; the message lists the nearest names.
     brainscore_core.errors.UserError
-        Recordings, metric and ceiling do not go together.
+        Recordings, metric and ceiling of a composed benchmark do not fit together.
     Exception
-        Whatever the plugin raises.
+        Any error of the plugin itself.
     """
     from brainscore_vision.composed_names import resolve_benchmark
     from brainscore_vision.public_variants import suggesting_public_variants
@@ -287,11 +287,11 @@ def load_model(identifier: str) -> BrainModel:
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under that name; the message has the nearest ones.
+        Nothing is registered under this name; the message lists the nearest names.
     brainscore_core.plugins.MissingRequirementError
         The plugin needs a module that is not installed.
     Exception
-        Whatever the plugin raises.
+        Any error of the plugin itself.
     """
     return _named(model_registry.make(identifier), identifier)
 
@@ -311,37 +311,37 @@ def score(
     Parameters
     ----------
     model_identifier : str, BrainModel, torch.nn.Module or callable
-        Key of `model_registry`; ``path/to/file.py:make_model``; or the model itself, which need not be registered:
-        a `BrainModel`, a network, an activations model, a function of images.
+        Key of `model_registry`; ``path/to/file.py:make_model``; or the model itself, which does not have to be
+        registered: a `BrainModel`, a network, an activations model, or a function of images.
     benchmark_identifier : str
         As for :func:`load_benchmark`.
     results : path or ResultsStore, optional
         Where to write the receipt.
     identifier : str, optional
-        Name in the results of a model that is not registered.
+        Name in the results, for a model that is not registered.
     isolated : bool
-        Whether the model answers from a process of its own, in an environment with what its ``requirements.txt`` asks
-        for; it must be registered or stand in a file.
+        Whether the model runs in a process of its own, in an environment with the packages of its
+        ``requirements.txt``; the model must be registered or defined in a file.
     conda_active : bool, optional
-        Without effect; accepted for scripts written for brain-score 2.x.
+        Has no effect; accepted for scripts written for brain-score 2.x.
     **how
-        For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. What is
-        left out is found: layers that cover the network, one of them selected for each region.
+        For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. Missing
+        layers are determined automatically: candidates cover the network, and one is selected for each region.
 
     Returns
     -------
     Score
         With ``raw``, ``ceiling``, ``error``, ``ci``, ``model_identifier`` and ``benchmark_identifier`` in its
-        attributes; NaN where the model cannot do what the benchmark asks.
+        attributes; NaN if the model cannot do what the benchmark requires.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        There is no such model or benchmark.
+        The model or benchmark does not exist.
     brainscore_core.errors.UserError
-        What was passed is no model.
+        The object passed is not a model.
     Exception
-        Whatever the model or the benchmark raises; the receipt then says *failed*.
+        Any error of the model or the benchmark; the state in the receipt is then *failed*.
 
     Examples
     --------
@@ -369,17 +369,17 @@ def run_pair(
     cage: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Outcome:
-    """Score a model on a benchmark, and give the receipt, too.
+    """Score a model on a benchmark, and return the score together with its receipt.
 
     Parameters
     ----------
     model_identifier, benchmark_identifier, results, identifier, isolated
         See :func:`score`.
     how : mapping, optional
-        What `score` takes as further keyword arguments.
+        The further keyword arguments of :func:`score`.
     cage : mapping, optional
-        Has the model run in a cage, isolated, without network and files; which files it sees and how much it may use:
-        ``files``, ``memory``, ``processes``, ``scratch``, …. Empty: what is usual.
+        Runs the model isolated and in a sandbox without network: which files the model sees, and its limits
+        (``files``, ``memory``, ``processes``, ``scratch``, …). An empty mapping: the defaults.
     **options
         As for `brainscore_core.scoring.run_pair`.
 
@@ -400,14 +400,14 @@ def run_pair(
 
         closing = isolation = Isolation(model_identifier, identifier=identifier, how=how, cage=cage)
         name, load, folders = isolation.name, isolation.load, isolation.folder
-        options["run"] = isolation.run(options.get("run"))
+        options["run"] = isolation.add_run_info(options.get("run"))
     elif isinstance(model_identifier, str) and ".py:" not in model_identifier:
         if identifier is not None or how:
             raise UserError(
-                f"{model_identifier!r} is registered: its plugin says how it is made",
+                f"{model_identifier!r} is registered: its plugin defines how it is made",
                 "leave out " + ", ".join([*(["identifier"] if identifier else []), *(how or {})]),
             )
-        model_registry.location(model_identifier)  # a wrong name is said before anything is loaded
+        model_registry.location(model_identifier)  # a wrong name raises before anything is loaded
         name, load, folders = model_identifier, load_model, registered_folder
     else:
         from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
@@ -415,16 +415,16 @@ def run_pair(
         source = None
         if isinstance(model_identifier, str):
             model_identifier, source = load_file_reference(model_identifier)
-        subject = to_unregistered_model(model_identifier, identifier=identifier, source=source, **(how or {}))
-        name = subject.identifier
+        unregistered = to_unregistered_model(model_identifier, identifier=identifier, source=source, **(how or {}))
+        name = unregistered.identifier
 
         def load(identifier: str) -> BrainModel:
-            for remark in subject.remarks:
+            for remark in unregistered.remarks:
                 note("remark", text=remark)
-            return subject.model
+            return unregistered.model
 
         def folders(kind: str, identifier: str) -> Path | None:
-            return subject.source if kind == "model" else registered_folder(kind, identifier)
+            return unregistered.source if kind == "model" else registered_folder(kind, identifier)
 
     from brainscore_vision.public_variants import scored_benchmark
 
@@ -441,32 +441,32 @@ def run_pair(
 
 
 def registered_folder(kind: str, identifier: str) -> Path | None:
-    """Give the folder of the plugin that registers something; None for what is no plugin's."""
+    """Folder of the plugin that registers an object; None if no plugin registers it."""
     registry = _REGISTRIES.get(kind)
     if registry is benchmark_registry and ":" in identifier and identifier not in registry:
         from brainscore_vision.composed_names import base_keys
 
-        return registry.location(base_keys(identifier)[0]).folder  # its recordings are this plugin's
+        return registry.location(base_keys(identifier)[0]).folder  # the plugin of its recordings
     return registry.location(identifier).folder if registry is not None and identifier in registry else None
 
 
 def _checked(registry: Registry[Any], identifier: str, expected: type[T]) -> T:
-    """Make something, and refuse it where it is of another type than its registry says."""
+    """Make a registered object, and raise an error if it does not have the type of its registry."""
     from brainscore_core.errors import UserError
 
-    made = registry.make(identifier)
-    if not isinstance(made, expected):
+    loaded = registry.make(identifier)
+    if not isinstance(loaded, expected):
         raise UserError(
             f"The {registry.noun} {identifier!r} ({registry.location(identifier)}) is of type "
-            f"{type(made).__name__}, not a {expected.__name__}.",
+            f"{type(loaded).__name__}, not a {expected.__name__}.",
             f"Its factory must return a {expected.__name__}.",
         )
-    return made
+    return loaded
 
 
-def _named(made: T, identifier: str) -> T:
-    """Give an object without an identifier the one under which it is registered."""
-    if getattr(made, "identifier", None) is None:
-        with contextlib.suppress(AttributeError):  # a class that takes no attributes goes without
-            made.identifier = identifier  # type: ignore[attr-defined]
-    return made
+def _named(loaded: T, identifier: str) -> T:
+    """Set the identifier of an object without one to its registry key."""
+    if getattr(loaded, "identifier", None) is None:
+        with contextlib.suppress(AttributeError):  # objects without a __dict__ stay unnamed
+            loaded.identifier = identifier  # type: ignore[attr-defined]
+    return loaded

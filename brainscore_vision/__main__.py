@@ -13,7 +13,7 @@ __all__ = ["main"]
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m brainscore_vision", description="For everything else there is the command `brainscore`."
+        prog="python -m brainscore_vision", description="All other functions are in the command `brainscore`."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     score = commands.add_parser("score", help="score a model on a benchmark")
@@ -31,12 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        In place of those of the command line.
+        By default those of the command line.
 
     Returns
     -------
     int
-        Exit code: 0, 2 for what the user can mend, 130 for Ctrl-C.
+        Exit code: 0; 2 for errors that the user can fix; 130 for Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     try:

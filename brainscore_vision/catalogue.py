@@ -1,4 +1,4 @@
-"""What is known of all models and benchmarks, as plain values: for filters, cards and lists.
+"""Metadata of all registered models and benchmarks, as plain values for filters, cards and lists.
 
 >>> known = catalogue(models="pixels", benchmarks="Simulated2026.V1-pls")
 >>> known.models[0].metadata.family, known.benchmarks[0].control
@@ -39,14 +39,14 @@ class ModelEntry:
     plugin : str
         Name of the plugin's folder.
     distribution, distribution_version : str or None
-        The installed package that it came with; None for a private folder.
+        The installed package that contains it; None for a private folder.
     metadata : ModelMetadata or None
-        What its plugin says; None where that is nothing, or cannot be read.
+        Metadata of its plugin; None if missing or unreadable.
     layers : dict or None
-        Region → its layers, as the plugin's ``region_layer_map`` has them, or that of its trained twin; None where
-        they stand in code or are selected on benchmarks.
+        Region → its layers, from the plugin's ``region_layer_map`` or that of its trained twin; None if the layers are
+        in code or selected on benchmarks.
     bibtex : str or None
-        Citation: of the metadata, else the only one in the plugin's source.
+        Citation from the metadata, else the only one in the plugin's source.
     source : str or None
         URL of the publication or of the release.
     """
@@ -76,17 +76,17 @@ class BenchmarkEntry:
     plugin : str
         Name of the plugin's folder.
     distribution, distribution_version : str or None
-        The installed package that it came with; None for a private folder.
+        The installed package that contains it; None for a private folder.
     version : int or str or None
-        Its version; None where only the benchmark itself could say it.
+        Its version; None if only the benchmark itself has it.
     parent : str or None
-        Node of the leaderboard's tree that it counts in; None where there is none, or only the benchmark could say it.
+        Node of the leaderboard's tree that it counts in; None if there is none, or only the benchmark has it.
     control : bool
-        Whether it checks the method, and counts in no average.
+        Whether it is a control, which checks the method and counts in no average.
     metadata : BenchmarkMetadata or None
-        What its plugin says; None where that is nothing, or cannot be read.
+        Metadata of its plugin; None if missing or unreadable.
     bibtex : str or None
-        Citation: of the metadata, else the only one in the plugin's source.
+        Citation from the metadata, else the only one in the plugin's source.
     """
 
     identifier: str
@@ -106,16 +106,16 @@ class BenchmarkEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What is not known, because something could not be read.
+    """Something that could not be read, and what is unknown therefore.
 
     Attributes
     ----------
     kind : {'models', 'benchmarks', 'plugins'}
-        Of what; ``'plugins'`` where a whole folder could not be read.
+        What is affected; ``'plugins'`` if a whole folder could not be read.
     plugin : str or None
         Name of the plugin's folder.
     identifiers : tuple of str
-        Which models or benchmarks it concerns: those without metadata, or registered twice.
+        Models or benchmarks that it concerns: those without metadata, or registered twice.
     message : str
         What is wrong, and what to do about it.
     """
@@ -146,26 +146,25 @@ class Catalogue:
 
 
 def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[str] = "all") -> Catalogue:
-    """Gather what is known of models and benchmarks.
+    """Collect the metadata of models and benchmarks.
 
-    No weights and no data are loaded, no model and no benchmark is made. Plugins are imported, and beside their
-    ``__init__.py`` only their ``metadata.py``; one that cannot be imported has an entry without metadata, and stands
-    among the problems.
+    No weights or data are loaded, and no model or benchmark is made. Of each plugin, only ``__init__.py`` and
+    ``metadata.py`` are imported; if that fails, its entry has no metadata, and the problems give the reason.
 
     Parameters
     ----------
     models, benchmarks : str or iterable of str
-        Identifiers as they are registered, or one of them; ``'all'``: all, controls and untrained twins included.
+        One or several registered identifiers; ``'all'``: all of them, including controls and untrained twins.
 
     Returns
     -------
     Catalogue
-        Entries in the order of their identifiers, each once.
+        Entries in the order of their identifiers, without duplicates.
 
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under a name; the message has the nearest ones.
+        Nothing is registered under a name; the message lists the nearest names.
 
     Examples
     --------
@@ -181,14 +180,14 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
 
     known_models = _Plugins("models", model_registry)
     known_benchmarks = _Plugins("benchmarks", benchmark_registry)
-    found_models = known_models.read(models)
-    found_benchmarks = known_benchmarks.read(benchmarks)
+    model_plugins = known_models.read(models)
+    benchmark_plugins = known_benchmarks.read(benchmarks)
     return Catalogue(
-        models=tuple(_model(name, plugin, known_models) for name, plugin in found_models.items()),
-        benchmarks=tuple(_benchmark(name, plugin) for name, plugin in found_benchmarks.items()),
+        models=tuple(_model(name, plugin, known_models) for name, plugin in model_plugins.items()),
+        benchmarks=tuple(_benchmark(name, plugin) for name, plugin in benchmark_plugins.items()),
         problems=(
-            *known_models.problems(found_models),
-            *known_benchmarks.problems(found_benchmarks),
+            *known_models.problems(model_plugins),
+            *known_benchmarks.problems(benchmark_plugins),
             *(Problem(kind="plugins", plugin=None, message=problem) for problem in plugin_index.problems),
         ),
     )
@@ -196,11 +195,11 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
 
 @dataclass(frozen=True, eq=False)
 class _ReadPlugin:
-    """A plugin, and what it says."""
+    """A plugin and its metadata."""
 
     place: Location
     code: PluginCode | None
-    said: PluginMetadata
+    metadata: PluginMetadata
     citations: tuple[str, ...]
 
     @property
@@ -230,7 +229,7 @@ class _Plugins:
         self._read: dict[str, _ReadPlugin] = {}
 
     def read(self, wanted: str | Iterable[str]) -> dict[str, _ReadPlugin]:
-        """Identifier → what its plugin says."""
+        """Identifier → its plugin."""
         if wanted == ALL:
             names = list(self._registry)
         else:
@@ -238,7 +237,7 @@ class _Plugins:
         return {name: self.of(name) for name in names}
 
     def of(self, identifier: str) -> _ReadPlugin:
-        """What the plugin of an identifier says."""
+        """The plugin that registers an identifier."""
         place = self._registry.location(identifier)
         key = f"{place.package} {place.file}"
         if key not in self._read:
@@ -248,13 +247,15 @@ class _Plugins:
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._registry
 
-    def problems(self, found: Mapping[str, _ReadPlugin]) -> Iterator[Problem]:
-        """What could not be read of these, and which of them are registered twice."""
-        for plugin in dict.fromkeys(found.values()):
-            without = tuple(name for name, other in found.items() if other is plugin and plugin.said.of(name) is None)
-            for message in plugin.said.problems:
+    def problems(self, plugins: Mapping[str, _ReadPlugin]) -> Iterator[Problem]:
+        """What could not be read of these plugins, and identifiers that are registered twice."""
+        for plugin in dict.fromkeys(plugins.values()):
+            without = tuple(
+                name for name, other in plugins.items() if other is plugin and plugin.metadata.of(name) is None
+            )
+            for message in plugin.metadata.problems:
                 yield Problem(kind=self._kind, plugin=plugin.name, identifiers=without, message=message)
-        for name, plugin in found.items():
+        for name, plugin in plugins.items():
             places = self._registry.locations(name)
             if len(places) > 1:
                 message = f"registered in {len(places)} places: {' and '.join(map(str, places))}; it cannot be loaded"
@@ -264,10 +265,10 @@ class _Plugins:
 def _read_plugin(kind: str, place: Location) -> _ReadPlugin:
     from brainscore_core.receipts.environment import describe_plugin
 
-    said, folder = read_plugin_metadata(kind, place), place.folder
+    metadata, folder = read_plugin_metadata(kind, place), place.folder
     if folder is None:
-        return _ReadPlugin(place, None, said, ())
-    return _ReadPlugin(place, describe_plugin(folder), said, tuple(bibtex_entries(folder)))
+        return _ReadPlugin(place, None, metadata, ())
+    return _ReadPlugin(place, describe_plugin(folder), metadata, tuple(bibtex_entries(folder)))
 
 
 def _name(place: Location) -> str:
@@ -275,7 +276,7 @@ def _name(place: Location) -> str:
 
 
 def _model(identifier: str, plugin: _ReadPlugin, others: _Plugins) -> ModelEntry:
-    metadata: ModelMetadata | None = plugin.said.of(identifier)
+    metadata: ModelMetadata | None = plugin.metadata.of(identifier)
     layers = _layers(identifier, plugin)
     if layers is None and metadata is not None and metadata.twin_of is not None and metadata.twin_of in others:
         layers = _layers(metadata.twin_of, others.of(metadata.twin_of))
@@ -290,7 +291,7 @@ def _model(identifier: str, plugin: _ReadPlugin, others: _Plugins) -> ModelEntry
 
 
 def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
-    metadata: BenchmarkMetadata | None = plugin.said.of(identifier)
+    metadata: BenchmarkMetadata | None = plugin.metadata.of(identifier)
     known = listed_benchmark(identifier)
     return BenchmarkEntry(
         identifier=identifier,
@@ -304,11 +305,11 @@ def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
 
 
 def _layers(identifier: str, plugin: _ReadPlugin) -> dict[str, tuple[str, ...]] | None:
-    """Layers in the plugin's file of the model's name, or of another name that it gives to the same model."""
+    """Layers in the plugin's file for the model, or for another identifier with the same metadata."""
     if plugin.place.folder is None:
         return None
-    folder, table = plugin.place.folder / "region_layer_map", plugin.said.table
-    same = [name for name, about in table.items() if about is table.get(identifier)]
+    folder, table = plugin.place.folder / "region_layer_map", plugin.metadata.table
+    same = [name for name, metadata in table.items() if metadata is table.get(identifier)]
     for name in (identifier, *same):
         file = folder / f"{re.sub(r'[:/]', '_', name)}.json"
         if file.is_file():
@@ -324,11 +325,11 @@ def _layers_in(file: Path) -> dict[str, tuple[str, ...]] | None:
             for region, layers in regions.items()
         }
     except (OSError, ValueError, AttributeError, TypeError):
-        return None  # running the model says what is wrong with it
+        return None  # running the model raises the error
 
 
 def _json_value(value: Any) -> Any:
-    """Tuples as lists, as JSON has them."""
+    """Convert tuples to lists, as in JSON."""
     if isinstance(value, dict):
-        return {name: _json_value(one) for name, one in value.items()}
-    return [_json_value(one) for one in value] if isinstance(value, tuple | list) else value
+        return {name: _json_value(item) for name, item in value.items()}
+    return [_json_value(item) for item in value] if isinstance(value, tuple | list) else value

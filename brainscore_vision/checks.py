@@ -30,7 +30,7 @@ _REGISTRIES = {
 
 
 class Reference(NamedTuple):
-    """Something to check.
+    """An object to check.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Reference(NamedTuple):
     name : str
         Its identifier, or the reference to a file.
     load : callable
-        Makes it.
+        Makes the object.
     folder : Path or None
         Folder of the plugin that registers it.
     """
@@ -51,24 +51,24 @@ class Reference(NamedTuple):
 
 
 def is_plugin_folder(reference: str) -> bool:
-    """Whether a plugin's folder is meant."""
+    """Whether a reference names a plugin folder."""
     return (Path(reference).expanduser() / "__init__.py").is_file()
 
 
 def find_references(kind: str, reference: str) -> list[Reference]:
-    """Find what is meant by an identifier, a plugin's folder, or ``path/to/file.py:make``.
+    """Find the objects that an identifier, a plugin folder, or ``path/to/file.py:make`` names.
 
     Parameters
     ----------
     kind : str
-        ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``; ``'any'`` for all that a folder registers.
+        ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``; ``'any'`` for everything that a folder registers.
     reference : str
-        What the user wrote.
+        An identifier, a plugin folder, or a function in a file.
 
     Raises
     ------
     UserError
-        If there is nothing of that name, or the folder registers nothing of the kind.
+        If nothing has this name, or the folder does not register this kind.
     """
     from brainscore_vision.unregistered_models import is_file_reference
 
@@ -76,14 +76,14 @@ def find_references(kind: str, reference: str) -> list[Reference]:
         return [_of_file(kind, reference)]
     if is_plugin_folder(reference):
         folder = Path(reference).expanduser()
-        found = [one for one in _of_folder(folder) if kind in ("any", one.kind, _plugin_kind(one.kind))]
-        if not found:
+        references = [item for item in _of_folder(folder) if kind in ("any", item.kind, _plugin_kind(item.kind))]
+        if not references:
             raise UserError(
                 f"{folder} registers no {kind}" if kind != "any" else f"{folder} registers nothing",
-                remedy="its __init__.py must give an identifier to a function, such as "
+                remedy="its __init__.py must register a function under an identifier, such as "
                 "benchmark_registry['AuthorYear-metric'] = MyBenchmark",
             )
-        return found
+        return references
     return list(_of_identifier(kind, reference))
 
 
@@ -95,8 +95,8 @@ def _of_file(kind: str, reference: str) -> Reference:
     from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
 
     def load() -> Any:
-        made, source = load_file_reference(reference, noun=kind)
-        return to_unregistered_model(made, source=source).model if kind == "model" else made
+        loaded, source = load_file_reference(reference, noun=kind)
+        return to_unregistered_model(loaded, source=source).model if kind == "model" else loaded
 
     return Reference(kind, reference, load, None)
 
@@ -112,16 +112,16 @@ def _of_folder(folder: Path) -> Iterator[Reference]:
 def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
     import brainscore_vision
 
-    found = False
+    registered = False
     for name in _REGISTRIES[kind]:
         registry = getattr(brainscore_vision, name)
         if kind == "benchmark":
             identifier = registry.resolve(identifier)
         if identifier in registry:
-            found = True
+            registered = True
             yield _registered_reference(name, identifier, registry.location(identifier).folder)
-    if not found:
-        getattr(brainscore_vision, _REGISTRIES[kind][0]).location(identifier)  # says what there is
+    if not registered:
+        getattr(brainscore_vision, _REGISTRIES[kind][0]).location(identifier)  # raises, with the nearest names
 
 
 def _registered_reference(registry: str, key: str, folder: Path | None) -> Reference:
@@ -132,7 +132,7 @@ def _registered_reference(registry: str, key: str, folder: Path | None) -> Refer
 
 
 class CheckedReference(NamedTuple):
-    """One thing, and its checks."""
+    """One object, and its checks."""
 
     kind: str
     name: str
@@ -140,14 +140,14 @@ class CheckedReference(NamedTuple):
 
 
 def check_references(references: Iterable[Reference], *, model: str | None = "pixels") -> Iterator[CheckedReference]:
-    """Check each of what was found; with a benchmark also the data that it loads, each once.
+    """Check each object once, and the data that benchmarks load.
 
     Parameters
     ----------
     references : iterable of Reference
-        What to check.
+        Objects to check.
     model : str, optional
-        Model to run benchmarks on; None: they are not run.
+        Model to run benchmarks on; None: benchmarks are not run.
     """
     from brainscore_core import plugins
 
@@ -240,7 +240,7 @@ def _check_metadata(reference: Reference) -> Iterator[Check]:
     (entry,) = getattr(known, kind)
     name = "its metadata are there"
     if problems:
-        yield Check(name, "warning", "; ".join(problems), "mend METADATA or metadata.yml")
+        yield Check(name, "warning", "; ".join(problems), "fix METADATA or metadata.yml")
     elif entry.metadata is None:
         missing = {
             "model": "nothing says which architecture and training it has",
@@ -253,7 +253,7 @@ def _check_metadata(reference: Reference) -> Iterator[Check]:
 
 
 def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
-    """What the checklist of neural benchmarks finds."""
+    """Findings of the checklist for neural benchmarks."""
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import Check
     from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
@@ -264,8 +264,8 @@ def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
         TrainTestNeuralBenchmark,
     )
 
-    of_one = NeuralBenchmark | TrainTestNeuralBenchmark | RSABenchmark
-    if not isinstance(benchmark, of_one | KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
+    single = NeuralBenchmark | TrainTestNeuralBenchmark | RSABenchmark
+    if not isinstance(benchmark, single | KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
         return
     try:
         findings = list(neural_findings(benchmark))
@@ -280,9 +280,9 @@ def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
 
 
 def _loaded_data(items: Iterable[dict[str, Any]]) -> Iterator[Reference]:
-
     for item in items:
-        if item["kind"] == "data":  # with the stimulus set of its name, however it was loaded
+        if item["kind"] == "data":  # also checks the stimulus set of the same name
             yield from find_references("data", item["identifier"])
         elif item["kind"] == "stimulus_set":
-            yield from (one for one in find_references("data", item["identifier"]) if one.kind == "stimulus set")
+            references = find_references("data", item["identifier"])
+            yield from (reference for reference in references if reference.kind == "stimulus set")

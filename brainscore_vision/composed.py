@@ -34,60 +34,60 @@ __all__ = ["compose"]
 
 @dataclass(frozen=True)
 class Stratification:
-    """Coordinate by which a registered benchmark stratifies its splits; None for not at all."""
+    """Coordinate by which a registered benchmark stratifies its splits; None if it does not stratify."""
 
     coord: str | None
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """What a registered benchmark compares models with. Nothing is loaded before it is needed."""
+    """Measurements and settings of a registered benchmark, loaded on first use."""
 
     key: str
-    """Under which the benchmark is registered."""
+    """Registry key of the benchmark."""
     base: Any
     """The benchmark."""
     test: Any
-    """Recordings (presentation × neuroid), repetitions averaged; perhaps a `LazyLoad`."""
+    """Recordings (presentation × neuroid) averaged over repetitions; may be a `LazyLoad`."""
     train: Any
-    """Those to fit on, where the experiment fixed them."""
+    """Recordings to fit on, if the experiment fixed them."""
     visual_degrees: float
     number_of_trials: int
     time_bins: Any
-    """As the benchmark was given them; None for those of the recordings."""
+    """Time bins passed to the benchmark; None for those of the recordings."""
     stratified_by: Stratification | None
-    """None where the benchmark makes no splits."""
+    """None if the benchmark makes no splits."""
 
     def averaged(self) -> DataAssembly:
         """The recordings to compare with."""
         return _content(self.test)
 
     def repetitions(self) -> DataAssembly:
-        """The recordings before repetitions were averaged: those from which the benchmark estimates its ceiling.
+        """The recordings before averaging over repetitions, from which the benchmark estimates its ceiling.
 
         Raises
         ------
         UserError
             If the benchmark's ``ceiling_func`` does not hold them.
         """
-        for held in (*_assemblies_in_closure(self.base._ceiling_func), self.test):
-            assembly = _content(held)
+        for candidate in (*_assemblies_in_closure(self.base._ceiling_func), self.test):
+            assembly = _content(candidate)
             if isinstance(assembly, DataAssembly) and "neuroid" in assembly.dims and _has_repetitions(assembly):
                 return assembly
         raise UserError(
-            f"the recordings of {self.key!r} before their repetitions were averaged are not known: the function that "
-            "estimates its ceiling holds no assembly with a coordinate 'repetition'",
-            remedy="take a ceiling that needs none, such as @none, or a metric that needs none",
+            f"single repetitions of the recordings of {self.key!r} are not known: the function that estimates its "
+            "ceiling holds no assembly with a coordinate 'repetition'",
+            remedy="use a ceiling that needs no repetitions, such as @none, or a metric that needs none",
         )
 
 
 def measurements_of(key: str, benchmark: Benchmark) -> Measurements | None:
-    """What a registered benchmark compares recordings with; None where it compares something else.
+    """Measurements of a registered benchmark on recordings; None for other benchmarks.
 
     Parameters
     ----------
     key : str
-        Under which it is registered.
+        Registry key of the benchmark.
     benchmark : Benchmark
         :class:`NeuralBenchmark`, :class:`TrainTestNeuralBenchmark` and :class:`RSABenchmark` have recordings.
     """
@@ -111,7 +111,7 @@ def measurements_of(key: str, benchmark: Benchmark) -> Measurements | None:
 
 
 def _content(assembly: Any) -> Any:
-    # not isinstance, which would ask the object that a LazyLoad stands for
+    # isinstance would load the content of a LazyLoad
     return assembly.content if type(assembly) is LazyLoad else assembly
 
 
@@ -120,7 +120,7 @@ def _has_repetitions(assembly: DataAssembly) -> bool:
 
 
 def _assemblies_in_closure(function: Any) -> Iterator[Any]:
-    """Assemblies that a function takes from where it was defined: variables around it, defaults, bound arguments."""
+    """Assemblies that a function holds: in its closure, defaults and bound arguments."""
     if isinstance(function, functools.partial):
         yield from _assemblies_in_closure(function.func)
         values: list[Any] = [*function.args, *function.keywords.values()]
@@ -149,92 +149,93 @@ _METRICS_WITHOUT_RECORDINGS: Final = {
     "threshold": "thresholds of choices",
     "value_delta": "single values",
 }
-"""Plugins whose metrics compare something else than recordings of a region."""
+"""Plugins whose metrics do not compare recordings of a region → what they compare."""
 
 _TOO_FEW_NEUROIDS: Final = {
-    "rdm": "between the responses of one neuroid there is no correlation, so it has no RDM",
-    "rdm_cv": "between the responses of one neuroid there is no correlation, so it has no RDM",
-    "rdm_cosine": "the angle between the responses of one neuroid is 0° or 180°, so its RDM says nothing",
+    "rdm": "responses of a single neuroid have no correlation, so it has no RDM",
+    "rdm_cv": "responses of a single neuroid have no correlation, so it has no RDM",
+    "rdm_cosine": "the angle between responses of a single neuroid is 0° or 180°, so its RDM is uninformative",
     "effective_dimensionality": "the dimensionality of one neuroid is 1, whatever it responds to",
 }
-"""Metrics that one neuroid is not enough for, and why."""
+"""Metrics that need more than one neuroid, and why."""
 
 _RDM: Final = "rdm"
 _REPEATED: Final = ("rdm_mahalanobis", "rdm_crossnobis", "rdm_crossnobis_whitened")
 
 
 def check_name(name: str) -> None:
-    """Refuse, by its identifier, a metric or ceiling that compares no recordings, or that a name cannot describe.
+    """Raise an error for the name of a metric or ceiling that does not compare recordings, or that needs arguments.
 
     Raises
     ------
     UserError
-        Says what it compares, or which arguments it needs.
+        The message states what it compares, or which arguments it needs.
     """
     compared = _METRICS_WITHOUT_RECORDINGS.get(_plugin(name))
     if compared is not None:
         raise UserError(
             f"{name!r} is about {compared}, not recordings of a region",
-            remedy="take a metric of recordings, such as pls, ridge, rdm, cka or procrustes",
+            remedy="use a metric of recordings, such as pls, ridge, rdm, cka or procrustes",
         )
     if name.startswith("spantime_") or name.endswith("_temporal"):
         raise UserError(
-            f"{name!r} gives one value a time bin, but a score is one value",
+            f"{name!r} returns one value per time bin, but a score is a single value",
             remedy=f"use {name.removeprefix('spantime_').removesuffix('_temporal')}",
         )
     try:
         inspect.signature(metric_registry[name]).bind()
     except TypeError as error:
         raise UserError(
-            f"{name!r} needs arguments, which a name cannot give: {error}", remedy="write a benchmark that gives them"
+            f"{name!r} needs arguments, which a name cannot contain: {error}",
+            remedy="write a benchmark that passes them",
         ) from None
 
 
 def check_metric(name: str, metric: Any) -> None:
-    """Refuse a ceiling in the place of a metric.
+    """Raise an error for a ceiling in place of a metric.
 
     Raises
     ------
     UserError
-        Says where to write it.
+        The message explains where to write the ceiling.
     """
     if isinstance(metric, Ceiling):
         raise UserError(f"{name!r} is a ceiling, not a metric", remedy=f"write it after @, such as :pls@{name}")
 
 
 def check_ceiling(metric_name: str, metric: Any, name: str, ceiling: Any) -> None:
-    """Refuse a ceiling that is on another scale than the metric.
+    """Raise an error for a ceiling that is not on the scale of the metric.
 
     Raises
     ------
     UserError
-        Says why, and which ceilings there are.
+        The message states the reason, and which ceilings to use.
     """
     if not isinstance(ceiling, Ceiling):
-        raise UserError(f"{name!r} is a metric, not a ceiling", remedy="there are internal_consistency and none")
+        raise UserError(f"{name!r} is a metric, not a ceiling", remedy="use internal_consistency or none")
     scale = getattr(metric, "scale", None)
     if ceiling.meaning == "reliability" and scale not in {"correlation", "variance"}:
         raise UserError(
-            f"{name!r} is a reliability, a share of variance, and {metric_name!r} is a {scale or 'similarity'}: the "
-            "one is no ceiling of the other",
-            remedy="leave the ceiling out, or write @none: the score is then that of the metric"
-            + (", or @rsa_ceiling, where there are several subjects" if _plugin(metric_name) == _RDM else ""),
+            f"{name!r} is a reliability, a share of variance, and cannot be the ceiling of {metric_name!r}, which is "
+            f"a {scale or 'similarity'}",
+            remedy="leave the ceiling out, or write @none: the score is then not ceiled"
+            + (", or @rsa_ceiling, if there are several subjects" if _plugin(metric_name) == _RDM else ""),
         )
     if _plugin(name) == "rsa_ceiling" and _plugin(metric_name) != _RDM:
         raise UserError(
-            f"{name!r} is the ceiling of RDMs' correlations, and {metric_name!r} compares no RDMs",
-            remedy="write @none, or @internal_consistency under a correlation",
+            f"{name!r} is the ceiling of correlations between RDMs, and {metric_name!r} does not compare RDMs",
+            remedy="write @none, or @internal_consistency for a correlation",
         )
     if _plugin(name) == "noise_ceiling" and ceiling.meaning == "human-human" and scale != "correlation":
         raise UserError(
-            f"{name!r} is a correlation, and {metric_name!r} is a {scale or 'similarity'}: the one is no ceiling of "
-            "the other",
+            f"{name!r} is a correlation, and cannot be the ceiling of {metric_name!r}, which is "
+            f"a {scale or 'similarity'}",
             remedy="leave the ceiling out, or write @none",
         )
 
 
 def check_assembly(name: str, measurements: Measurements) -> None:
-    """Refuse recordings that a metric cannot be applied to.
+    """Raise an error for recordings that a metric cannot be applied to.
 
     Raises
     ------
@@ -244,35 +245,35 @@ def check_assembly(name: str, measurements: Measurements) -> None:
     assembly = measurements.averaged()
     if "neuroid" not in assembly.dims:
         raise UserError(
-            f"the measurements of {measurements.key!r} are {' × '.join(map(str, assembly.dims))}, no recordings",
+            f"the measurements of {measurements.key!r} are {' × '.join(map(str, assembly.dims))}, not recordings",
             remedy="name a benchmark on recordings, such as MajajHong2015public.IT",
         )
     if assembly.sizes.get("time_bin", 1) != 1:
         raise UserError(
             f"the recordings of {measurements.key!r} have {len(timebins_from_assembly(assembly))} time bins, but "
-            f"{name!r} compares one",
+            f"{name!r} compares a single one",
             remedy="name a benchmark on one time bin",
         )
     if assembly.sizes["neuroid"] < 2 and name in _TOO_FEW_NEUROIDS:
         raise UserError(
             f"the recordings of {measurements.key!r} have {assembly.sizes['neuroid']} neuroid: "
             f"{_TOO_FEW_NEUROIDS[name]}",
-            remedy="use a metric that takes a neuroid by itself, such as pls or ridge",
+            remedy="use a metric that works with single neuroids, such as pls or ridge",
         )
 
 
 def default_ceiling(metric: Any) -> str:
-    """Identifier of the ceiling where a name has none; ``'none'`` for none."""
+    """Identifier of the default ceiling of a metric; ``'none'`` for no ceiling."""
     return "internal_consistency" if getattr(metric, "scale", None) in {"correlation", "variance"} else "none"
 
 
 def needs_repetitions(name: str) -> bool:
-    """Whether a metric takes the noise between repetitions into account."""
+    """Whether a metric uses the noise between repetitions."""
     return name in _REPEATED
 
 
 def _plugin(metric: str) -> str:
-    """Folder of a metric that comes with this package; empty for others."""
+    """Plugin folder of a metric of this package; empty for other metrics."""
     package = metric_registry.location(metric).package
     return package.removeprefix(_METRICS) if package.startswith(_METRICS) else ""
 
@@ -283,19 +284,19 @@ def compose(identifier: str) -> Benchmark:
     Parameters
     ----------
     identifier : str
-        ``<data set>.<region>:<metric>[@<ceiling>]``. Without a ceiling, a correlation or share of variance is related
-        to ``internal_consistency``, anything else is not ceiled.
+        ``<data set>.<region>:<metric>[@<ceiling>]``. Without a ceiling, a correlation or share of variance is ceiled by
+        ``internal_consistency``; other scores are not ceiled.
 
     Returns
     -------
     Benchmark
-        Version, parent and citation are those of the registered benchmark.
+        With the version, parent and citation of the registered benchmark.
 
     Raises
     ------
     UserError
-        If the parts do not go together; what only the recordings tell, such as a single neuroid, is said before a
-        model is run.
+        If the parts do not fit together. What only the recordings show, such as a single neuroid, raises when the
+        benchmark is called, before the model is run.
 
     Examples
     --------
@@ -314,8 +315,7 @@ def compose(identifier: str) -> Benchmark:
     held_out = isinstance(metric, SplitRegressedCorrelation)
     if held_out and measurements.train is None:
         raise UserError(
-            f"{name.metric!r} fits on training stimuli and tests on others, but {measurements.key!r} has one set of "
-            "stimuli",
+            f"{name.metric!r} fits and tests on separate stimuli, but {measurements.key!r} has only one set of stimuli",
             remedy=f"use its cross-validated form, such as {name.metric.removesuffix('_split')}_cv",
         )
     chosen = name.ceiling or default_ceiling(metric)
@@ -333,7 +333,7 @@ def compose(identifier: str) -> Benchmark:
 
 
 class _MetricWithScale(Metric):
-    """A metric whose scores say on which scale they are; given the single repetitions where it needs them."""
+    """A metric whose scores state their scale; it gets single repetitions if it needs them."""
 
     def __init__(self, metric: Callable[..., Score], name: str, measurements: Measurements) -> None:
         self._metric = metric
@@ -348,7 +348,7 @@ class _MetricWithScale(Metric):
 
 
 class _Composed(NeuralBenchmark):
-    """One set of stimuli."""
+    """Composed benchmark with one set of stimuli."""
 
     def __init__(
         self,
@@ -386,7 +386,7 @@ class _Composed(NeuralBenchmark):
 
 
 class _ComposedTrainTest(TrainTestNeuralBenchmark):
-    """Training and test stimuli."""
+    """Composed benchmark with training and test stimuli."""
 
     def __init__(
         self,
@@ -409,7 +409,7 @@ class _ComposedTrainTest(TrainTestNeuralBenchmark):
             parent=base.parent,
             bibtex=base.bibtex,
             timebins=measurements.time_bins,
-            # without a ceiling there is none of each subject
+            # without a ceiling, subjects have no ceiling either
             alpha_coord=None if ceiling_func is _no_ceiling else base.alpha_coord,
         )
         self._name = name
@@ -424,28 +424,30 @@ class _ComposedTrainTest(TrainTestNeuralBenchmark):
 
 def _measurements(identifier: str, keys: list[str]) -> Measurements:
     for key in keys:
-        found = measurements_of(key, benchmark_registry.make(key))
-        if found is not None:
-            return found
+        measurements = measurements_of(key, benchmark_registry.make(key))
+        if measurements is not None:
+            return measurements
     raise UserError(
         f"{identifier!r} needs recordings of a region that any metric can be applied to; {', '.join(keys)} "
-        f"{'has' if len(keys) == 1 else 'have'} behaviour, properties or dissimilarities, or recordings that are "
-        "compared in a way of their own",
+        f"{'has' if len(keys) == 1 else 'have'} behavior, properties or dissimilarities, or recordings with a "
+        "comparison of their own",
         remedy="name a benchmark on recordings, such as MajajHong2015public.IT",
     )
 
 
 def _cross_validation(metric: Any) -> CrossValidation | None:
-    found = getattr(metric, "cross_validation", None) or getattr(metric, "_cross_validation", None)
-    return found if isinstance(found, CrossValidation) else None
+    splits = getattr(metric, "cross_validation", None) or getattr(metric, "_cross_validation", None)
+    return splits if isinstance(splits, CrossValidation) else None
 
 
 def _estimated(ceiling: Ceiling, measurements: Measurements) -> Score:
-    single = ceiling.meaning == "reliability"  # the others compare subjects
+    single = ceiling.meaning == "reliability"  # other ceilings compare subjects
     return ceiling(measurements.repetitions() if single else measurements.averaged())
 
 
 def _no_ceiling() -> Score:
-    ceiling = declare_no_error(Score(float("nan")), "the benchmark's name asks for none, or none applies to its metric")
+    ceiling = declare_no_error(
+        Score(float("nan")), "the benchmark's name asks for no ceiling, or none applies to its metric"
+    )
     ceiling.attrs["meaning"] = "none"
     return ceiling

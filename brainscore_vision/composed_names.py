@@ -13,31 +13,31 @@ from brainscore_vision import benchmark_registry, metric_registry
 __all__ = ["NAME_FORM", "NO_CEILING", "ComposedName", "base_keys", "parse_name", "resolve_benchmark"]
 
 NAME_FORM = "<data set>.<region>:<metric>[@<ceiling>]"
-"""How such a benchmark is named."""
+"""Form of the name of a composed benchmark."""
 
 NO_CEILING = "none"
-"""In place of a ceiling's identifier: the score is that of the metric."""
+"""Instead of a ceiling's identifier: the score of the metric is not ceiled."""
 
 _NAME = re.compile(r"([^:@\s]+):([^:@\s]+)(?:@([^:@\s]+))?")
 _EXAMPLE = "MajajHong2015public.IT:cka_cv or MajajHong2015public.IT:ridge@internal_consistency"
 
 
 class ComposedName(NamedTuple):
-    """What the identifier of such a benchmark says."""
+    """Parts of the identifier of a composed benchmark."""
 
     measurements: str
-    """What registered benchmarks are named before their last ``-``."""
+    """The identifier of a registered benchmark, up to its last ``-``."""
     metric: str
     ceiling: str | None
 
 
 def parse_name(identifier: str) -> ComposedName:
-    """Take the identifier of such a benchmark apart.
+    """Split the identifier of a composed benchmark into its parts.
 
     Raises
     ------
     UserError
-        If it has not the form.
+        If it does not have the form.
 
     Examples
     --------
@@ -47,18 +47,19 @@ def parse_name(identifier: str) -> ComposedName:
     match = _NAME.fullmatch(identifier)
     if match is None:
         raise UserError(
-            f"{identifier!r} is no benchmark, and does not have the form {NAME_FORM}", remedy=f"write it as {_EXAMPLE}"
+            f"{identifier!r} is not a benchmark, and does not have the form {NAME_FORM}",
+            remedy=f"write it as {_EXAMPLE}",
         )
     return ComposedName(*match.groups())
 
 
 def base_keys(identifier: str) -> list[str]:
-    """Registered benchmarks that may give the recordings, in order; no plugin is imported.
+    """Registered benchmarks that may provide the recordings, in order; no plugin is imported.
 
     Parameters
     ----------
     identifier : str
-        Of a composed benchmark.
+        Identifier of a composed benchmark.
 
     Returns
     -------
@@ -68,9 +69,9 @@ def base_keys(identifier: str) -> list[str]:
     Raises
     ------
     UserError
-        If there is none, or `identifier` has not the form.
+        If there are none, or `identifier` does not have the form.
     UnknownIdentifier
-        If there is no such metric or ceiling.
+        If the metric or ceiling is not registered.
 
     Examples
     --------
@@ -88,18 +89,18 @@ def base_keys(identifier: str) -> list[str]:
         near = nearest(name.measurements, known)
         raise UserError(
             f"no benchmark {start}<metric> is registered, from which {identifier!r} could take its recordings",
-            remedy=f"nearest: {', '.join(near)}" if near else "list what there is with: brainscore list benchmarks",
+            remedy=f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks",
         )
     return keys
 
 
 def resolve_benchmark(identifier: str) -> str:
-    """Give the key of a registered benchmark, or the name of a composed one, which then is one that can be made.
+    """Key of a registered benchmark, or the name of a composed benchmark that can be made.
 
     Raises
     ------
     UserError
-        If it is neither; before any plugin is imported.
+        If it is neither. No plugin is imported.
 
     Examples
     --------

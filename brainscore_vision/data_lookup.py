@@ -18,8 +18,8 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
     Parameters
     ----------
     identifier : str
-        Looked up first among the plugins' registrations; then in the catalogs (``lookup.csv``); then, where it begins
-        with a laboratory as in ``'dicarlo.hvm-public'``, among the registrations without that.
+        Looked up first among the plugins' registrations; then in the catalogs (``lookup.csv``); then, if it begins
+        with a laboratory as in ``'dicarlo.hvm-public'``, among the registrations without this prefix.
 
     Returns
     -------
@@ -28,9 +28,9 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nobody registers it; the message has the nearest names.
+        No plugin or catalog registers it; the message lists the nearest names.
     brainscore_core.errors.UserError
-        A catalog or its data are wrong.
+        A catalog or its data are invalid.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def get_assembly(identifier: str) -> "DataAssembly":
     Parameters
     ----------
     identifier : str
-        Looked up first among the plugins' registrations; then in the catalogs (``lookup.csv``); then, where it begins
-        with a laboratory as in ``'dicarlo.MajajHong2015.public'``, among the registrations without that.
+        Looked up first among the plugins' registrations; then in the catalogs (``lookup.csv``); then, if it begins
+        with a laboratory as in ``'dicarlo.MajajHong2015.public'``, among the registrations without this prefix.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def get_assembly(identifier: str) -> "DataAssembly":
     Raises
     ------
     brainscore_core.errors.UnknownIdentifier
-        Nobody registers it; the message has the nearest names.
+        No plugin or catalog registers it; the message lists the nearest names.
     brainscore_core.errors.UserError
-        A catalog or its data are wrong.
+        A catalog or its data are invalid.
 
     Examples
     --------
@@ -148,5 +148,5 @@ def _load_by_name(
     raise UnknownIdentifier(
         f"neither a plugin nor a catalog registers the {registry.noun} {identifier!r}."
         + (f" Nearest: {', '.join(near)}." if near else ""),
-        remedy=f"List all that plugins register with: {registry.list_command}",
+        remedy=f"List all names that plugins register with: {registry.list_command}",
     )

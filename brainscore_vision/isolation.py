@@ -51,7 +51,7 @@ _HOMES = {"BRAINSCORE_HOME": "~/.brain-score", "TORCH_HOME": "~/.cache/torch", "
 
 
 def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
-    """Make the cage of a model, without importing it.
+    """Configure the sandbox of a model, without importing the model.
 
     Parameters
     ----------
@@ -60,31 +60,32 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
     environment : Environment, optional
         Where it runs.
     given : mapping
-        Plain values: ``files`` (paths of files and folders that it sees beyond its plugin), ``environment``
-        (variables), and the limits of `Sandbox`, whose defaults apply; memory: what this process may use.
+        Plain values: ``files`` (paths of files and folders that the model sees in addition to its plugin),
+        ``environment`` (variables), and the limits of `Sandbox`. Missing limits are the defaults of `Sandbox`; missing memory
+        is the limit of this process.
 
     Returns
     -------
     Sandbox
-        For :func:`~brainscore_core.isolation.start_model_process`.
+        Argument for :func:`~brainscore_core.isolation.start_model_process`.
     """
     if unknown := sorted(set(given) - _OPTIONS):
-        raise UserError(f"a cage has no {unknown[0]!r}", remedy=f"it has {', '.join(sorted(_OPTIONS))}")
-    shown = [Path(one).expanduser().absolute() for one in given.get("files", ())]
-    files = [one for one in shown if not one.is_dir()]
-    folders = [one for one in shown if one.is_dir()]
-    variables = _homes(shown)
+        raise UserError(f"a sandbox has no option {unknown[0]!r}", remedy=f"options: {', '.join(sorted(_OPTIONS))}")
+    paths = [Path(path).expanduser().absolute() for path in given.get("files", ())]
+    files = [path for path in paths if not path.is_dir()]
+    folders = [path for path in paths if path.is_dir()]
+    variables = _homes(paths)
     if is_file_reference(model):
         files.append(Path(model.rpartition(":")[0]).expanduser().resolve())
     else:
         location = brainscore_vision.model_registry.location(model)
         if location.folder is None:
             raise UserError(
-                f"{model!r} was registered by {location.file}, which is no plugin", remedy="move it into a plugin"
+                f"{model!r} was registered by {location.file}, which is not a plugin", remedy="move it into a plugin"
             )
         plugin = location.folder.absolute()
         if location.source == "BRAINSCORE_PLUGINS":
-            variables["BRAINSCORE_PLUGINS"] = str(plugin.parent.parent)  # in which it is then alone
+            variables["BRAINSCORE_PLUGINS"] = str(plugin.parent.parent)  # inside, it is the only plugin there
         elif location.source != "built in" and plugin.is_dir():
             plugin = plugin.parents[location.package.count(".") - 1] if "." in location.package else plugin
         (folders if plugin.is_dir() else files).append(plugin)
@@ -101,30 +102,30 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
 
 
 def _homes(files: list[Path]) -> dict[str, str]:
-    """Variables that let files be found where they are looked for."""
+    """Variables of the cache folders that contain some of these files, so that libraries find them."""
     homes = {"BRAINIO_HOME": cache_home()}
-    homes |= {name: Path(os.environ.get(name) or usual).expanduser().absolute() for name, usual in _HOMES.items()}
-    return {name: str(home) for name, home in homes.items() if any(one.is_relative_to(home) for one in files)}
+    homes |= {name: Path(os.environ.get(name) or default).expanduser().absolute() for name, default in _HOMES.items()}
+    return {name: str(home) for name, home in homes.items() if any(file.is_relative_to(home) for file in files)}
 
 
 class StimulusAccess:
-    """What of the stimuli a caged model can see at the moment.
+    """Grants a sandboxed model access to stimuli, and revokes it.
 
     Parameters
     ----------
     exchange : Exchange
-        Of its cage.
+        The folder through which the sandbox sees files.
     """
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self._fitting: list[Loan] = []
 
-    def lend(self, value: Any) -> tuple[Any, list[Loan]]:
-        """The same with paths that hold in the cage, and what is to be given back; anything else as it is."""
+    def grant(self, value: Any) -> tuple[Any, list[Loan]]:
+        """Copy a stimulus set with its paths in the sandbox, and return the loans, too; keep other values."""
         if not isinstance(value, StimulusSet):
             return value, []
-        # a part of a stimulus set knows the files of the whole
+        # a subset of a stimulus set still has the paths of the whole set
         ids = set(value["stimulus_id"]) if "stimulus_id" in value.columns else None
         paths = {
             name: {key: file for key, file in files.items() if ids is None or key in ids}
@@ -132,47 +133,48 @@ class StimulusAccess:
             if (files := getattr(value, name)) is not None
         }
         loan = self._exchange.lend(file for files in paths.values() for file in files.values())
-        lent = value.copy(deep=False)
+        copy = value.copy(deep=False)
         for name, files in paths.items():
-            # what is no file stays as it is: the model says so, as it does without a cage
+            # missing files keep their path: the model raises the same error as without a sandbox
             inside = {key: loan.inside.get(str(file), file) for key, file in files.items()}
-            object.__setattr__(lent, name, inside)
-        return lent, [loan]
+            object.__setattr__(copy, name, inside)
+        return copy, [loan]
 
     @contextmanager
-    def all_of(self, args: Sequence[Any], options: Mapping[str, Any]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-        """Arguments of a call, with all stimuli among them shown until it has returned."""
-        lent: list[Loan] = []
-        try:
-            shown_args, shown_options = self._lend_all(args, options, lent)
-            yield shown_args, shown_options
-        finally:
-            _give_back(lent)
-
-    @contextmanager
-    def for_fitting(
+    def during_call(
         self, args: Sequence[Any], options: Mapping[str, Any]
     ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-        """Arguments of a call, with all stimuli among them shown until the next such call."""
-        lent: list[Loan] = []
-        before, self._fitting = self._fitting, lent
+        """Arguments of a call; the model has access to the stimuli among them until the call returns."""
+        loans: list[Loan] = []
         try:
-            yield self._lend_all(args, options, lent)
+            yield self._grant_all(args, options, loans)
         finally:
-            _give_back(before)
+            _revoke(loans)
 
-    def _lend_all(
-        self, args: Sequence[Any], options: Mapping[str, Any], lent: list[Loan]
+    @contextmanager
+    def until_next_task(
+        self, args: Sequence[Any], options: Mapping[str, Any]
+    ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """Arguments of a call; the model has access to the stimuli among them until the next such call."""
+        loans: list[Loan] = []
+        before, self._fitting = self._fitting, loans
+        try:
+            yield self._grant_all(args, options, loans)
+        finally:
+            _revoke(before)
+
+    def _grant_all(
+        self, args: Sequence[Any], options: Mapping[str, Any], loans: list[Loan]
     ) -> tuple[list[Any], dict[str, Any]]:
-        def shown(value: Any) -> Any:
-            inside, loans = self.lend(value)
-            lent.extend(loans)
+        def granted(value: Any) -> Any:
+            inside, new_loans = self.grant(value)
+            loans.extend(new_loans)
             return inside
 
-        return [shown(one) for one in args], {name: shown(one) for name, one in options.items()}
+        return [granted(value) for value in args], {name: granted(value) for name, value in options.items()}
 
 
-def _give_back(loans: list[Loan]) -> None:
+def _revoke(loans: list[Loan]) -> None:
     for loan in loans:
         loan.give_back()
 
@@ -194,46 +196,46 @@ def isolated_model(
     on_output: Callable[[str], None] | None = None,
     cage: Mapping[str, Any] | None = None,
 ) -> IsolatedModel:
-    """Start a process in which a model is loaded, and give what talks to it.
+    """Start a process that loads a model, and return a model that forwards calls to it.
 
     Parameters
     ----------
     model : str
         Key of `model_registry`, or ``path/to/file.py:make_model``.
     identifier : str, optional
-        Name in the results of a model of a file.
+        Name in the results, for a model from a file.
     how : mapping, optional
-        Further options of a model of a file, as `brainscore_vision.score` takes them; plain types.
+        Further options of `brainscore_vision.score`, for a model from a file; plain types.
     environment : Environment, optional
-        Where it runs; by default :func:`environment_for`.
+        Environment of the process; by default that of :func:`environment_for`.
     timeout : float
-        Seconds that loading, and each call, may take.
+        Limit for loading and for each call, in seconds.
     start_timeout : float
-        Seconds until the process must be ready.
+        Limit until the process is ready, in seconds.
     max_output : int
-        Bytes that it may print; beyond, it is killed.
+        Limit for the output of the process, in bytes; beyond it, the process is killed.
     variables : mapping, optional
-        All environment variables of the process; by default this one's, in an environment without ``PYTHONPATH`` and
-        its like: they would come before its packages.
+        All environment variables of the process; by default those of this process, without ``PYTHONPATH`` and similar
+        variables if the model has an environment: they would take precedence over its packages.
     prefix : sequence of str
-        What stands before the interpreter on the command line, such as a sandbox with its arguments.
+        Command line before the interpreter, such as a sandbox with its arguments.
     on_output : callable, optional
-        Called with each piece of text that it prints; by default that goes to standard error.
+        Called with each piece of output; by default output goes to standard error.
     cage : mapping, optional
-        Has the model run in a cage; what it sees and may use there, as :func:`~brainscore_vision.isolation.sandbox_for`
-        takes it. Empty: what is usual.
+        Runs the model in a sandbox with these options of :func:`~brainscore_vision.isolation.sandbox_for`. An empty
+        mapping: the defaults.
 
     Returns
     -------
     IsolatedModel
-        To be closed; a context manager.
+        A context manager; close it to end the process.
 
     Raises
     ------
     SubjectFailed
         The process did not start, or loading the model failed.
     UserError
-        Requirements that cannot be met; a wrong name.
+        The requirements cannot be met, or the name is wrong.
 
     Examples
     --------
@@ -247,9 +249,9 @@ def isolated_model(
     if environment is None:
         environment = environment_for(model)
     if environment is not None and variables is None:
-        variables = without_python_settings()  # the environment names the folders of PYTHONPATH behind its own
+        variables = without_python_settings()  # the environment lists the folders of PYTHONPATH after its own
     options = {"identifier": identifier, "how": dict(how or {})}
-    subject = start_model_process(
+    process = start_model_process(
         _LOADER,
         model,
         options=options if is_file_reference(model) else None,
@@ -260,19 +262,19 @@ def isolated_model(
         start_timeout=start_timeout,
         max_output=max_output,
         on_output=_to_standard_error if on_output is None else on_output,
-        # what a sandbox shows is not known here, and whoever needs one is not trusted with the files
+        # a model that needs a sandbox is not trusted with the files of the store
         shared=[] if prefix or cage is not None or (store := activations_home()) is None else [store],
         cage=None if cage is None else sandbox_for(model, environment, cage),
     )
     try:
-        return IsolatedModel(subject, environment)
+        return IsolatedModel(process, environment)
     except BaseException:
-        subject.close()
+        process.close()
         raise
 
 
 def environment_for(model: str) -> Environment | None:
-    """Find or make the environment that a model asks for with a ``requirements.txt`` in its folder.
+    """Find or make the environment that the ``requirements.txt`` in a model's folder requires.
 
     Parameters
     ----------
@@ -282,7 +284,7 @@ def environment_for(model: str) -> Environment | None:
     Returns
     -------
     Environment or None
-        None for a model without requirements: it runs in that of the running interpreter.
+        None for a model without requirements: it runs in the environment of this interpreter.
     """
     if is_file_reference(model):
         folder: Path | None = _file_of(model).parent
@@ -297,36 +299,36 @@ def environment_for(model: str) -> Environment | None:
 class IsolatedModel(BrainModel):
     """A model in a process of its own; made by `isolated_model`.
 
-    It answers as the model does: with the same recordings, the same refusals (`NotApplicable`) and errors for users.
-    Any other error is a `SubjectFailed`, and so is the end of the process.
+    It returns the same recordings as the model itself, and raises the same `NotApplicable` and errors for users. Any
+    other error, and the end of the process, raises `SubjectFailed`.
 
     Parameters
     ----------
-    subject : ModelProcess
+    process : ModelProcess
         The process, with the model loaded.
     environment : Environment, optional
-        Where it runs.
+        Environment of the process.
 
     Attributes
     ----------
-    subject : ModelProcess
-        As above; its ``log`` is what the model printed.
+    process : ModelProcess
+        As above; its ``log`` is the output of the model.
     environment : Environment or None
         As above.
     name : str
-        What the model is called in the results.
+        Name in the results.
     looks_at_files : bool
-        Whether it answers from the stimuli's files, not by their names.
+        Whether the model reads the stimulus files; False if it answers by stimulus identifiers.
     """
 
-    def __init__(self, subject: ModelProcess, environment: Environment | None = None) -> None:
-        self.subject = subject
+    def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
+        self.process = process
         self.environment = environment
-        self._shown = None if subject.cage is None else StimulusAccess(subject.cage.exchange)
-        self._identifier = _text_attribute(subject, "identifier")
-        self.name = _text_attribute(subject, "name")
-        self.looks_at_files = subject.call("looks_at_files") is True
-        # some benchmarks look at which parameters there are
+        self._stimulus_access = None if process.cage is None else StimulusAccess(process.cage.exchange)
+        self._identifier = _text_attribute(process, "identifier")
+        self.name = _text_attribute(process, "name")
+        self.looks_at_files = process.call("looks_at_files") is True
+        # some benchmarks inspect the parameters of these methods
         for method in ("start_task", "start_recording"):
             setattr(self, method, _StartMethod(self, method))
 
@@ -337,9 +339,9 @@ class IsolatedModel(BrainModel):
 
     def visual_degrees(self) -> float:
         """Visual angle that the model's input spans, in degrees."""
-        degrees = self.subject.call("visual_degrees")
+        degrees = self.process.call("visual_degrees")
         if isinstance(degrees, bool) or not isinstance(degrees, int | float) or not math.isfinite(degrees):
-            raise SubjectFailed(f"{self.name!r} says that its input spans {degrees!r} degrees", cause="protocol")
+            raise SubjectFailed(f"{self.name!r} reports that its input spans {degrees!r} degrees", cause="protocol")
         return degrees
 
     def start_task(self, task: BrainModel.Task | str, fitting_stimuli: Any = None, **options: Any) -> None:
@@ -358,24 +360,25 @@ class IsolatedModel(BrainModel):
         """Show stimuli; see :meth:`ModelCommitment.look_at`."""
         if not isinstance(stimuli, StimulusSet):
             stimuli = StimulusSet.from_paths(stimuli)
-        if self._shown is None:
-            seen = self.subject.call("look_at", stimuli, *args, **options)
+        if self._stimulus_access is None:
+            responses = self.process.call("look_at", stimuli, *args, **options)
         else:
-            with self._shown.all_of([stimuli, *args], options) as (shown, further):
-                seen = self.subject.call("look_at", *shown, **further)
-        if not isinstance(seen, xr.DataArray):
+            with self._stimulus_access.during_call([stimuli, *args], options) as (granted_args, granted_options):
+                responses = self.process.call("look_at", *granted_args, **granted_options)
+        if not isinstance(responses, xr.DataArray):
             raise SubjectFailed(
-                f"{self.name!r} looked at stimuli and returned a {type(seen).__name__}, no assembly", cause="protocol"
+                f"{self.name!r} looked at stimuli and returned a {type(responses).__name__}, not an assembly",
+                cause="protocol",
             )
-        return seen  # type: ignore[return-value] # of whatever class the model returned
+        return responses  # type: ignore[return-value] # of the class that the model returned
 
     def expect_recordings(self, regions: Sequence[str]) -> None:
-        """Tell from which regions will be recorded; see :meth:`ModelCommitment.expect_recordings`."""
-        self.subject.call("expect_recordings", list(regions))
+        """Announce the regions that benchmarks will record; see :meth:`ModelCommitment.expect_recordings`."""
+        self.process.call("expect_recordings", list(regions))
 
     def close(self) -> None:
         """End the process."""
-        self.subject.close()  # the environment stays in use until this process ends: others may share it
+        self.process.close()  # the environment stays in use until this process ends: other models may share it
 
     def __enter__(self) -> Self:
         return self
@@ -385,15 +388,15 @@ class IsolatedModel(BrainModel):
 
 
 class _StartMethod:
-    """``start_task`` or ``start_recording`` of an isolated model, with the parameters that the model's own has."""
+    """``start_task`` or ``start_recording`` of an isolated model, with the signature of the model's own method."""
 
     def __init__(self, model: IsolatedModel, method: str) -> None:
-        self._subject = model.subject
-        self._shown = model._shown
+        self._process = model.process
+        self._stimulus_access = model._stimulus_access
         self._method = method
         self._kind: Any = BrainModel.Task if method == "start_task" else BrainModel.RecordingTarget
         self.__name__ = method
-        signature = self._subject.signature(method)
+        signature = self._process.signature(method)
         if signature is not None:
             self.__signature__ = signature
 
@@ -401,15 +404,15 @@ class _StartMethod:
         first = "task" if self._method == "start_task" else "recording_target"
         what, *rest = args or (options.pop(first, None),)
         named = isinstance(what, self._kind)
-        if self._shown is None:
-            self._subject.call("start", self._method, str(what), named, rest, options)
+        if self._stimulus_access is None:
+            self._process.call("start", self._method, str(what), named, rest, options)
             return
-        with self._shown.for_fitting(rest, options) as (shown, further):
-            self._subject.call("start", self._method, str(what), named, shown, further)
+        with self._stimulus_access.until_next_task(rest, options) as (granted_args, granted_options):
+            self._process.call("start", self._method, str(what), named, granted_args, granted_options)
 
 
 class Isolation:
-    """An isolated model for one pair: what `brainscore_vision.run_pair` needs, and the end of the process.
+    """An isolated model for `brainscore_vision.run_pair`; on exit its process ends.
 
     Parameters
     ----------
@@ -444,7 +447,7 @@ class Isolation:
         self._notes: list[dict[str, Any]] = []
         try:
             self._environment = environment_for(model)
-        except UserError as error:  # belongs to the pair, as everything that happens while the model is loaded
+        except UserError as error:  # fails the pair, as any error while the model is loaded does
             self._error = error
         self.name = identifier or ("" if self._source is not None else model)
         if not self.name:
@@ -453,7 +456,7 @@ class Isolation:
             self._notes = record.items
 
     def load(self, identifier: str) -> BrainModel:
-        """Give the model; note again what was noted when it was loaded before the pair began."""
+        """Return the model; repeat the notes that loading it left before the pair began."""
         for item in self._notes:
             note(**item)
         if self._cage is not None:
@@ -475,21 +478,21 @@ class Isolation:
         return self._model
 
     def folder(self, kind: str, identifier: str) -> Path | None:
-        """Where the code of the model, and of everything else, lies."""
+        """Folder or file with the code of the model, or of another plugin."""
         if kind == "model" and self._source is not None:
             return self._source
         try:
             return brainscore_vision.registered_folder(kind, identifier)
         except UserError:
-            return None  # loading it says what is wrong
+            return None  # loading it raises the error
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be asked; one that was not started yet can."""
-        return self._model is None or self._model.subject.running
+        """Whether the model can still be used; True before its process is started."""
+        return self._model is None or self._model.process.running
 
-    def run(self, run: RunInfo | None) -> RunInfo:
-        """What the receipt says of the run."""
+    def add_run_info(self, run: RunInfo | None) -> RunInfo:
+        """Add isolation and environment to the description of the run."""
         environment = self._environment
         return replace(
             run or RunInfo(id=uuid4().hex[:12]),
@@ -511,7 +514,7 @@ def _file_of(reference: str) -> Path:
 
 
 def _require_nameable(model: Any, identifier: str | None, how: Mapping[str, Any] | None) -> None:
-    """Say what is wrong with a name before anything is started."""
+    """Raise an error for a wrong name before anything is started."""
     if not isinstance(model, str):
         raise UserError(
             f"a {type(model).__name__} cannot move into another process",
@@ -522,15 +525,15 @@ def _require_nameable(model: Any, identifier: str | None, how: Mapping[str, Any]
     if identifier is not None or how:
         superfluous = [*(["identifier"] if identifier else []), *(how or {})]
         raise UserError(
-            f"{model!r} is registered: its plugin says how it is made", f"leave out {', '.join(superfluous)}"
+            f"{model!r} is registered: its plugin defines how it is made", f"leave out {', '.join(superfluous)}"
         )
     brainscore_vision.model_registry.location(model)
 
 
-def _text_attribute(subject: ModelProcess, name: str) -> str:
-    value = subject.call(name)
+def _text_attribute(process: ModelProcess, name: str) -> str:
+    value = process.call(name)
     if not isinstance(value, str) or not 0 < len(value) <= 500:
-        raise SubjectFailed(f"{subject.name!r} has no {name}, or one that is no text", cause="protocol")
+        raise SubjectFailed(f"{process.name!r} has no {name}, or its {name} is not a text", cause="protocol")
     return value
 
 

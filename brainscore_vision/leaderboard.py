@@ -19,16 +19,16 @@ __all__ = ["ListedBenchmark", "leaderboard_tree", "listed_benchmark", "node_name
 
 
 class ListedBenchmark(NamedTuple):
-    """What is known of a benchmark of this package without making it.
+    """Properties of a benchmark of this package, known without making it.
 
     Attributes
     ----------
     version : int or str
         Its version.
     parent : str or None
-        Node of the tree that it counts in; None where it is in no average.
+        Node of the tree that it counts in; None if it counts in no average.
     control : bool
-        Whether it checks the method.
+        Whether it is a control, which checks the method.
     """
 
     version: int | str
@@ -39,9 +39,10 @@ class ListedBenchmark(NamedTuple):
 def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
     """Make the tree of the benchmarks that come with this package.
 
-    ``average_vision`` holds ``neural_vision`` (V1, V2, V4, IT) and ``behavior_vision``; ``engineering_vision`` stands
-    apart. The benchmarks are those registered here that name a parent and are no control, each with its version; the
-    nodes above them are a table, ``leaderboard_tree.json``, since no benchmark defines them. No plugin is imported.
+    ``average_vision`` holds ``neural_vision`` (V1, V2, V4, IT) and ``behavior_vision``; ``engineering_vision`` is
+    separate. The benchmarks are those of this package that name a parent and are not controls, each with its version;
+    the nodes above them are in a table, ``leaderboard_tree.json``, since no benchmark defines them. No plugin is
+    imported.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
     Raises
     ------
     UserError
-        If one of `further` is a control, has no parent, one that is not in the tree, or is there already.
+        If one of `further` is a control, has no parent in the tree, or is already in the tree.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
 
 
 def node_name(parent: str | None) -> str | None:
-    """Name the node that a benchmark's parent means: some have had another name before.
+    """Current name of the node that a benchmark gives as its parent: some nodes had another name.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def node_name(parent: str | None) -> str | None:
 
 
 def listed_benchmark(identifier: str) -> ListedBenchmark | None:
-    """Version, parent and kind of a benchmark that comes with this package; None for others. No plugin is imported.
+    """Look up version, parent and kind of a benchmark of this package; None for others. No plugin is imported.
 
     Examples
     --------
@@ -104,19 +105,21 @@ def listed_benchmark(identifier: str) -> ListedBenchmark | None:
 @lru_cache(maxsize=1)
 def _listed_benchmarks() -> dict[str, ListedBenchmark]:
     table = _table()
-    found = {identifier: ListedBenchmark(**known) for identifier, known in table["apart"].items()}
+    listed = {identifier: ListedBenchmark(**known) for identifier, known in table["apart"].items()}
     for parent, benchmarks in table["benchmarks"].items():
-        found |= {identifier: ListedBenchmark(version, parent) for identifier, version in benchmarks.items()}
-    return found
+        listed |= {identifier: ListedBenchmark(version, parent) for identifier, version in benchmarks.items()}
+    return listed
 
 
 def _tree_node(tree: Tree, benchmark: BenchmarkInfo) -> TreeNode:
     if benchmark.control:
-        raise UserError(f"{benchmark.identifier!r} is a control, which counts in no average", remedy="leave it out")
+        raise UserError(
+            f"{benchmark.identifier!r} is a control, and controls count in no average", remedy="leave it out"
+        )
     parent = node_name(benchmark.parent)
     if parent is None or parent not in tree or tree[parent].benchmark:
         raise UserError(
-            f"{benchmark.identifier!r} has the parent {benchmark.parent!r}, under which nothing is averaged",
+            f"{benchmark.identifier!r} has the parent {benchmark.parent!r}, which is not a node of the leaderboard",
             remedy="the benchmark's parent must be one of: "
             + ", ".join(name for name in tree if not tree[name].benchmark),
         )

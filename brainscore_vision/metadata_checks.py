@@ -9,7 +9,7 @@ __all__ = ["require_bibtex", "require_count", "require_notes", "require_positive
 
 
 def require_texts(owner: Any, *names: str) -> None:
-    """Raise ValueError where an attribute is a text without content, or no text; None is allowed.
+    """Raise ValueError if an attribute is empty or not a text; None is allowed.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def require_texts(owner: Any, *names: str) -> None:
 
 
 def require_count(owner: Any, *names: str) -> None:
-    """Raise ValueError where an attribute is no whole number ≥ 0; None is allowed."""
+    """Raise ValueError if an attribute is not a whole number ≥ 0; None is allowed."""
     for name in names:
         value = getattr(owner, name)
         if value is None:
@@ -40,7 +40,7 @@ def require_count(owner: Any, *names: str) -> None:
 
 
 def require_positive(owner: Any, *names: str) -> None:
-    """Raise ValueError where an attribute is no number > 0; None is allowed."""
+    """Raise ValueError if an attribute is not a number > 0; None is allowed."""
     for name in names:
         value = getattr(owner, name)
         if value is None:
@@ -50,7 +50,7 @@ def require_positive(owner: Any, *names: str) -> None:
 
 
 def require_notes(owner: Any, *names: str) -> None:
-    """Raise ValueError where an attribute is no tuple of texts."""
+    """Raise ValueError if an attribute is not a tuple of texts."""
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, tuple) or not all(isinstance(text, str) and text.strip() for text in value):
@@ -58,16 +58,16 @@ def require_notes(owner: Any, *names: str) -> None:
 
 
 def require_url(owner: Any, name: str) -> None:
-    """Raise ValueError where an attribute is no URL; None is allowed."""
+    """Raise ValueError if an attribute is not a URL; None is allowed."""
     value = getattr(owner, name)
     if value is not None and not str(value).startswith(("https://", "http://")):
-        raise ValueError(f"{name} {value!r} is no URL")
+        raise ValueError(f"{name} {value!r} is not a URL")
 
 
 def require_bibtex(owner: Any) -> None:
-    """Raise ValueError where ``bibtex`` is no entry; None is allowed."""
+    """Raise ValueError if ``bibtex`` is not an entry; None is allowed."""
     value = owner.bibtex
     if value is None:
         return
     if not isinstance(value, str) or not value.lstrip().startswith("@") or value.count("{") != value.count("}"):
-        raise ValueError(f"bibtex is no entry: {str(value)[:60]!r}")
+        raise ValueError(f"bibtex is not an entry: {str(value)[:60]!r}")

@@ -1,4 +1,4 @@
-"""How benchmarks talk to models: as to a subject in an experiment."""
+"""Interface between benchmarks and models: a model takes part in an experiment like a subject."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ __all__ = ["BehavioralAssembly", "BrainModel"]
 class BrainModel(ABC):
     """A model as an experimental subject.
 
-    A benchmark first says what to do (:meth:`start_task`) or where to record (:meth:`start_recording`), then shows
-    stimuli (:meth:`look_at`). The later of the two calls decides what :meth:`look_at` returns.
+    A benchmark first sets a task (:meth:`start_task`) or a region to record (:meth:`start_recording`), then shows
+    stimuli (:meth:`look_at`). The last of these two calls determines what :meth:`look_at` returns.
 
-    A model that cannot do a task or has no such region raises
+    A model that cannot do a task or does not have a region raises
     :class:`~brainscore_core.errors.NotApplicable` with the reason: the pair is then *not applicable*.
     """
 
     class Task(StrEnum):
-        """What a model can be asked to do."""
+        """Tasks that a benchmark can set."""
 
         passive = "passive"
         """Look at the stimuli without responding."""
@@ -40,7 +40,7 @@ class BrainModel(ABC):
         Returns a `BehavioralAssembly` of indices 0–2, one a triplet."""
 
     class RecordingTarget(StrEnum):
-        """Where can be recorded from."""
+        """Regions that a benchmark can record."""
 
         V1 = "V1"
         V2 = "V2"
@@ -65,7 +65,7 @@ class BrainModel(ABC):
         task : BrainModel.Task or str
             What to do.
         fitting_stimuli
-            What the task needs to be learned: see :class:`BrainModel.Task`.
+            Labels or stimuli that define the task; see :class:`BrainModel.Task`.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class BrainModel(ABC):
         Raises
         ------
         NotApplicable
-            If the model has no such region.
+            If the model does not have the region.
         """
 
     @abstractmethod
@@ -105,7 +105,7 @@ class BrainModel(ABC):
         number_of_trials : int
             How often each stimulus is shown; a deterministic model may answer once.
         require_variance : bool
-            Whether the trials must be kept apart, each with its own response.
+            Whether each trial must have its own response.
 
         Returns
         -------

@@ -25,42 +25,42 @@ def load(reference: str, *, identifier: str | None = None, how: Mapping[str, Any
     reference : str
         Key of `model_registry`, or ``path/to/file.py:make_model``.
     identifier : str, optional
-        Name in the results of a model of a file.
+        Name in the results, for a model from a file.
     how : mapping, optional
-        Further options of a model of a file, as `brainscore_vision.score` takes them.
+        Further options of `brainscore_vision.score`, for a model from a file.
 
     Returns
     -------
-    Answering
-        Is asked in the model's stead.
+    ModelServer
+        Receives the calls to the model.
     """
     if not is_file_reference(reference):
         return ModelServer(brainscore_vision.load_model(reference), reference)
-    made, source = load_file_reference(reference)
-    subject = to_unregistered_model(made, identifier=identifier, source=source, **(how or {}))
-    for remark in subject.remarks:
+    loaded, source = load_file_reference(reference)
+    unregistered = to_unregistered_model(loaded, identifier=identifier, source=source, **(how or {}))
+    for remark in unregistered.remarks:
         note("remark", text=remark)
-    return ModelServer(subject.model, subject.identifier)
+    return ModelServer(unregistered.model, unregistered.identifier)
 
 
 class ModelServer:
-    """Asks a model what `IsolatedModel` was asked.
+    """Forwards the calls of `IsolatedModel` to the model.
 
     Parameters
     ----------
     model : BrainModel
         The model.
     name : str
-        What it is called in the results.
+        Name in the results.
 
     Attributes
     ----------
     name : str
         As above.
     looks_at_files : bool
-        Whether it answers from the stimuli's files, not by their names.
+        Whether the model reads the stimulus files; False if it answers by stimulus identifiers.
     start_task, start_recording : callable
-        The model's own; only their parameters are looked at.
+        The model's own methods; only their parameters are used.
     """
 
     def __init__(self, model: BrainModel, name: str) -> None:
@@ -72,11 +72,11 @@ class ModelServer:
 
     @property
     def identifier(self) -> str:
-        """The model's own name."""
+        """Unique name of the model."""
         return self._model.identifier
 
     def visual_degrees(self) -> float:
-        """Visual angle that its input spans."""
+        """Visual angle that the model's input spans, in degrees."""
         return self._model.visual_degrees()
 
     def start(self, method: str, what: str, named: bool, args: Sequence[Any], options: Mapping[str, Any]) -> None:
@@ -85,18 +85,18 @@ class ModelServer:
         Parameters
         ----------
         method : str
-            Which of the two.
+            ``'start_task'`` or ``'start_recording'``.
         what : str
             Task or region.
         named : bool
-            Whether it was given as a member of `BrainModel.Task` or `BrainModel.RecordingTarget`.
+            Whether `what` is a member of `BrainModel.Task` or `BrainModel.RecordingTarget`.
         args, options
             Further arguments.
         """
         getattr(self._model, method)(_NAMES[method](what) if named else what, *args, **options)
 
     def expect_recordings(self, regions: Sequence[str]) -> None:
-        """Tell the model from which regions will be recorded, if it wants to know."""
+        """Announce the regions that benchmarks will record, if the model supports it."""
         expect = getattr(self._model, "expect_recordings", None)
         if expect is not None:
             expect(regions)

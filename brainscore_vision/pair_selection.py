@@ -34,10 +34,10 @@ SHORT_NAMES = {
     "behaviour": "behavior_vision",
     "engineering": "engineering_vision",
 }
-"""Names of nodes of the leaderboard's tree that may be written shorter."""
+"""Short names of nodes of the leaderboard's tree."""
 
 CONTROLS = {"simulated": "simulated2026"}
-"""Groups that are not on the leaderboard: name → folder of the plugin."""
+"""Groups of controls, which are not on the leaderboard: name → folder of the plugin."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Selection:
     Attributes
     ----------
     models, benchmarks : tuple of str
-        Names in the results, in the order in which they were asked for.
+        Names in the results, in the order of the request.
     files : dict
-        Of models that stand in a file: name → ``/path/to/file.py:make_model``.
+        For models that are defined in a file: name → ``/path/to/file.py:make_model``.
     """
 
     models: tuple[str, ...]
@@ -58,7 +58,7 @@ class Selection:
 
 
 def select(models: Sequence[str], benchmarks: Sequence[str], *, base: Path | None = None) -> Selection:
-    """Resolve what people write.
+    """Resolve names and patterns of models and benchmarks.
 
     Parameters
     ----------
@@ -67,43 +67,43 @@ def select(models: Sequence[str], benchmarks: Sequence[str], *, base: Path | Non
     benchmarks : sequence of str
         As for :func:`select_benchmarks`.
     base : Path, optional
-        Folder that names of files are relative to; by default the current one.
+        Folder that file names are relative to; by default the current folder.
 
     Returns
     -------
     Selection
-        Each name once.
+        Names without duplicates.
 
     Raises
     ------
     UserError
-        If nothing fits a name, with the nearest ones.
+        If a name or pattern matches nothing; the message lists the nearest names.
     """
     names, files = select_models(models, base=base)
     return Selection(names, select_benchmarks(benchmarks), files)
 
 
 def select_models(wanted: Sequence[str], *, base: Path | None = None) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Names of models, and the files of those that are not registered. No plugin is imported.
+    """Resolve names and patterns of models, and find the files of unregistered models. No plugin is imported.
 
     Parameters
     ----------
     wanted : sequence of str
-        Identifiers; patterns such as ``resnet*``, which fit registered identifiers, the untrained twins among them
-        (upper and lower case do not matter); ``path/to/file.py:make_model``, which is called ``file:make_model`` in
-        the results, or ``name=path/to/file.py:make_model``.
+        Identifiers; patterns such as ``resnet*``, which match registered identifiers, including untrained twins
+        (ignoring case); ``path/to/file.py:make_model``, which is called ``file:make_model`` in the results, or
+        ``name=path/to/file.py:make_model``.
     base : Path, optional
-        Folder that names of files are relative to; by default the current one.
+        Folder that file names are relative to; by default the current folder.
 
     Returns
     -------
     tuple of (tuple of str, dict)
-        Names in the results, and of those in files the absolute references.
+        Names in the results, and name → absolute reference for models from files.
 
     Raises
     ------
     UserError
-        If a name or pattern fits nothing, or two files would have one name.
+        If a name or pattern matches nothing, or two models would have the same name.
 
     Examples
     --------
@@ -111,66 +111,66 @@ def select_models(wanted: Sequence[str], *, base: Path | None = None) -> tuple[t
     (('pixels', 'gabor'), {})
     """
     files: dict[str, str] = {}
-    found: list[str] = []
-    for one in wanted:
-        if is_file_reference(one):
-            name, reference = _model_file(one, base or Path.cwd())
+    names: list[str] = []
+    for request in wanted:
+        if is_file_reference(request):
+            name, reference = _model_file(request, base or Path.cwd())
             if files.get(name, reference) != reference or name in model_registry:
                 other = files.get(name, "a registered model")
                 raise UserError(
                     f"{reference} and {other} would both be called {name!r} in the results",
-                    remedy=f"give it another name: NAME={one.rpartition('=')[2]}",
+                    remedy=f"give it another name: NAME={request.rpartition('=')[2]}",
                 )
             files[name] = reference
-            found.append(name)
-        elif one in model_registry:
-            found.append(one)
-        elif _is_pattern(one):
-            found += _matching(one, model_registry, "model")
+            names.append(name)
+        elif request in model_registry:
+            names.append(request)
+        elif _is_pattern(request):
+            names += _matching(request, model_registry, "model")
         else:
-            model_registry.location(one)  # says what is wrong, and the nearest names
-    return tuple(dict.fromkeys(found)), files
+            model_registry.location(request)  # raises, with the nearest names
+    return tuple(dict.fromkeys(names)), files
 
 
 def select_benchmarks(wanted: Sequence[str]) -> tuple[str, ...]:
-    """Names of benchmarks. No plugin is imported.
+    """Resolve names and patterns of benchmarks. No plugin is imported.
 
     Parameters
     ----------
     wanted : sequence of str
-        Identifiers; patterns such as ``MajajHong2015public.*``, which fit registered identifiers; composed names such
-        as ``MajajHong2015public.IT:cka_cv``; ``all:NODE`` for what lies below a node of the leaderboard's tree
-        (``all:V1``, ``all:Geirhos2021``; ``neural``, ``behavior`` and ``engineering`` need no ``_vision``); ``all``
+        Identifiers; patterns such as ``MajajHong2015public.*``, which match registered identifiers; composed names such
+        as ``MajajHong2015public.IT:cka_cv``; ``all:NODE`` for the benchmarks below a node of the leaderboard's tree
+        (``all:V1``, ``all:Geirhos2021``; ``neural``, ``behavior`` and ``engineering`` without ``_vision``); ``all``
         for the whole tree; ``all:simulated`` for the controls.
 
     Returns
     -------
     tuple of str
-        Each once, in the order in which they were asked for.
+        Names without duplicates, in the order of the request.
 
     Raises
     ------
     UserError
-        If a name, pattern or node fits nothing, with the nearest ones.
+        If a name, pattern or node matches nothing; the message lists the nearest names.
 
     Examples
     --------
     >>> select_benchmarks(["Simulated2026.V1-*", "all:Geirhos2021", "Simulated2026.IT:cka_cv"])[:3]
     ('Simulated2026.V1-pls', 'Simulated2026.V1-rdm', 'Geirhos2021colour-error_consistency')
     """
-    found: list[str] = []
-    for one in wanted:
-        if one in benchmark_registry:
-            found.append(one)
-        elif one == ALL or one.startswith(f"{ALL}:"):
-            found += _group(one)
-        elif _is_pattern(one):
-            found += _matching(one, benchmark_registry, "benchmark")
-        elif ":" in one:
-            found.append(resolve_benchmark(one))
+    names: list[str] = []
+    for request in wanted:
+        if request in benchmark_registry:
+            names.append(request)
+        elif request == ALL or request.startswith(f"{ALL}:"):
+            names += _group(request)
+        elif _is_pattern(request):
+            names += _matching(request, benchmark_registry, "benchmark")
+        elif ":" in request:
+            names.append(resolve_benchmark(request))
         else:
-            benchmark_registry.location(one)  # says what is wrong, and the nearest names
-    return tuple(dict.fromkeys(found))
+            benchmark_registry.location(request)  # raises, with the nearest names
+    return tuple(dict.fromkeys(names))
 
 
 def plan_selection(
@@ -180,21 +180,21 @@ def plan_selection(
     again: Again = "failed",
     gpu: int | Mapping[str, int] = 0,
 ) -> Plan:
-    """Find out what of a selection is missing, and what it will take.
+    """Plan the pairs of a selection that are missing, and estimate their costs.
 
     Parameters
     ----------
     selection : Selection
-        What is asked for.
+        Requested pairs.
     store : ResultsStore
-        What there is.
+        Existing results.
     again, gpu
         As for :func:`brainscore_core.runner.plan.make_plan`.
 
     Returns
     -------
     Plan
-        What is missing.
+        Missing pairs.
     """
     from brainscore_core.runner.plan import make_plan
 
@@ -211,7 +211,7 @@ def plan_selection(
 
 
 def regions_by_data(benchmarks: Iterable[str]) -> dict[str, list[str]]:
-    """Regions that are recorded from for several benchmarks on the same data, as far as names and the tree tell.
+    """Regions that several benchmarks record on the same data, as known from their names and the tree.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def regions_by_data(benchmarks: Iterable[str]) -> dict[str, list[str]]:
     Returns
     -------
     dict
-        What a benchmark's name begins with → regions; only data of which several regions are recorded.
+        Name of the data → regions; only data with several recorded regions.
 
     Examples
     --------
@@ -229,21 +229,24 @@ def regions_by_data(benchmarks: Iterable[str]) -> dict[str, list[str]]:
     {'Simulated2026': ['V1', 'IT']}
     """
     tree = leaderboard_tree()
-    found: dict[str, set[str]] = {}
+    names_of: dict[str, set[str]] = {}
     for benchmark in benchmarks:
         names = {*re.split(r"[^A-Za-z0-9]+", benchmark), *(tree.ancestors(benchmark) if benchmark in tree else ())}
-        found.setdefault(data_name(benchmark), set()).update(names)
-    regions = {data: [str(one) for one in BrainModel.RecordingTarget if one in names] for data, names in found.items()}
+        names_of.setdefault(data_name(benchmark), set()).update(names)
+    regions = {
+        data: [str(region) for region in BrainModel.RecordingTarget if region in names]
+        for data, names in names_of.items()
+    }
     return {data: names for data, names in regions.items() if len(names) > 1}
 
 
 def data_name(benchmark: str) -> str:
-    """What a benchmark's name begins with, which is the name of its data."""
+    """Name of a benchmark's data: the benchmark's name up to the first dot."""
     return benchmark.partition(".")[0]
 
 
 def folder_finder(files: Mapping[str, str]) -> Callable[[str, str], Path | None]:
-    """Make the function that says where a model's or benchmark's code is; `files` as in :class:`Selection`."""
+    """Make a function that finds the code of a model or benchmark; `files` as in :class:`Selection`."""
 
     def folder(kind: str, identifier: str) -> Path | None:
         if kind == "model" and identifier in files:
@@ -254,7 +257,7 @@ def folder_finder(files: Mapping[str, str]) -> Callable[[str, str], Path | None]
 
 
 def version_finder(tree: Tree) -> Callable[[str], int | str | None]:
-    """Make the function that says a benchmark's version where the leaderboard's tree knows it."""
+    """Make a function that looks up a benchmark's version in the leaderboard's tree; None if unknown."""
 
     def version(benchmark: str) -> int | str | None:
         composed = ":" in benchmark and benchmark not in benchmark_registry
@@ -267,7 +270,7 @@ def version_finder(tree: Tree) -> Callable[[str], int | str | None]:
 
 @lru_cache(maxsize=1)
 def shipped_costs() -> dict[str, Any] | None:
-    """What pairs took on another machine; None where no table came with the package."""
+    """Costs of pairs measured on another machine; None if the package contains no table."""
     file = resources.files("brainscore_vision").joinpath("costs.json")
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
@@ -286,7 +289,7 @@ def _group(wanted: str) -> list[str]:
         known = [*SHORT_NAMES, *CONTROLS, *(name for name in tree if not tree[name].benchmark)]
         raise UserError(
             f"{wanted!r}: the leaderboard has no node {node!r}",
-            remedy=_nearest(node, known) or f"there are: {', '.join(sorted(known))}",
+            remedy=_nearest(node, known) or f"nodes: {', '.join(sorted(known))}",
         )
     below = [name for name in tree.benchmarks if node in tree.ancestors(name) and name in benchmark_registry]
     if not below:
@@ -296,14 +299,14 @@ def _group(wanted: str) -> list[str]:
 
 def _matching(pattern: str, registry: Iterable[str], noun: str) -> list[str]:
     names = list(registry)
-    found = [name for name in names if fnmatch.fnmatchcase(name.lower(), pattern.lower())]
-    if not found:
+    matches = [name for name in names if fnmatch.fnmatchcase(name.lower(), pattern.lower())]
+    if not matches:
         literal = pattern.translate(str.maketrans("", "", "*?[]"))
         raise UserError(
-            f"no {noun} fits {pattern!r}",
+            f"no {noun} matches {pattern!r}",
             remedy=_nearest(literal, names) or f"list them with: brainscore list {noun}s",
         )
-    return found
+    return matches
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ __all__ = [
 
 PLUGINS_VARIABLE = "BRAINSCORE_PLUGINS"
 PLUGIN_KINDS: Mapping[str, str] = {"benchmark": "benchmarks", "data": "data", "metric": "metrics", "model": "models"}
-"""Kind of a plugin → folder that holds all of its kind."""
+"""Kind of a plugin → folder of all plugins of this kind."""
 
 KNOWN_PARENTS = (
     "V1", "V2", "V4", "IT", "behavior", "engineering", "control",
@@ -33,11 +33,11 @@ KNOWN_PARENTS = (
     "V1-orientation", "V1-spatial_frequency", "V1-response_selectivity", "V1-receptive_field_size",
     "V1-surround_modulation", "V1-texture_modulation", "V1-response_magnitude",
 )  # fmt: skip
-"""Parents under which benchmarks are averaged; beside them, each study may have groups of its own."""
+"""Parents under which benchmarks are averaged; a study may add groups of its own."""
 
 
 def plugin_folder_of(path: Path) -> Path | None:
-    """The plugin that a file or folder belongs to: the innermost ``<kind>/<plugin>/`` with an ``__init__.py``.
+    """Folder of the plugin that a path belongs to: the innermost ``<kind>/<plugin>/`` with an ``__init__.py``.
 
     Examples
     --------
@@ -49,21 +49,21 @@ def plugin_folder_of(path: Path) -> Path | None:
     path, package = path.absolute(), Path(__file__).absolute().parent
     for folder in (path, *path.parents):
         if package.is_relative_to(folder):
-            return None  # a checkout may lie in a folder called "data"
+            return None  # a checkout may be in a folder called "data"
         if folder.parent.name in PLUGIN_KINDS.values() and not folder.name.startswith((".", "_")):
             return folder if (folder / "__init__.py").is_file() else None
     return None
 
 
 def is_discoverable(root: Path) -> bool:
-    """Whether plugins are looked for in a folder that holds ``models/`` and so on."""
+    """Whether a folder with ``models/`` and so on is searched for plugins."""
     from brainscore_vision import plugin_index
 
     return any(known.folder.resolve() == root.resolve() for known in plugin_index.roots)
 
 
 def make_discoverable(folder: Path) -> None:
-    """Let a plugin be found in this process and those that it starts, wherever its folder lies.
+    """Add the folder of a plugin to those that this process and its child processes search.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def make_discoverable(folder: Path) -> None:
     Raises
     ------
     UserError
-        If it is no plugin's folder.
+        If it is not a plugin folder.
     """
     if folder.absolute().parent.name not in PLUGIN_KINDS.values():
         raise UserError(
-            f"{folder} does not lie in a folder called {', '.join(PLUGIN_KINDS.values())}",
-            remedy="lay it out as PLUGINS/models/my_model, so that its kind is known",
+            f"{folder} is not in a folder called {', '.join(PLUGIN_KINDS.values())}",
+            remedy="use a layout such as PLUGINS/models/my_model, so that its kind is known",
         )
     if not (folder / "__init__.py").is_file():
         raise UserError(f"{folder} has no __init__.py", remedy="a plugin's __init__.py registers what it offers")
@@ -88,12 +88,12 @@ def make_discoverable(folder: Path) -> None:
 
 
 def registrations_in(folder: Path) -> Iterator[tuple[Registry[Any], str]]:
-    """What a plugin registers: registries and keys.
+    """Registries and keys that a plugin registers.
 
     Parameters
     ----------
     folder : Path
-        The plugin's folder, among those where plugins are looked for.
+        The plugin's folder, which must be discoverable.
     """
     import brainscore_vision
 
@@ -106,7 +106,7 @@ def registrations_in(folder: Path) -> Iterator[tuple[Registry[Any], str]]:
 
 
 def source_checkout(start: Path | None = None) -> Path | None:
-    """Root of the source checkout that a folder (by default the working directory) lies in; None outside of one."""
+    """Root of the source checkout around a folder (by default the working directory); None outside a checkout."""
     start = (start or Path.cwd()).absolute()
     for folder in (start, *start.parents):
         if (folder / "pyproject.toml").is_file() and (folder / "brainscore_vision" / "__init__.py").is_file():

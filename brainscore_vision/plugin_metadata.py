@@ -31,17 +31,17 @@ _BIBTEX = re.compile(r"\s*@\w+\s*\{")
 
 
 def bibtex_entries(folder: Path) -> list[str]:
-    """Find the BibTeX entries in a plugin's Python files, without running any.
+    """Find the BibTeX entries in a plugin's Python files, without running them.
 
     Parameters
     ----------
     folder : Path
-        The plugin's folder, or its file where it is a single module.
+        The plugin's folder, or its file if it is a single module.
 
     Returns
     -------
     list of str
-        Each once, without indentation, in the order of the files' names.
+        Without duplicates and indentation, in the order of the file names.
 
     Examples
     --------
@@ -49,16 +49,16 @@ def bibtex_entries(folder: Path) -> list[str]:
     >>> entry.splitlines()[0].startswith("@")
     True
     """
-    found: dict[str, None] = {}
+    entries: dict[str, None] = {}
     for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
         try:
             tree = ast.parse(file.read_bytes())
         except (OSError, SyntaxError, ValueError):
-            continue  # loading the plugin says what is wrong with it
+            continue  # loading the plugin raises the error
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and _BIBTEX.match(node.value):
-                found[inspect.cleandoc(node.value)] = None
-    return list(found)
+                entries[inspect.cleandoc(node.value)] = None
+    return list(entries)
 
 
 METADATA_FILE = "metadata.yml"
@@ -79,12 +79,12 @@ _BENCHMARK = {
     "metric": ("mapping", "metric", "brainscore_link", "extra_notes"),
 }
 _KINDS = {"neur": "neural", "behav": "behavioural", "engin": "engineering"}
-"""Beginnings of what authors write."""
+"""Prefix of the authors' wording → kind."""
 
 
 @dataclass(frozen=True)
 class MetadataFile:
-    """What one file says, by identifier; and what of it cannot be understood."""
+    """Metadata in one file, by identifier, and the problems of invalid entries."""
 
     models: dict[str, ModelMetadata] = field(default_factory=dict)
     benchmarks: dict[str, BenchmarkMetadata] = field(default_factory=dict)
@@ -95,8 +95,8 @@ def read_metadata_file(file: Path) -> MetadataFile:
     """Read a plugin's ``metadata.yml``.
 
     ``models`` holds, by identifier, ``architecture``, ``model_family``, ``total_parameter_count`` and so on;
-    ``benchmarks`` the parts ``stimulus_set``, ``data`` and ``metric``. What is empty is not known. An entry that
-    cannot be understood is left out, and stands among the problems with what is wrong.
+    ``benchmarks`` the parts ``stimulus_set``, ``data`` and ``metric``. Empty fields are unknown. An invalid entry is
+    left out, and the problems explain what is wrong with it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def read_metadata_file(file: Path) -> MetadataFile:
     Raises
     ------
     UserError
-        If PyYAML is not installed, the file is no YAML, or is laid out otherwise.
+        If PyYAML is not installed, or the file is not valid YAML or has another layout.
     """
     content = _load(file)
     problems: list[str] = []
@@ -131,7 +131,9 @@ def _load(file: Path) -> dict[Any, Any]:
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UserError(f"{file} is no YAML: {' '.join(str(error).split())}", remedy="mend or remove it") from error
+        raise UserError(
+            f"{file} is not valid YAML: {' '.join(str(error).split())}", remedy="fix or remove it"
+        ) from error
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -148,13 +150,13 @@ def _entries(
     if not isinstance(entries, dict):
         problems.append(f"{file}: {kind!r} holds a {type(entries).__name__}, not entries by identifier")
         return {}
-    found = {}
+    translated = {}
     for identifier, entry in entries.items():
         try:
-            found[str(identifier)] = translate(_Fields.of(entry, f"{kind}: {identifier}"))
+            translated[str(identifier)] = translate(_Fields.of(entry, f"{kind}: {identifier}"))
         except ValueError as error:
             problems.append(f"{file}: {kind}: {identifier}: {error}")
-    return found
+    return translated
 
 
 def _model_metadata(given: _Fields) -> ModelMetadata:
@@ -224,7 +226,7 @@ def _benchmark_metadata(given: _Fields) -> BenchmarkMetadata:
 
 @dataclass(frozen=True)
 class _Fields:
-    """One entry, or a part of one, and where it stands."""
+    """The fields of an entry or of one of its parts; `prefix` names the part in messages."""
 
     values: Mapping[str, Any]
     prefix: str = ""
@@ -257,9 +259,9 @@ class _Fields:
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.values.get(name)
         if isinstance(value, list):
-            return tuple(str(one).strip() for one in value if one is not None)
-        one = self.text(name)
-        return () if one is None else tuple(part.strip() for part in one.split(",") if part.strip())
+            return tuple(str(item).strip() for item in value if item is not None)
+        text = self.text(name)
+        return () if text is None else tuple(item.strip() for item in text.split(",") if item.strip())
 
     def notes(self) -> tuple[str, ...]:
         note = self.text("extra_notes")
@@ -307,13 +309,13 @@ _CLASSES: Mapping[str, type[ModelMetadata] | type[BenchmarkMetadata]] = {
 
 @dataclass(frozen=True)
 class PluginMetadata:
-    """What one plugin says, by identifier (of benchmarks also by pattern), and what could not be read."""
+    """Metadata of one plugin by identifier (for benchmarks also by pattern), and what could not be read."""
 
     table: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
     def of(self, identifier: str) -> Any:
-        """Metadata of one model or benchmark; None where the plugin says nothing of it."""
+        """Metadata of one model or benchmark; None if the plugin has none for it."""
         if identifier in self.table:
             return self.table[identifier]
         return metadata_for(identifier, self.table)
@@ -322,41 +324,41 @@ class PluginMetadata:
 def read_plugin_metadata(kind: str, place: Location) -> PluginMetadata:
     """Read a plugin's ``metadata.yml``, and ``METADATA`` of its ``metadata.py`` or else of its ``__init__.py``.
 
-    Where both speak of the same thing, Python's word counts. The plugin is imported; of its other modules only
-    ``metadata``. Nothing raises: what cannot be imported or read stands among the problems.
+    Where both describe the same model or benchmark, Python takes precedence. Of the plugin, only its package and its
+    module ``metadata`` are imported. Errors are not raised: the problems list what cannot be imported or read.
 
     Parameters
     ----------
     kind : {'models', 'benchmarks'}
-        Of what.
+        Which plugins.
     place : Location
-        Where the plugin is.
+        Location of the plugin.
     """
     table: dict[str, Any] = {}
     problems: list[str] = []
     folder = place.folder if place.folder is not None and place.folder.is_dir() else None
     if folder is not None and (folder / METADATA_FILE).is_file():
         try:
-            read = read_metadata_file(folder / METADATA_FILE)
+            content = read_metadata_file(folder / METADATA_FILE)
         except UserError as error:
             problems.append(str(error))
         else:
-            table |= getattr(read, kind)
-            problems += read.problems
+            table |= getattr(content, kind)
+            problems += content.problems
     try:
         module = _metadata_module(place, folder)
-        described = getattr(module, "METADATA", {})
+        declared = getattr(module, "METADATA", {})
     except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
         return PluginMetadata(table, (*problems, f"cannot be imported: {_error_text(error)}"))
-    if not isinstance(described, Mapping):
-        problems.append(f"METADATA of {place.package} is a {type(described).__name__}, not a dictionary by identifier")
+    if not isinstance(declared, Mapping):
+        problems.append(f"METADATA of {place.package} is a {type(declared).__name__}, not a dictionary by identifier")
         return PluginMetadata(table, tuple(problems))
-    for identifier, about in described.items():
-        if isinstance(about, _CLASSES[kind]):
-            table[identifier] = about
-        elif not isinstance(about, ModelMetadata | BenchmarkMetadata):  # a plugin may hold both
+    for identifier, metadata in declared.items():
+        if isinstance(metadata, _CLASSES[kind]):
+            table[identifier] = metadata
+        elif not isinstance(metadata, ModelMetadata | BenchmarkMetadata):  # a plugin may hold both
             cls = _CLASSES[kind].__name__
-            problems.append(f"METADATA[{identifier!r}] of {place.package} is a {type(about).__name__}, not a {cls}")
+            problems.append(f"METADATA[{identifier!r}] of {place.package} is a {type(metadata).__name__}, not a {cls}")
     return PluginMetadata(table, tuple(problems))
 
 

@@ -19,7 +19,7 @@ _benchmark: ContextVar[tuple[str, Registry[Any]] | None] = ContextVar("scored_be
 
 
 def public_variants(identifier: str, names: Iterable[str]) -> list[str]:
-    """Names that are the same but for the word *public*, which they have and `identifier` has not.
+    """Names that differ from `identifier` only in that they contain the word *public*.
 
     Examples
     --------
@@ -35,13 +35,13 @@ def public_variants(identifier: str, names: Iterable[str]) -> list[str]:
 
 
 def _without_access(name: str) -> str:
-    """What is left without *public* and *private*, and without what joined them to the rest."""
+    """The name without *public*, *private* and separators, in lower case."""
     return re.sub(r"[._-]", "", _WORD.sub("", name)).lower()
 
 
 @contextlib.contextmanager
 def scored_benchmark(identifier: str, registry: Registry[Any]) -> Iterator[None]:
-    """While this benchmark is scored, denied data name its public variant, too."""
+    """Name the public variant of this benchmark, too, in errors about denied data while it is scored."""
     token = _benchmark.set((identifier, registry))
     try:
         yield
@@ -51,7 +51,7 @@ def scored_benchmark(identifier: str, registry: Registry[Any]) -> Iterator[None]
 
 @contextlib.contextmanager
 def suggesting_public_variants(identifier: str, registry: Registry[Any]) -> Iterator[None]:
-    """Let the error of denied data say which public variants there are."""
+    """Add public variants to errors about denied data."""
     from brainscore_core.errors import UserError
 
     try:
@@ -68,12 +68,12 @@ def _is_access_denied(error: Any) -> bool:
     from brainscore_core.supported_data_standards.brainio.fetch import AccessDenied, SeveralFailures
 
     if isinstance(error, SeveralFailures):
-        return any(isinstance(one, AccessDenied) for one in error.errors)
+        return any(isinstance(failure, AccessDenied) for failure in error.errors)
     return isinstance(error, AccessDenied)
 
 
 def _add_suggestion(error: Any, identifier: str, registry: Registry[Any]) -> None:
-    found = public_variants(identifier, registry)
-    remark = f"A public variant of the {registry.noun} {identifier!r}: {', '.join(map(repr, found))}."
-    if found and remark not in (error.remedy or ""):
+    variants = public_variants(identifier, registry)
+    remark = f"A public variant of the {registry.noun} {identifier!r}: {', '.join(map(repr, variants))}."
+    if variants and remark not in (error.remedy or ""):
         error.remedy = f"{error.remedy}\n{remark}" if error.remedy else remark

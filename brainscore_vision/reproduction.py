@@ -1,4 +1,4 @@
-"""Scores that the published platform states, and the same pairs scored here."""
+"""Published scores of the existing platform, and the same pairs scored with this package."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["PUBLISHED_SCORES", "PublishedScore", "Reproduction", "reproduce"]
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedScore:
-    """A score of a model on a benchmark, as a test of the published platform states it.
+    """A score of a model on a benchmark, from a test of the published platform.
 
     Attributes
     ----------
     model, benchmark : str
-        Identifiers, there and here.
+        Identifiers in both platforms.
     value : float
         The score.
     tolerance : float
         Largest difference that the published test accepts.
     quantity : {'ceiled', 'raw'}
-        Whether `value` is the score relative to its ceiling or the one before.
+        Whether `value` is the score after or before division by the ceiling.
     """
 
     model: str
@@ -41,9 +41,9 @@ class Reproduction:
     published : PublishedScore
         The pair and its published value.
     value : float or None
-        Value computed here; None if there is none.
+        Value computed here; None if scoring failed.
     reason : str or None
-        Why there is none, such as weights or data that could not be fetched.
+        Why there is no value, such as weights or data that could not be fetched.
     """
 
     published: PublishedScore
@@ -52,7 +52,7 @@ class Reproduction:
 
     @property
     def difference(self) -> float | None:
-        """The value computed here minus the published one; None without the former."""
+        """Value computed here minus the published value; None if there is no value."""
         return None if self.value is None else self.value - self.published.value
 
     @property
@@ -79,7 +79,7 @@ PUBLISHED_SCORES: Final = (
         for model, value in (("alexnet", 0.253), ("pixels", 0.0139))
     ),
 )
-"""Ten pairs that tests of brainscore-vision 2.4.2 score with the model itself, not with stored features."""
+"""Ten pairs that tests of brainscore-vision 2.4.2 score with the model itself rather than with stored features."""
 
 
 def reproduce(scores: Iterable[PublishedScore] = PUBLISHED_SCORES, *, results: Any = None) -> Iterator[Reproduction]:
@@ -90,18 +90,18 @@ def reproduce(scores: Iterable[PublishedScore] = PUBLISHED_SCORES, *, results: A
     scores : iterable of PublishedScore
         What to reproduce.
     results : path or ResultsStore, optional
-        Where to write the receipts; without it none are written.
+        Where to write the receipts; by default they are not written.
 
     Yields
     ------
     Reproduction
-        Also of a pair that fails, such as for want of a network; its `reason` says why.
+        One for each pair; for a pair that fails, such as without a network, `reason` explains why.
 
     Examples
     --------
     >>> chance = PublishedScore(model="pixels", benchmark="Simulated2026.V1-rdm", value=0.5, tolerance=0.5)
-    >>> [found] = reproduce([chance])  # doctest: +SKIP
-    >>> found.agrees, found.difference == found.value - 0.5  # doctest: +SKIP
+    >>> [result] = reproduce([chance])  # doctest: +SKIP
+    >>> result.agrees, result.difference == result.value - 0.5  # doctest: +SKIP
     (True, True)
     """
     from brainscore_vision import run_pair

@@ -42,16 +42,16 @@ _TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a mo
 
 
 class _ModelKey(NamedTuple):
-    """What makes two models the same."""
+    """Two loaded models with the same key are interchangeable."""
 
     identifier: str
     reference: str | None
     isolated: bool
-    cage: str  # as JSON; empty without one
+    cage: str  # sandbox options as JSON; empty without a sandbox
 
 
 class _LoadedModel:
-    """A model that is loaded when it is first asked for, and what was noted then."""
+    """A model that is loaded on first use, and the notes that loading it left."""
 
     def __init__(self, key: _ModelKey) -> None:
         self.key = key
@@ -64,9 +64,9 @@ class _LoadedModel:
 
             try:
                 name = None if key.reference is None else key.identifier
-                cage = json.loads(key.cage) if key.cage else None
-                self._isolation = Isolation(key.reference or key.identifier, identifier=name, cage=cage)
-            except UserError as error:  # a wrong name is the pair's failure, as it is without isolation
+                sandbox = json.loads(key.cage) if key.cage else None
+                self._isolation = Isolation(key.reference or key.identifier, identifier=name, cage=sandbox)
+            except UserError as error:  # a wrong name fails the pair, as it does without isolation
                 self._error = error
 
     def load(self, identifier: str, regions: Sequence[str] = ()) -> Any:
@@ -83,13 +83,13 @@ class _LoadedModel:
             expect(list(regions))
         return self._model
 
-    def run(self, run: RunInfo) -> RunInfo:
-        """Add to what is said of the run in which environment the model is."""
-        return run if self._isolation is None else self._isolation.run(run)
+    def add_run_info(self, run: RunInfo) -> RunInfo:
+        """Add the environment of an isolated model to the description of the run."""
+        return run if self._isolation is None else self._isolation.add_run_info(run)
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be asked: its process may have died since."""
+        """Whether the model can still be used: its process may have died."""
         return self._isolation is None or self._isolation.alive
 
     def close(self) -> None:
@@ -102,14 +102,14 @@ class _LoadedModel:
             return self._isolation.load(self.key.identifier)
         if self.key.reference is None:
             return load_model(self.key.identifier)
-        made, source = load_file_reference(self.key.reference)
-        subject = to_unregistered_model(made, identifier=self.key.identifier, source=source)
-        for remark in subject.remarks:
+        loaded, source = load_file_reference(self.key.reference)
+        unregistered = to_unregistered_model(loaded, identifier=self.key.identifier, source=source)
+        for remark in unregistered.remarks:
             note("remark", text=remark)
-        return subject.model
+        return unregistered.model
 
 
-_cached_model: list[_LoadedModel] = []  # one at most; who scores takes it out
+_cached_model: list[_LoadedModel] = []  # at most one; scoring a pair takes it out of the list
 
 
 def score_pair(
@@ -124,11 +124,11 @@ def score_pair(
     cage: Mapping[str, Any] | None = None,
     forget_after: Collection[str] = (),
 ) -> Receipt:
-    """Score a pair and write its receipt, whatever the plugins do.
+    """Score a pair and write its receipt, even if a plugin fails.
 
-    The model stays loaded for the next pair of the same model in this process, unless this pair failed; what was noted
-    when it was loaded is in the receipts of all of them. What is printed meanwhile, also by native code and by
-    processes that are started, is kept beside the receipt.
+    The model stays loaded for the next pair of the same model in this process, unless this pair failed; the notes
+    that loading it left are in the receipts of all these pairs. Output of the pair, including that of native code and
+    of child processes, is stored beside the receipt.
 
     Parameters
     ----------
@@ -137,62 +137,62 @@ def score_pair(
     store : ResultsStore
         Where to write.
     run : RunInfo
-        Which run this is.
+        The run that the pair belongs to.
     isolated : bool
-        Whether the model answers from a process and an environment of its own.
+        Whether the model runs in a process and an environment of its own.
     files : mapping, optional
-        Of models that are not registered: name → ``/path/to/file.py:make_model``.
+        For models that are not registered: name → ``/path/to/file.py:make_model``.
     regions : mapping, optional
-        From which regions the same stimuli are recorded for other benchmarks, by
-        :func:`~brainscore_vision.pair_selection.data_name`: all of them from one pass.
+        Regions that all benchmarks of this run record with the same stimuli, by
+        :func:`~brainscore_vision.pair_selection.data_name`; one pass records all of them.
     cage : mapping, optional
-        Has the model run in a cage, isolated: what it sees and may use there, as
-        :func:`~brainscore_vision.isolation.sandbox_for` takes it. Plain JSON values.
+        Runs the model isolated and in a sandbox, with these options of
+        :func:`~brainscore_vision.isolation.sandbox_for`. Plain JSON values.
     forget_after : collection of str
-        Benchmarks after which the model's process ends, so that it cannot tell of their stimuli when it is asked by
-        another one.
+        Benchmarks after which the model's process ends, so that the model cannot reveal their stimuli to a later
+        benchmark.
 
     Returns
     -------
     Receipt
-        *failed* where a plugin raised.
+        Its state is *failed* if a plugin raised an error.
     """
-    confined = "" if cage is None else json.dumps(dict(cage), sort_keys=True)
-    key = _ModelKey(model, (files or {}).get(model), isolated or cage is not None, confined)
+    sandbox = "" if cage is None else json.dumps(dict(cage), sort_keys=True)
+    key = _ModelKey(model, (files or {}).get(model), isolated or cage is not None, sandbox)
     folders = folder_finder(files or {})
 
     def folder(kind: str, identifier: str) -> Path | None:
         try:
             return folders(kind, identifier)
         except UserError:
-            return None  # loading it says what is wrong
+            return None  # loading it raises the error
 
     with _exit_on_sigterm(), capture_output() as captured, scored_benchmark(benchmark, benchmark_registry):
-        held = _take_cached_model(key) or _LoadedModel(key)
-        usable = False
+        loaded = _take_cached_model(key) or _LoadedModel(key)
+        reusable = False
         try:
             receipt = run_pair(
                 model,
                 benchmark,
-                load_model=functools.partial(held.load, regions=(regions or {}).get(data_name(benchmark), ())),
+                load_model=functools.partial(loaded.load, regions=(regions or {}).get(data_name(benchmark), ())),
                 load_benchmark=load_benchmark,
                 results=store,
                 plugins=folder,
                 raise_errors=False,
-                run=held.run(run),
+                run=loaded.add_run_info(run),
                 log=captured.text,
             ).receipt
-            usable = receipt.state != "failed" and benchmark not in forget_after
+            reusable = receipt.state != "failed" and benchmark not in forget_after
         finally:
-            if usable:
-                _cached_model[:] = [held]
+            if reusable:
+                _cached_model[:] = [loaded]
             else:
-                held.close()
+                loaded.close()
     return receipt
 
 
 def forget_model() -> None:
-    """Let go of the model that is kept for the next pair."""
+    """Release the model that is kept for the next pair."""
     while _cached_model:
         _cached_model.pop().close()
     gc.collect()
@@ -204,7 +204,7 @@ def forget_model() -> None:
 def _take_cached_model(key: _ModelKey) -> _LoadedModel | None:
     if _cached_model and _cached_model[0].key == key and _cached_model[0].alive:
         return _cached_model.pop()
-    forget_model()  # before another one is loaded: there may not be room for two
+    forget_model()  # before the next model is loaded: memory may not suffice for two
     return None
 
 
@@ -212,7 +212,7 @@ def _take_cached_model(key: _ModelKey) -> _LoadedModel | None:
 def _exit_on_sigterm() -> Iterator[None]:
     """Let SIGTERM end this process as an exception does, so that nothing is left half-written."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what a signal does
+        yield  # only the main thread may set signal handlers
         return
 
     def end(number: int, frame: Any) -> None:
@@ -239,27 +239,27 @@ def verify(
     isolated: bool | None = None,
     on_foreseen: Callable[[Sequence[Change]], None] | None = None,
 ) -> Verification:
-    """Score the pair of a receipt again, and say whether the result is the same, and if not, which part differs.
+    """Score the pair of a receipt again, and report whether the result is the same or which part differs.
 
     Parameters
     ----------
     receipt : Receipt, Stored, or path
-        What is verified: a receipt, or its JSON file.
+        The receipt to verify, or its JSON file.
     model : optional
-        The model where it is not registered: ``path/to/file.py:make_model``, or as for `brainscore_vision.score`.
+        The model if it is not registered: ``path/to/file.py:make_model``, or as for `brainscore_vision.score`.
     how : mapping, optional
         Options of a model that is not registered, as for `brainscore_vision.score`.
     results : ResultsStore, optional
         Where to keep the new receipt; by default it is not kept.
     tolerance : Tolerance, optional
-        What counts as the same result though the last digits differ.
+        How far digits may differ in results that count as the same.
     stored_activations : bool
-        Whether to use activations that are stored, which prove less. Otherwise they are computed, and
-        ``BRAINSCORE_ACTIVATIONS`` names a folder that is removed again while this runs.
+        Whether to use stored activations, which makes the verification weaker. Otherwise activations are computed, and
+        ``BRAINSCORE_ACTIVATIONS`` names a temporary folder in the meantime.
     isolated : bool, optional
-        Whether the model runs in a process and an environment of its own; by default as it did.
+        Whether the model runs in a process and an environment of its own; by default as in the receipt.
     on_foreseen : callable, optional
-        Told what is known to differ, before the pair is scored.
+        Called before the pair is scored, with the changes that are already known.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def verify(
     Raises
     ------
     brainscore_core.errors.UserError
-        The model is not registered and `model` is not given, or the benchmark is not registered.
+        The model is not registered and `model` is missing, or the benchmark is not registered.
 
     Examples
     --------
@@ -295,16 +295,16 @@ def verify(
     if model is None:
         _require_registered(expected)
     benchmark = resolve_benchmark(expected.benchmark.identifier)
-    subject: Any = identifier
+    model_or_name: Any = identifier
     if isolated is None:
         isolated = expected.run is not None and expected.run.isolated
     options: dict[str, Any] = {"isolated": isolated}
     if model is not None:
-        subject = model
+        model_or_name = model
         options |= {"identifier": identifier, "how": dict(how or {})}
 
     def score(store: ResultsStore) -> Outcome:
-        return brainscore_vision.run_pair(subject, benchmark, results=store, **options)
+        return brainscore_vision.run_pair(model_or_name, benchmark, results=store, **options)
 
     with TemporaryDirectory(prefix="brainscore-verify-") as folder, _temporary_activations(folder, stored_activations):
         return scoring.verify(
@@ -319,7 +319,7 @@ def verify(
 
 @contextmanager
 def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
-    """Let activations go to a folder of their own for the time being, unless stored ones may be used."""
+    """Store activations in a temporary folder, unless stored activations may be used."""
     from brainscore_vision.model_helpers.activations.store import activations_home
 
     if stored or activations_home() is None:
@@ -337,15 +337,15 @@ def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
 
 
 def _require_registered(receipt: Receipt) -> None:
-    """Refuse a receipt whose model is no plugin's: a receipt does not say where its code is."""
+    """Raise an error if the receipt's model is not registered: a receipt does not tell where the model's code is."""
     identifier = receipt.model.identifier
     if identifier in brainscore_vision.model_registry:
         return
     plugin = receipt.model.plugin
-    came = f" Its code was in {plugin.name!r}." if plugin is not None else ""
+    code = f" Its code was in {plugin.name!r}." if plugin is not None else ""
     raise UserError(
-        f"The model {identifier!r} of this receipt is not registered here.{came}",
-        remedy="Name its plugin's folder in BRAINSCORE_PLUGINS; or, if it was scored from a file: "
+        f"The model {identifier!r} of this receipt is not registered here.{code}",
+        remedy="Add its plugin's folder to BRAINSCORE_PLUGINS; or, if it was scored from a file: "
         "--model path/to/file.py:make_model",
     )
 

@@ -29,9 +29,9 @@ class UnregisteredModel(NamedTuple):
     model : BrainModel
         The model.
     source : Path or None
-        File that it was written in, where that is known; its hash stands in the receipt.
+        File that defines the model, if known; the receipt has its hash.
     remarks : tuple of str
-        What was chosen for it, for the receipt.
+        Choices made automatically, for the receipt.
     """
 
     identifier: str
@@ -41,7 +41,7 @@ class UnregisteredModel(NamedTuple):
 
 
 def is_file_reference(model: Any) -> bool:
-    """Whether a model is named as ``path/to/file.py:make_model``."""
+    """Whether a reference has the form ``path/to/file.py:make_model``."""
     return isinstance(model, str) and ".py:" in model
 
 
@@ -51,9 +51,9 @@ def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Pa
     Parameters
     ----------
     reference : str
-        ``path/to/file.py:make_model``. The name may also be that of a model that stands there ready-made.
+        ``path/to/file.py:make_model``, or the name of a variable in the file.
     noun : str
-        What it makes, for messages.
+        What the function makes, for messages.
 
     Returns
     -------
@@ -63,9 +63,9 @@ def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Pa
     Raises
     ------
     UserError
-        If there is no such file or name in it, or the function needs arguments or returns nothing.
+        If the file or the name in it does not exist, or the function needs arguments or returns nothing.
     Exception
-        Whatever the file raises when it is run.
+        Any error of the function.
     """
     file_name, _, name = reference.rpartition(":")
     path = Path(file_name).expanduser().resolve()
@@ -73,7 +73,7 @@ def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Pa
         raise UserError(f"there is no file {file_name!r}", remedy=f"write it as path/to/file.py:make_{noun}")
     if not name.isidentifier():
         raise UserError(
-            f"{reference!r} names no function in {path.name}", remedy=f"write it as {file_name}:make_{noun}"
+            f"{reference!r} does not name a function in {path.name}", remedy=f"write it as {file_name}:make_{noun}"
         )
     module = _import_file(path)
     if not hasattr(module, name):
@@ -82,22 +82,23 @@ def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Pa
             f"{path} has no {name!r}",
             remedy=f"did you mean {' or '.join(near)}?" if near else f"name a function that returns the {noun}",
         )
-    made = getattr(module, name)
-    if _is_factory(made):
+    value = getattr(module, name)
+    if _is_factory(value):
         needed = [
             parameter.name
-            for parameter in inspect.signature(made).parameters.values()
+            for parameter in inspect.signature(value).parameters.values()
             if parameter.default is parameter.empty
             and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         ]
         if needed:
             raise UserError(
-                f"{reference} needs arguments: {', '.join(needed)}", remedy="give them defaults; it is called without"
+                f"{reference} needs arguments: {', '.join(needed)}",
+                remedy="give them defaults: it is called without arguments",
             )
-        made = made()
-    if made is None:
+        value = value()
+    if value is None:
         raise UserError(f"{reference} returned nothing", remedy=f"return the {noun}")
-    return made, path
+    return value, path
 
 
 def to_unregistered_model(
@@ -110,38 +111,38 @@ def to_unregistered_model(
     preprocessing: Callable[..., Any] | None = None,
     visual_degrees: float = 8,
 ) -> UnregisteredModel:
-    """Make a subject of a network, a function or a ready-made model.
+    """Make a `BrainModel` from a network, a function or a model.
 
     Parameters
     ----------
     model : BrainModel, activations model, torch.nn.Module or callable
-        A `BrainModel` is taken as it is. An activations model (a `PytorchWrapper`, say) and a network get layers and
-        regions; a function from a list of images (RGB arrays) to features, stimuli × anything, is a model of one
-        layer.
+        A `BrainModel` is used unchanged. An activations model (such as a `PytorchWrapper`) and a network get layers and
+        regions; a function from a list of images (RGB arrays) to features (stimuli × any dimensions) becomes a model
+        with one layer.
     identifier : str, optional
         Name in the results; by default the model's own, or that of its class or function.
     source : path, optional
-        File in which it was written; by default where Python says so.
+        File that defines the model; by default the source file that Python knows.
     layers : list of str, optional
         Layers to choose from; by default those of
         :func:`~brainscore_vision.model_helpers.brain_transformation.layers.candidate_layers`.
     region_layer_map : mapping, optional
         Region → layer or layers; by default a layer is selected for each region when it is first recorded.
     preprocessing : callable, optional
-        File paths → the network's input; by default what the network says of itself (timm's ``pretrained_cfg``,
-        torchvision's usual one otherwise: 224 × 224 pixels, ImageNet's mean and standard deviation).
+        File paths → the network's input; by default that of timm's ``pretrained_cfg`` if the network has one, else
+        that of torchvision (224 × 224 pixels, ImageNet's mean and standard deviation).
     visual_degrees : float
-        Visual angle that the model's input spans.
+        Visual angle that the model's input spans, in degrees.
 
     Returns
     -------
-    Subject
-        Identifier, model, file.
+    UnregisteredModel
+        Identifier, model, file and remarks.
 
     Raises
     ------
     UserError
-        If it is nothing of the kind, or options are given that a ready-made model cannot follow.
+        If `model` is none of these, or options are given that a `BrainModel` cannot follow.
     """
     from brainscore_vision.model_interface import BrainModel
 
@@ -150,7 +151,7 @@ def to_unregistered_model(
         given = {"layers": layers, "region_layer_map": region_layer_map, "preprocessing": preprocessing}
         if superfluous := [name for name, value in given.items() if value is not None]:
             raise UserError(
-                f"{', '.join(superfluous)} cannot be given for a {type(model).__name__}, which is a subject already",
+                f"{', '.join(superfluous)} cannot be given for a {type(model).__name__}, which is a BrainModel already",
                 remedy="leave them out, or pass the network itself",
             )
         return UnregisteredModel(identifier or _text(getattr(model, "identifier", None)) or _name(model), model, source)
@@ -163,7 +164,7 @@ def to_unregistered_model(
     if callable(model):
         return UnregisteredModel(*_from_function(model, identifier, region_layer_map, visual_degrees), source)
     raise UserError(
-        f"a {type(model).__name__} is no model",
+        f"a {type(model).__name__} is not a model",
         remedy="pass an identifier, a BrainModel, a torch.nn.Module or a function of images",
     )
 
@@ -200,7 +201,7 @@ def _find_layers(network: Any) -> list[str]:
     if not hasattr(network, "example_input"):
         raise UserError(
             f"the layers of {network.identifier!r} are not known",
-            remedy="name those to choose from: layers=[...]",
+            remedy="name the layers to choose from: layers=[...]",
         )
     with TemporaryDirectory() as folder:
         path = Path(folder) / "grey.png"
@@ -212,7 +213,7 @@ def _find_layers(network: Any) -> list[str]:
 def _as_activations_model(
     model: Any, identifier: str | None, preprocessing: Callable[..., Any] | None, remarks: list[str]
 ) -> Any:
-    """Give an activations model; None for what is neither one nor a network."""
+    """Wrap a network as an activations model; None if `model` is neither a network nor an activations model."""
     if callable(model) and hasattr(model, "identifier") and hasattr(model, "layers"):
         return model
     if not _is_network(model):
@@ -225,7 +226,7 @@ def _as_activations_model(
 
 
 def _is_network(model: Any) -> bool:
-    torch = sys.modules.get("torch")  # who passes a network has imported torch
+    torch = sys.modules.get("torch")  # a network exists only if torch has been imported
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
@@ -236,15 +237,15 @@ def _usual_preprocessing(network: Any, remarks: list[str]) -> Callable[..., Any]
 
     if hasattr(network, "config") and hasattr(network.config, "to_dict"):
         raise UserError(
-            f"{type(network).__name__} does not say how its images are prepared",
+            f"{type(network).__name__} does not describe its preprocessing",
             remedy="pass preprocessing=, or wrap it with from_huggingface(model, processor)",
         )
-    said = getattr(network, "pretrained_cfg", None) or {}
-    size = int(said["input_size"][-1]) if "input_size" in said else 224
+    config = getattr(network, "pretrained_cfg", None) or {}
+    size = int(config["input_size"][-1]) if "input_size" in config else 224
     options: dict[str, Any] = {"image_size": size}
-    if "mean" in said and "std" in said:
-        options |= {"normalize_mean": tuple(said["mean"]), "normalize_std": tuple(said["std"])}
-    whose = "the network's own" if said else "ImageNet's"
+    if "mean" in config and "std" in config:
+        options |= {"normalize_mean": tuple(config["mean"]), "normalize_std": tuple(config["std"])}
+    whose = "the network's own" if config else "ImageNet's"
     remarks.append(f"images shown at {size} × {size} pixels, normalised by {whose} mean and standard deviation")
     return partial(load_preprocess_images, **options)
 
@@ -270,21 +271,21 @@ def _from_function(
 
 
 def _import_file(path: Path) -> Any:
-    # a name of its own for each file, so that two of the same name do not meet
+    # the module name is unique to the path, so that two files of the same name do not collide
     name = f"_brainscore_file_{sha256(str(path).encode()).hexdigest()[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path} cannot be imported", remedy="name a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    sys.path.insert(0, str(path.parent))  # what lies beside it can be imported, as if the file were run
+    sys.path.insert(0, str(path.parent))  # neighbouring modules can be imported, as if the file were run
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UserError(
             f"{path} cannot be imported{_error_line(error, path)}: {type(error).__name__}: {error}",
-            remedy=f"mend it; `python {path.name}` shows where it fails",
+            remedy=f"fix it; `python {path.name}` shows where it fails",
         ) from error
     finally:
         sys.path.remove(str(path.parent))
@@ -292,27 +293,27 @@ def _import_file(path: Path) -> Any:
 
 
 def _error_line(error: BaseException, path: Path) -> str:
-    """Where in a file an error arose, as a part of a sentence."""
+    """Line of the file that raised an error, as part of a sentence."""
     if isinstance(error, SyntaxError):
         return f" (line {error.lineno})"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     return f" (line {lines[-1]})" if lines else ""
 
 
-def _is_factory(made: Any) -> bool:
-    return inspect.isfunction(made) or inspect.isclass(made)
+def _is_factory(value: Any) -> bool:
+    return inspect.isfunction(value) or inspect.isclass(value)
 
 
 def _source_file(model: Any) -> Path | None:
-    """File of a model's code; None for what stands in no file, or comes from an installed library."""
+    """File of a model's code; None if there is no file, or the code is from an installed library."""
     described = model if inspect.isfunction(model) or inspect.ismethod(model) else type(model)
     try:
-        found = inspect.getsourcefile(described)
+        file = inspect.getsourcefile(described)
     except TypeError:
         return None
-    if not found or "site-packages" in found or not Path(found).is_file():
+    if not file or "site-packages" in file or not Path(file).is_file():
         return None
-    return Path(found)
+    return Path(file)
 
 
 def _name(model: Any) -> str:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class LazyLoad(Generic[T]):
-    """Stands for an object that is loaded when it is first used, and then kept.
+    """Proxy of an object that is loaded on first use, and then kept.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class LazyLoad(Generic[T]):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Class of the object, which is what isinstance looks at."""
+        """Class of the object, which isinstance uses."""
         return type(self.content)
 
     def __getattr__(self, name: str) -> Any:
@@ -100,7 +100,7 @@ def fullname(obj: Any) -> str:
 
 
 def recursive_dict_merge(dict1: Mapping[Any, Any], dict2: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Merge two dictionaries, and the dictionaries in them; where both have a value, that of the second counts.
+    """Merge two dictionaries and their nested dictionaries; values of the second take precedence.
 
     Examples
     --------

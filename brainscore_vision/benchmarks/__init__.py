@@ -1,4 +1,4 @@
-"""Benchmarks, and what is needed to write one."""
+"""Benchmarks, and the base classes and functions to write one."""
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
 

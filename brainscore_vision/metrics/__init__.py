@@ -1,4 +1,4 @@
-"""Metrics and ceilings, and what is needed to write one."""
+"""Metrics and ceilings, and the base classes to write one."""
 
 from brainscore_core.metrics import Ceiling, Metric, Score
 

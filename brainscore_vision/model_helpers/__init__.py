@@ -1,4 +1,4 @@
-"""What models have in common."""
+"""Helpers for model plugins."""
 
 import os
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ def download_weights(
     filename_version_sha: Iterable[tuple[str, str | None, str | None]],
     save_directory: str | os.PathLike[str],
 ) -> None:
-    """Put files of a folder in an S3 bucket into a local folder, each checked by its sha1.
+    """Download files of a folder in an S3 bucket into a local folder, and check their sha1.
 
     Parameters
     ----------
     bucket : str
         Bucket.
     folder_path : str
-        Folder in it.
+        Folder in the bucket.
     filename_version_sha : list of (str, str or None, str or None)
-        Name, version (None: the latest) and sha1 of each file; without sha1 it is held to its first copy, and a
-        warning has its hash.
+        Name, version (None: the latest) and sha1 of each file; without sha1, later copies must equal the first, and a
+        warning states its hash.
     save_directory : path
-        Where they are put. A file that is there with the right hash stays as it is.
+        Destination. Existing files with the right hash are kept.
 
     Raises
     ------

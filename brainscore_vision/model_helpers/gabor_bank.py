@@ -11,7 +11,7 @@ _NEGLIGIBLE = 1e-4  # of a transfer function's maximum
 
 
 class GaborFilters(NamedTuple):
-    """Parameters of Gabor filters, one value a filter.
+    """Parameters of Gabor filters, one value per filter.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class GaborFilters(NamedTuple):
         frequency_bandwidth: ArrayLike,
         orientation_bandwidth: ArrayLike,
     ) -> "GaborFilters":
-        """Filters with given tuning widths, as physiologists report them.
+        """Make filters from tuning widths, as physiologists report them.
 
         Parameters
         ----------
@@ -98,13 +98,13 @@ class GaborBank:
     Raises
     ------
     ValueError
-        If a filter prefers a frequency that the pixels cannot hold, or `size` is no multiple of `grid`.
+        If a filter prefers a frequency that the pixels cannot represent, or `size` is not a multiple of `grid`.
 
     Notes
     -----
-    Filtering is a multiplication in the Fourier domain. Sampling every k-th pixel there means to add up the spectrum's
-    blocks (aliasing), so that only the grid's few positions are transformed back, and only where the filter is not
-    negligible (below 1e-4 of its maximum).
+    Filtering is a multiplication in the Fourier domain. There, sampling every k-th pixel is adding up the spectrum's
+    blocks (aliasing), so that only the few positions of the grid are transformed back. Where a transfer function is
+    negligible (below 1e-4 of its maximum), it is not evaluated.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class GaborBank:
         if np.max(filters.frequency) >= nyquist:
             raise ValueError(
                 f"a filter prefers {np.max(filters.frequency):.3g} cycles per degree, but {size} pixels over "
-                f"{visual_degrees} degrees hold less than {nyquist:.3g}; use larger images"
+                f"{visual_degrees} degrees represent less than {nyquist:.3g}; use larger images"
             )
         self.filters = filters
         self.size = size
@@ -178,7 +178,7 @@ class GaborBank:
             product = spectrum[rows, columns] * transfer
             blocks = product.reshape(product.shape[0] // cells, cells, product.shape[1] // cells, cells)
             folded[index] = blocks.sum(axis=(0, 2))
-        if self._step % 2:  # the spectrum's centre then stands in the middle of a block
+        if self._step % 2:  # the centre of the spectrum is then in the middle of a block
             folded = scipy.fft.ifftshift(folded, axes=(1, 2))
         responses = scipy.fft.ifft2(folded, axes=(1, 2), overwrite_x=True)
         responses *= (cells / self._padded) ** 2
@@ -187,7 +187,7 @@ class GaborBank:
     def _transfer(
         self, orientation: float, frequency: float, across: float, along: float, pixels_per_degree: float
     ) -> tuple[slice, slice, NDArray[np.floating]]:
-        """Transfer function in the shifted spectrum, and the blocks of the spectrum in which it matters."""
+        """Transfer function in the shifted spectrum, and the blocks of the spectrum where it is not negligible."""
         axis = (np.arange(self._padded) - self._padded // 2) * pixels_per_degree / self._padded
         down, right = axis[:, np.newaxis], axis[np.newaxis]
         angle = np.deg2rad(orientation)
@@ -199,12 +199,12 @@ class GaborBank:
         gabor -= blank * envelope * np.exp(-2 * (np.pi * across * k_across) ** 2)
         # a real grating holds half its contrast at +frequency: twice the gain restores it; the peak is scaled to 1
         gabor *= 2 / (1 - blank * np.exp(-2 * (np.pi * across * frequency) ** 2))
-        matters = np.abs(gabor) > _NEGLIGIBLE * np.abs(gabor).max()
-        rows, columns = (self._blocks(np.flatnonzero(matters.any(axis=axis))) for axis in (1, 0))
+        relevant = np.abs(gabor) > _NEGLIGIBLE * np.abs(gabor).max()
+        rows, columns = (self._blocks(np.flatnonzero(relevant.any(axis=axis))) for axis in (1, 0))
         real = np.float32 if self._dtype == np.complex64 else np.float64
         return rows, columns, np.ascontiguousarray(gabor[rows, columns], dtype=real)
 
     def _blocks(self, indices: NDArray[np.intp]) -> slice:
-        """Whole blocks of the spectrum that hold all of `indices`."""
+        """Complete blocks of the spectrum that contain all of `indices`."""
         first, last = indices[0] // self._cells, indices[-1] // self._cells
         return slice(first * self._cells, (last + 1) * self._cells)

@@ -28,15 +28,15 @@ class HubFile:
     Parameters
     ----------
     name : str
-        What the file is called in the folder ``$BRAINSCORE_WEIGHTS``, without its ending (``.safetensors`` or
+        Name of the file in the folder ``$BRAINSCORE_WEIGHTS``, without its suffix (``.safetensors`` or
         ``.bin``).
     repository : str
-        Such as ``'timm/vit_base_patch14_dinov2.lvd142m'``.
+        Name of the repository, such as ``'timm/vit_base_patch14_dinov2.lvd142m'``.
     revision : str, optional
-        Commit. Without one, that of the first download is written down and held to from then on; a receipt names the
-        file's address, which has the commit in it, and its hash.
+        Commit. By default, the commit of the first download is recorded and used from then on; a receipt states the
+        file's address, which includes the commit, and its hash.
     files : tuple of str
-        Files of the repository that hold the weights; the first that exists counts.
+        Files of the repository that may contain the weights; the first that exists is used.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class HubFile:
 
     @property
     def address(self) -> str:
-        """Where the weights are published."""
+        """URL where the weights are published."""
         return f"https://huggingface.co/{self.repository}" + (f"/tree/{self.revision}" if self.revision else "")
 
     @property
@@ -70,7 +70,7 @@ class HubFile:
         Raises
         ------
         DataUnavailable
-            If it is nowhere to be had; says where it is published and where to put it.
+            If it is not available; the message states where it is published and where to put it.
         UserError
             If ``huggingface_hub`` is not installed.
         """
@@ -99,13 +99,13 @@ class HubFile:
         for file in self.files:
             try:
                 path = Path(hf_hub_download(self.repository, file, revision=revision))
-            except LocalEntryNotFoundError as error:  # neither here nor reachable
+            except LocalEntryNotFoundError as error:  # neither in the cache nor reachable
                 raise self._unavailable(str(error)) from error
             except EntryNotFoundError:
                 continue
             except (OSError, ValueError) as error:
                 raise self._unavailable(str(error)) from error
-            self._write_down(path)
+            self._record_commit(path)
             return path
         raise self._unavailable(f"the repository has neither {' nor '.join(self.files)}")
 
@@ -116,8 +116,8 @@ class HubFile:
     def _first_commit(self) -> str | None:
         return self._record.read_text(encoding="ascii") if self._record.is_file() else None
 
-    def _write_down(self, path: Path) -> None:
-        """Keep the commit of the first download; the Hub's cache lays files out as ``snapshots/<commit>/<file>``."""
+    def _record_commit(self, path: Path) -> None:
+        """Record the commit of the first download; files in the Hub's cache are ``snapshots/<commit>/<file>``."""
         if self.revision is None and not self._record.is_file() and "snapshots" in path.parts:
             commit = path.parts[path.parts.index("snapshots") + 1]
             with replacing(self._record) as stream:
@@ -130,19 +130,19 @@ class HubFile:
         put = f"put it at {place}" if place else f"set {FOLDER_VARIABLE} to a folder that has it as "
         put += "" if place else repr(self._as_placed(file))
         return DataUnavailable(
-            f"the weights {self.name!r} cannot be had from {self.address}: {reason}",
-            remedy=f"Download {file} from {self.address} on a machine with network, and {put}. "
-            f"({' or '.join(self.files)} will do; keep the ending.)",
+            f"the weights {self.name!r} are not available from {self.address}: {reason}",
+            remedy=f"Download {file} from {self.address} on a machine with network access, and {put}. "
+            f"({' or '.join(self.files)} is enough; keep the suffix.)",
         )
 
 
 def read_weights(path: str | os.PathLike[str]) -> Mapping[str, torch.Tensor]:
-    """Read a state dict from a ``.safetensors`` file, or from what ``torch.save`` wrote.
+    """Read a state dict from a ``.safetensors`` file, or from a file of ``torch.save``.
 
     Parameters
     ----------
     path : path
-        The file; its ending says which it is.
+        The file; its suffix determines the format.
 
     Returns
     -------
@@ -165,4 +165,4 @@ def read_weights(path: str | os.PathLike[str]) -> Mapping[str, torch.Tensor]:
     try:
         return load_file(path)
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{os.fspath(path)} cannot be read: {error}", remedy="obtain the file anew") from error
+        raise UserError(f"{os.fspath(path)} cannot be read: {error}", remedy="obtain the file again") from error

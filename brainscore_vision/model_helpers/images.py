@@ -93,6 +93,6 @@ def _load(path: str | os.PathLike[str], mode: str, size: int | None) -> "Image":
     except OSError as error:
         raise UserError(
             f"the stimulus {Path(path)} cannot be read as an image: {error}",
-            remedy="check that the file is whole; this model looks at images only",
+            remedy="check that the file is complete; this model accepts only images",
         ) from error
     return image if size is None or image.size == (size, size) else image.resize((size, size))

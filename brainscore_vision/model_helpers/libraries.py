@@ -1,4 +1,4 @@
-"""Libraries that hold architectures (torchvision, timm, transformers), imported when a model is loaded."""
+"""Libraries of architectures (torchvision, timm, transformers), imported when a model is loaded."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -8,7 +8,7 @@ from brainscore_core.errors import UserError
 
 __all__ = ["library", "unusable"]
 
-_BUILDS = "operator torchvision::"  # what torchvision says where it was built for another torch
+_BUILDS = "operator torchvision::"  # in the error of a torchvision that was built for another version of torch
 
 
 def library(name: str, *, needed_by: str) -> Any:
@@ -28,7 +28,7 @@ def library(name: str, *, needed_by: str) -> Any:
     Raises
     ------
     UserError
-        If the library is not installed, or torchvision, which all of them use, was built for another torch.
+        If the library is not installed, or torchvision, which all of them use, was built for another version of torch.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def library(name: str, *, needed_by: str) -> Any:
 
 
 def unusable(name: str, needed_by: str, error: Exception) -> UserError:
-    """Explain why a library cannot be imported."""
+    """Make the error that explains why a library cannot be imported."""
     package = name.partition(".")[0]
     if any(_BUILDS in str(cause) for cause in _causes(error)):
         import torch
@@ -51,7 +51,7 @@ def unusable(name: str, needed_by: str, error: Exception) -> UserError:
             f"{needed_by!r} needs {package}, and the installed torchvision was not built for the installed torch "
             f"{torch.__version__}",
             remedy="install both from the same place: pip install --force-reinstall torch torchvision "
-            "--index-url https://download.pytorch.org/whl/cpu (or …/cu126 and its like for a GPU)",
+            "--index-url https://download.pytorch.org/whl/cpu (for a GPU, a URL such as …/cu126)",
         )
     return UserError(f"{needed_by!r} needs {package}: {error}", remedy="pip install 'brainscore[models]'")
 

@@ -1,4 +1,4 @@
-"""What is known about a model: where it comes from, what it was trained on, under which licence."""
+"""Metadata of models: architecture, training data, source, licences."""
 
 import re
 from dataclasses import dataclass
@@ -19,46 +19,46 @@ _FAMILY = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 @dataclass(frozen=True, kw_only=True)
 class ModelMetadata:
-    """What a model plugin says about a model, in ``METADATA`` of its ``__init__.py``: a dictionary by identifier.
+    """Metadata of a model; a plugin's ``METADATA`` in ``__init__.py`` is a dictionary from identifier to metadata.
 
-    None always means *not known*, or that there is no such thing; `notes` can say which.
+    None means *unknown* or *not applicable*; `notes` can state which.
 
     Parameters
     ----------
     architecture : str or None
         Kind of architecture, in words: ``'convolutional network'``.
     family : str, optional
-        Networks that it is one of, in one word of lower case: ``'resnet'``, ``'vit'``.
+        Family of networks, one lower-case word: ``'resnet'``, ``'vit'``.
     parameters : int or None
-        Numbers that training set, or would set; 0 where nothing is learned.
+        Number of trainable parameters; 0 if nothing is learned.
     total_parameters : int, optional
-        With those that are fixed, such as the filters of a front end; not less than `parameters`.
+        Number including fixed parameters, such as the filters of a front end; not less than `parameters`.
     size_mb : float, optional
-        Memory that its weights take once they are loaded, statistics of normalisation included, in megabytes of 10⁶
-        bytes (as its author states it, where it comes from a ``metadata.yml``). The file they come in can be larger.
+        Memory of the loaded weights, including statistics of normalisation, in megabytes of 10⁶ bytes (from a
+        ``metadata.yml``: as its author states it). The file with the weights can be larger.
     image_size : int, optional
-        Side of the square image that the network is given, in pixels; None where it takes any.
+        Side of the square input image, in pixels; None if the network accepts any size.
     training_data : str or None
-        What it was trained on; None where it was not trained, or where that is not published (then `notes` say so).
+        Training data; None if the model was not trained, or its data are not published (then `notes` say so).
     code_licence : str or None
-        Licence of the architecture's code as it is used here (SPDX).
+        Licence of the architecture's code in this package (SPDX).
     weights_licence : str or None
-        Licence of the weights (SPDX, or a name); None where none is stated, or where there are no weights.
+        Licence of the weights (SPDX, or a name); None if none is stated, or there are no weights.
     source : str or None
         URL of the publication or of the release.
     bibtex : str or None
         Citation.
     twin_of : str, optional
-        Identifier of the trained model that this one is without training: the same network and layers.
+        For an untrained model: identifier of the trained model with the same network and layers.
     runnable : bool
-        Whether it can be run with what is public. If not, `notes` say what is missing.
+        Whether it can be run with public files. If not, `notes` state what is missing.
     notes : tuple of str
-        What a user must know before comparing scores.
+        Information for users who compare scores.
 
     Raises
     ------
     ValueError
-        If something is missing or malformed.
+        If a field is missing or malformed.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class ModelMetadata:
     def __post_init__(self) -> None:
         require_texts(self, "architecture", "family", "training_data", "code_licence", "weights_licence", "twin_of")
         if self.family is not None and _FAMILY.fullmatch(self.family) is None:
-            raise ValueError(f"family is {self.family!r}, not one word of lower case such as 'resnet'")
+            raise ValueError(f"family is {self.family!r}, not one lower-case word such as 'resnet'")
         require_count(self, "parameters", "total_parameters", "image_size")
         if self.total_parameters is not None and self.total_parameters < (self.parameters or 0):
             raise ValueError(f"total_parameters is {self.total_parameters}, of which {self.parameters} are trained")

@@ -1,4 +1,4 @@
-"""Published networks as subjects: built, given their weights, or left as they were initialised."""
+"""Published networks as models: built, then loaded with their weights or left as initialised."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceModel:
-    """A published network: how it is built, where its weights are, which layers count.
+    """A published network: how to build it, where its weights are, and which layers to use.
 
     Parameters
     ----------
     build : callable
         Without arguments; returns the network with random weights.
     weights : WeightFile or HubFile
-        Where its weights are.
+        The file with its weights.
     layers : sequence of str
         Candidate layers.
     preprocessing : ImagePreprocessing
@@ -53,16 +53,16 @@ class ReferenceModel:
         ``load(network, path)``; by default
         :func:`~brainscore_vision.model_helpers.weights.load_weights`.
     read : callable, optional
-        ``read(path)`` returns the network with its weights: in place of `build` and `load` where the file decides
-        what network it is.
+        ``read(path)`` returns the network with its weights: instead of `build` and `load`, if the file defines the
+        network.
     visual_degrees : float
         Visual angle that the input spans, in degrees.
     time_mapping : mapping, optional
         Region → time step → milliseconds after stimulus onset.
     batch_size : int
-        Images at once.
+        Number of images that pass the network together.
     activations_identifier : str, optional
-        Name in the recordings of the trained model, where that differs from the model's.
+        Name in the recordings of the trained model, if it differs from the model's.
     """
 
     build: Callable[[], torch.nn.Module]
@@ -81,7 +81,7 @@ class ReferenceModel:
     def subject(
         self, network: torch.nn.Module, identifier: str, *, activations_identifier: str | None = None
     ) -> ModelCommitment:
-        """Make a subject of a network of this architecture, whatever its weights."""
+        """Make a model from a network of this architecture with any weights."""
         return ModelCommitment(
             identifier=identifier,
             activations_model=PytorchWrapper(
@@ -98,12 +98,12 @@ class ReferenceModel:
         )
 
     def trained(self, identifier: str) -> ModelCommitment:
-        """The subject with its published weights.
+        """Make the model with its published weights.
 
         Raises
         ------
         DataUnavailable
-            If the weights are not here and cannot be fetched.
+            If the weights are not available locally and cannot be fetched.
         UserError
             If a library is missing, or the weights do not fit.
         """
@@ -111,17 +111,17 @@ class ReferenceModel:
             network = self.read(self.weights.path())
         else:
             with seeded(0):
-                network = self.build()  # before the download: without its library that would be in vain
+                network = self.build()  # before the download, which is useless without the library
             self.load(network, self.weights.path())
         return self.subject(network, identifier, activations_identifier=self.activations_identifier)
 
     def untrained(self, identifier: str, *, seed: int = 0) -> ModelCommitment:
-        """A subject of the same network, layers and preprocessing; weights as they are initialised.
+        """Make a model with the same network, layers and preprocessing, and weights as initialised.
 
         Returns
         -------
         ModelCommitment
-            The same weights whenever it is called, with one version of torch and of the library.
+            Weights are the same in each call with the same versions of torch and the library.
         """
         with seeded(seed):
             network = self.build()
@@ -129,17 +129,17 @@ class ReferenceModel:
 
 
 def regions_of(path: Path, identifier: str) -> dict[str, str | list[str]] | None:
-    """Region → layers in a plugin's JSON, for a model that is called otherwise than the file.
+    """Region → layers in a plugin's JSON, for a model whose name differs from that of the file.
 
-    None where the name is the file's: :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`
-    finds it then, and says so with its recordings.
+    None if the names are equal: :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment` then
+    finds the file, and notes it with its recordings.
     """
     return None if path.stem == identifier else load_region_layer_map(path)
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Random numbers of torch from `seed`; the caller's own go on afterwards as if nothing had been drawn.
+    """Draw torch's random numbers from `seed`; afterwards, the caller's generator continues unchanged.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def torchvision_network(name: str, *, needed_by: str) -> Any:
-    """A network of torchvision with random weights.
+    """Make a network of torchvision with random weights.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def torchvision_network(name: str, *, needed_by: str) -> Any:
 
 
 def torchvision_weights(name: str) -> WeightFile:
-    """A file of ``download.pytorch.org``, whose name ends with the first digits of its sha256.
+    """Weights at ``download.pytorch.org``, in a file whose name ends with the first digits of its sha256.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def torchvision_weights(name: str) -> WeightFile:
 
 
 def timm_network(name: str, *, needed_by: str) -> Any:
-    """A network of timm with random weights.
+    """Make a network of timm with random weights.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def timm_network(name: str, *, needed_by: str) -> Any:
 
 
 def load_timm_vit(network: torch.nn.Module, path: str | os.PathLike[str], *, needed_by: str) -> None:
-    """Put the weights of a vision transformer on the Hub into timm's network, whichever names it has there.
+    """Load the weights of a vision transformer from the Hub into timm's network, mapping names if they differ.
 
     Raises
     ------

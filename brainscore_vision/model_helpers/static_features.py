@@ -1,4 +1,4 @@
-"""Models that are functions of an image: no torch, no weights, no time course."""
+"""Models that are functions of an image, without torch, weights or time course."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,41 +15,42 @@ __all__ = ["FeatureModel"]
 
 
 class FeatureModel(ModelCommitment):
-    """A model whose layers are functions of images, made a subject.
+    """A model whose layers are functions of images.
 
     Parameters
     ----------
     identifier : str
         Unique name of the model.
     layers : dict of str to callable
-        Name → function that takes a list of stimuli (what `load` returned; without `load`: file paths) and returns
-        their features, stimuli × anything; what follows the first axis is flattened.
+        Name → function that takes a list of stimuli (results of `load`; without `load`: file paths) and returns their
+        features, stimuli × any dimensions; all dimensions after the first are flattened.
     region_layer_map : dict of str to str or list of str, optional
-        Region (V1, V2, V4, IT) → its layer or layers. Where it is left out, a single layer is each region; of several,
-        the layers of a region are selected (:class:`ModelCommitment`).
+        Region (V1, V2, V4, IT) → its layer or layers. By default a single layer serves all regions; of several layers,
+        those of a region are selected (:class:`ModelCommitment`).
     visual_degrees : float
         Visual angle that the model's input spans, in degrees.
     load : callable, optional
-        Reads one file. Called once a file, however many layers use what it returns.
+        Reads one file. Called once per file for all layers.
     behavioral_readout_layer : str, optional
         Layer for the tasks ``probabilities`` and ``odd_one_out``; by default the last of `layers`.
     similarity : {'dot', 'cosine'}
-        Similarity by which the odd one out is found.
+        Similarity that determines the odd one out.
     batch_size : int
-        Stimuli that are in memory at once.
+        Number of stimuli in memory together.
     dtype : numpy dtype
-        Of the recorded features.
+        Type of the recorded features.
 
     Raises
     ------
     UserError
-        If a region is mapped to a layer that there is not.
+        If a region is mapped to an unknown layer.
 
     Notes
     -----
     A :class:`ModelCommitment` of a
-    :class:`~brainscore_vision.model_helpers.activations.callables.CallableWrapper`. The model is deterministic: it
-    looks once, whatever ``number_of_trials`` is. With ``require_variance`` every trial is returned, all of them equal.
+    :class:`~brainscore_vision.model_helpers.activations.callables.CallableWrapper`. The model is
+    deterministic: whatever ``number_of_trials`` is, it responds once. With ``require_variance`` all trials are returned
+    with equal responses.
     A layer called ``logits`` with the 1,000 classes of ImageNet makes the task ``label`` possible.
 
     Examples

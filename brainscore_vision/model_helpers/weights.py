@@ -1,4 +1,4 @@
-"""Weights of networks: found, verified, put into a module."""
+"""Weights of networks: fetched, verified, and loaded into modules."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 __all__ = ["FOLDER_VARIABLE", "WeightFile", "load_state_dict", "load_weights", "read_checkpoint", "state_dict_of"]
 
 FOLDER_VARIABLE = "BRAINSCORE_WEIGHTS"
-"""Environment variable that names a folder of weight files placed there by hand."""
+"""Environment variable that names a folder of manually placed weight files."""
 
-_SHOWN = 5  # names of a list in a message
+_SHOWN = 5  # names listed in a message
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightFile:
-    """A file of weights: its name, where it is published, its hash.
+    """A file of weights: its name, address and hash.
 
     Parameters
     ----------
     name : str
         Name of the file, also in the folder ``$BRAINSCORE_WEIGHTS``.
     url : str, optional
-        Where it is published.
+        Address where it is published.
     bucket, key : str, optional
         Instead of `url`: an object in S3.
     version_id : str, optional
         S3's version of the object.
     sha1, sha256 : str, optional
-        Its hash. Without one, whatever the URL gives the first time is kept with its sha256, and held to it from then
-        on; a receipt names that hash.
+        Its hash. Without one, the sha256 of the first download is recorded, and later downloads must match it; a
+        receipt states that hash.
     sha256_prefix : str, optional
-        How the sha256 begins, where only that is published (torchvision writes it into the name of a file).
+        Beginning of the sha256, if only that is published (torchvision writes it into file names).
     remark : str, optional
-        What else somebody who has to find the file must know; said where it is missing.
+        Further help for users who have to obtain the file, shown if it is missing.
 
     Examples
     --------
@@ -91,12 +91,12 @@ class WeightFile:
         Returns
         -------
         pathlib.Path
-            The file, its hash checked where it is known. Treat it as read-only.
+            The file; its hash is checked if known. Treat it as read-only.
 
         Raises
         ------
         DataUnavailable
-            If the file is nowhere to be had; says where it is published and where to put it.
+            If the file is not available; the message states where it is published and where to put it.
         FetchError
             If a file has another hash.
         """
@@ -114,7 +114,7 @@ class WeightFile:
             return fetch_all([unpinned])[0]
         except DataUnavailable as error:
             raise DataUnavailable(
-                f"the weights {self.name!r} cannot be had: {error.message}", remedy=self._remedy()
+                f"the weights {self.name!r} are not available: {error.message}", remedy=self._remedy()
             ) from error
 
     def _placed_by_hand(self) -> Path | None:
@@ -127,7 +127,7 @@ class WeightFile:
     def _verified(self, path: Path) -> Path:
         if self.pinned:
             return fetch(path.as_uri(), sha1=self.sha1, sha256=self.sha256)
-        # whatever lies there is taken, as far as its hash begins rightly; the hash goes to the receipt
+        # any file with the right beginning of its hash is accepted; the receipt states the hash
         return fetch(path.as_uri(), sha256=self._digest(path))
 
     def _digest(self, path: Path) -> str:
@@ -136,13 +136,17 @@ class WeightFile:
             raise HashMismatch(
                 f"{path} is not the published {self.name!r}: its sha256 {digest} does not begin with "
                 f"{self.sha256_prefix}",
-                remedy="delete it and obtain it anew",
+                remedy="delete it and obtain it again",
             )
         return digest
 
     def _remedy(self) -> str:
         folder = os.environ.get(FOLDER_VARIABLE)
-        first = f"Download {self.address} on a machine with network" if self.address else "Obtain it from its authors"
+        first = (
+            f"Download {self.address} on a machine with network access"
+            if self.address
+            else "Obtain it from its authors"
+        )
         if folder:
             second = f"and put it at {Path(folder).expanduser() / self.name}."
         else:
@@ -155,26 +159,26 @@ class WeightFile:
 
 
 def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..., Any]] = ()) -> Any:
-    """Read what ``torch.save`` wrote, tensors and plain values only, onto the CPU.
+    """Read a file of ``torch.save`` onto the CPU; it may contain tensors and plain values only.
 
-    NumPy's numbers, such as an accuracy beside the weights, are plain values, whichever version of NumPy wrote them.
+    NumPy numbers, such as an accuracy saved with the weights, are plain values, whichever version of NumPy wrote them.
 
     Parameters
     ----------
     path : path
         The file.
     allow : sequence of type
-        Further classes that the file may hold. Nothing else is ever constructed.
+        Further classes that the file may contain. Objects of other classes are never constructed.
 
     Returns
     -------
     object
-        What was saved.
+        The saved object.
 
     Raises
     ------
     UserError
-        If the file is no checkpoint, or holds objects of other classes.
+        If the file is not a checkpoint, or contains objects of other classes.
     """
     import torch
 
@@ -185,16 +189,16 @@ def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..
         reason = str(error).splitlines()[-1] if "Unsupported" not in str(error) else _unsupported(str(error))
         raise UserError(
             f"{os.fspath(path)} holds more than tensors and plain values: {reason}",
-            remedy="where you trust it, save its state dict alone: torch.save(module.state_dict(), FILE)",
+            remedy="if you trust it, save its state dict alone: torch.save(module.state_dict(), FILE)",
         ) from error
     except (RuntimeError, EOFError, OSError) as error:
         raise UserError(
-            f"{os.fspath(path)} cannot be read as a checkpoint: {error}", remedy="obtain the file anew"
+            f"{os.fspath(path)} cannot be read as a checkpoint: {error}", remedy="obtain the file again"
         ) from error
 
 
 def _numpy_numbers() -> list[Any]:
-    """What constructs NumPy's numbers, under the names that NumPy 1 and NumPy 2 write into files."""
+    """Constructors of NumPy numbers, under the names that NumPy 1 and NumPy 2 write into files."""
     import numpy as np
 
     scalar = np.float64(0).__reduce__()[0]
@@ -209,18 +213,18 @@ def _unsupported(text: str) -> str:
 def state_dict_of(
     checkpoint: Any, *, key: str | None = None, prefix: str = "module.", source: str = "the checkpoint"
 ) -> dict[str, torch.Tensor]:
-    """Take the weights out of a checkpoint.
+    """Extract the weights from a checkpoint.
 
     Parameters
     ----------
     checkpoint : dict
-        What :func:`read_checkpoint` returned.
+        Result of :func:`read_checkpoint`.
     key : str, optional
-        Under which the state dict lies; by default the checkpoint is it, or has it under ``'state_dict'``.
+        Key of the state dict; by default ``'state_dict'`` if the checkpoint has it, else the checkpoint itself is used.
     prefix : str
-        Taken off the names if all of them have it (``'module.'`` comes from ``DataParallel``).
+        Removed from the names if all of them have it (``'module.'`` comes from ``DataParallel``).
     source : str
-        What to call it in messages.
+        Name of the checkpoint in messages.
 
     Returns
     -------
@@ -230,7 +234,7 @@ def state_dict_of(
     Raises
     ------
     UserError
-        If there is no such key, or what lies there is no state dict.
+        If the key does not exist, or its value is not a state dict.
 
     Examples
     --------
@@ -246,23 +250,23 @@ def state_dict_of(
         key = "state_dict"
     if key is not None:
         if not isinstance(checkpoint, Mapping) or key not in checkpoint:
-            has = ", ".join(map(str, checkpoint)) if isinstance(checkpoint, Mapping) else type(checkpoint).__name__
-            raise UserError(f"{source} has no {key!r}; it has {_few(has.split(', '))}", remedy="pass another file")
+            keys = ", ".join(map(str, checkpoint)) if isinstance(checkpoint, Mapping) else type(checkpoint).__name__
+            raise UserError(f"{source} has no {key!r}; it has {_few(keys.split(', '))}", remedy="pass another file")
         weights = checkpoint[key]
     if not isinstance(weights, Mapping) or not weights:
-        raise UserError(f"{source} holds no state dict but {type(weights).__name__}", remedy="pass another file")
+        raise UserError(f"{source} is a {type(weights).__name__}, not a state dict", remedy="pass another file")
     others = [str(name) for name, value in weights.items() if not isinstance(value, torch.Tensor)]
     if others:
         raise UserError(
-            f"{source} holds no state dict: {_few(others)} {'is' if len(others) == 1 else 'are'} no tensor",
-            remedy=f"say under which key the weights lie; there are {_few(list(map(str, weights)))}",
+            f"{source} is not a state dict; not tensors: {_few(others)}",
+            remedy=f"pass the key of the weights; there are {_few(list(map(str, weights)))}",
         )
     strip = prefix if prefix and all(name.startswith(prefix) for name in weights) else ""
     return {name.removeprefix(strip): value for name, value in weights.items()}
 
 
 def load_state_dict(module: torch.nn.Module, weights: Mapping[str, torch.Tensor], *, source: str) -> None:
-    """Put weights into a module; every name and shape must agree.
+    """Load weights into a module; every name and shape must agree.
 
     Parameters
     ----------
@@ -271,12 +275,12 @@ def load_state_dict(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]
     weights : dict of str to torch.Tensor
         Name → value. Counters of batches (``num_batches_tracked``), which old checkpoints lack, may be missing.
     source : str
-        What to call the weights in messages.
+        Name of the weights in messages.
 
     Raises
     ------
     UserError
-        If they do not fit; names what is missing, what is too much, and what has another shape.
+        If they do not fit; the message lists missing and unexpected names, and other shapes.
     """
     wanted = module.state_dict()
     missing = [name for name in wanted if name not in weights and not name.endswith("num_batches_tracked")]
@@ -287,9 +291,9 @@ def load_state_dict(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]
         if name in weights and weights[name].shape != value.shape
     ]
     problems = [
-        f"{len(found)} {what} ({_few(found)})"
-        for found, what in ((missing, "missing"), (unexpected, "unexpected"), (shapes, "of another shape"))
-        if found
+        f"{len(names)} {what} ({_few(names)})"
+        for names, what in ((missing, "missing"), (unexpected, "unexpected"), (shapes, "of another shape"))
+        if names
     ]
     if problems:
         raise UserError(
@@ -308,14 +312,14 @@ def load_weights(
     prefix: str = "module.",
     allow: Sequence[Callable[..., Any]] = (),
 ) -> None:
-    """Put the weights of a file into a module.
+    """Load the weights of a file into a module.
 
     Parameters
     ----------
     module : torch.nn.Module
         Changed in place.
     path : path
-        What ``torch.save`` wrote.
+        File of ``torch.save``.
     key, prefix
         See :func:`state_dict_of`.
     allow
@@ -324,7 +328,7 @@ def load_weights(
     Raises
     ------
     UserError
-        If the file cannot be read, holds other objects than tensors and plain values, or does not fit.
+        If the file cannot be read, contains objects other than tensors and plain values, or does not fit.
 
     Examples
     --------

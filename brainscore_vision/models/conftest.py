@@ -11,8 +11,6 @@ from PIL import Image
 
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-_libraries = []  # what a library declares goes with it
-
 
 @pytest.fixture
 def two_stimuli(tmp_path):
@@ -35,8 +33,8 @@ def constant_weights():
         weights = {}
         for number, (name, value) in enumerate(module.state_dict().items()):
             level = 0.001 * (number % 7 + 1) if value.is_floating_point() else 0
-            one = torch.tensor(level, dtype=value.dtype, device="cpu")  # the module may be on the device "meta"
-            weights[prefix + name] = one.expand(value.shape)  # its file holds one number
+            constant = torch.tensor(level, dtype=value.dtype, device="cpu")  # the module may be on the device "meta"
+            weights[prefix + name] = constant.expand(value.shape)  # its file holds one number
         return weights
 
     return make
@@ -44,7 +42,7 @@ def constant_weights():
 
 @pytest.fixture
 def place_reference(tmp_path, monkeypatch):
-    """``place_reference(plugin_module, content)`` saves what a `ReferenceModel` will load as its published file.
+    """``place_reference(plugin_module, content)`` saves the weights file that a `ReferenceModel` loads.
 
     `change` is called with the path of the file before its hash is taken.
     """
@@ -66,7 +64,7 @@ def place_reference(tmp_path, monkeypatch):
         if change is not None:
             change(path)
         monkeypatch.setenv("BRAINSCORE_WEIGHTS", str(folder))
-        if hasattr(model.weights, "sha1"):  # held to the hash of the published file
+        if hasattr(model.weights, "sha1"):  # replaced, since the model checks the hash of the published file
             kinds = {kind: getattr(model.weights, kind) for kind in ("sha1", "sha256_prefix")}
             digests = {
                 "sha1": hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest(),
@@ -81,7 +79,7 @@ def place_reference(tmp_path, monkeypatch):
 
 @pytest.fixture
 def as_written_by():
-    """``as_written_by(numpy)`` gives a function that names NumPy's numbers in a saved file as NumPy 1 or 2 does."""
+    """``as_written_by(numpy)`` returns a function that renames NumPy's modules in a saved file as NumPy 1 or 2 does."""
 
     def written_by(numpy):
         module = {1: b"numpy.core.multiarray", 2: b"numpy._core.multiarray"}[numpy]

@@ -38,7 +38,7 @@ _KINDS = frozenset(REGISTRIES.values())
 
 
 def check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
-    """Find what leads out of the plugin: imports of others, paths of a machine, the network, other programs."""
+    """Find dependencies on the outside: imports of other plugins, local paths, the network, other programs."""
     for source in sources_of(package, plugin):
         yield from _registries(source, plugin)
         yield from _imports(source, plugin, package)
@@ -50,7 +50,7 @@ def check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
 
 
 def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
-    """Registrations that the index does not see, and registries that are no model's business."""
+    """Registrations that the index does not find, and uses of registries that models must not use."""
     start = source.path == f"{plugin.path}/__init__.py"
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Name):
@@ -63,7 +63,7 @@ def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
             continue
         foreign = name in REGISTRIES and name != "model_registry"
         if plugin.kind == "models" and foreign and not source.is_test:
-            what = f"a model has no business with {name}"
+            what = f"a model must not use {name}"
             yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
     if start:
         return
@@ -72,12 +72,12 @@ def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
             continue
         for target in node.targets:
             if isinstance(target, ast.Subscript) and expression_text(target.value).rpartition(".")[2] in REGISTRIES:
-                what = "what is registered outside of __init__.py is not found"
+                what = "registrations outside __init__.py are not found"
                 yield Finding("error", "registration", source.path, node.lineno, what, "register it in __init__.py")
 
 
 def _imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
-    depth = source.path.count("/") - 1  # how many dots stay within the plugin's folder
+    depth = source.path.count("/") - 1  # number of dots that stay within the plugin's folder
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -87,7 +87,7 @@ def _imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Itera
                 f"{node.module}.{alias.name}" for alias in node.names if node.module and node.module.count(".") == 1
             ]
         elif isinstance(node, ast.ImportFrom) and node.level > depth:
-            what = "a relative import leads out of the plugin's folder"
+            what = "a relative import leaves the plugin's folder"
             remedy = "write from brainscore_vision.… import …, or put a copy into the folder"
             yield Finding("error", "confinement", source.path, node.lineno, what, remedy)
             continue
@@ -110,7 +110,7 @@ def _import(module: str, source: Source, line: int, plugin: SubmittedPlugin, pac
     if plugin.kind == "models" and rest[0] in ("benchmarks", "data") and not source.is_test:
         what = f"a model imports {path}: it must not know what it is scored on"
         yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
-    elif path not in {one.path for one in package.plugins} and not _is_here(rest[0], rest[1]):
+    elif path not in {other.path for other in package.plugins} and not _is_here(rest[0], rest[1]):
         what = f"it imports {path}, which is neither in this submission nor part of the platform"
         remedy = "send both together, or put a copy into its folder"
         yield Finding("warning", "confinement", source.path, line, what, remedy)
@@ -122,7 +122,7 @@ def _is_here(kind: str, name: str) -> bool:
 
 
 def _exports(folder: Path, name: str) -> bool:
-    """Whether a name stands in the kind's own ``__init__.py``, such as BenchmarkBase in that of benchmarks."""
+    """Whether a name occurs in the ``__init__.py`` of the kind, such as BenchmarkBase in that of benchmarks."""
     try:
         return re.search(rf"\b{re.escape(name)}\b", (folder / "__init__.py").read_text(encoding="utf-8")) is not None
     except OSError:
@@ -130,7 +130,7 @@ def _exports(folder: Path, name: str) -> bool:
 
 
 def _programs(source: Source) -> Iterator[Finding]:
-    """Programs that it starts, packages that it installs, code that it makes while it runs."""
+    """Programs that it starts, packages that it installs, and code that it generates at run time."""
     aliases = {
         alias.asname or alias.name: f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
         for node in ast.walk(source.tree)
@@ -144,14 +144,14 @@ def _programs(source: Source) -> Iterator[Finding]:
         first, dot, rest = text.partition(".")
         text = f"{aliases.get(first, first)}{dot}{rest}"
         starts = _STARTERS.fullmatch(text) is not None
-        if (starts or text.startswith("get_ipython")) and _installs(" ".join(_words(node))):
-            what, remedy = f"{text} installs packages while it runs", "name them in requirements.txt"
+        if (starts or text.startswith("get_ipython")) and _installs(" ".join(_text_arguments(node))):
+            what, remedy = f"{text} installs packages at run time", "name them in requirements.txt"
             yield Finding("error", "programs", source.path, node.lineno, what, remedy)
         elif starts:
             what = f"{text} starts another program"
             yield Finding("warning", "programs", source.path, node.lineno, what, "leave it out if it is not needed")
         elif text in _DYNAMIC_CODE and text == first:
-            what = f"{text} runs what no reviewer sees"
+            what = f"{text} runs code that reviewers cannot see"
             yield Finding("warning", "programs", source.path, node.lineno, what, "write the code out")
 
 
@@ -160,9 +160,8 @@ def _installs(text: str) -> bool:
     return installer is not None and _INSTALL.search(text, installer.end()) is not None
 
 
-def _words(call: ast.Call) -> list[str]:
-    """Texts among its arguments."""
-    return [one.value for one in ast.walk(call) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+def _text_arguments(call: ast.Call) -> list[str]:
+    return [node.value for node in ast.walk(call) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def _paths(source: Source) -> Iterator[Finding]:
@@ -170,11 +169,11 @@ def _paths(source: Source) -> Iterator[Finding]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
             if match := _MACHINE_PATHS.match(node.value):
-                what = f"{match[0][:80]} is a path of one machine"
-                remedy = "fetch the file by its hash, or look for it beside the code: Path(__file__).parent"
+                what = f"{match[0][:80]} is a path on a particular machine"
+                remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
                 yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
         elif isinstance(node, ast.Call) and _writes_outside(node):
-            what, remedy = "it writes to a fixed place outside of its folder", "use tempfile, or BRAINSCORE_HOME"
+            what, remedy = "it writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
             yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
 
 
@@ -193,14 +192,14 @@ def _writes_outside(call: ast.Call) -> bool:
         return False
     places = [first, *(ast.walk(call.func) if isinstance(call.func, ast.Attribute) else ())]
     return any(
-        isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.startswith(("/", "~"))
-        and len(one.value) > 1
-        for one in places
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(("/", "~"))
+        and len(node.value) > 1
+        for node in places
     )  # fmt: skip
 
 
 def _fetches(source: Source) -> Iterator[Finding]:
-    """What a model would fetch while it runs, when there is no network."""
+    """What a model would fetch at run time, when there is no network."""
     for node in ast.walk(source.tree):
         what = ""
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -212,9 +211,9 @@ def _fetches(source: Source) -> Iterator[Finding]:
             words = {word.arg: word.value for word in node.keywords}
             text = expression_text(node.func)
             if name in _DOWNLOADERS or text in ("torch.hub.load", "hub.load"):
-                what = f"{text} fetches while it runs"
+                what = f"{text} fetches files at run time"
             elif name == "from_pretrained" or _is_true(words.get("pretrained")) or _is_weights(words.get("weights")):
-                what = f"{text} fetches pretrained weights while it runs"
+                what = f"{text} fetches pretrained weights at run time"
         if what and isinstance(node, ast.stmt | ast.expr):
             yield Finding("warning", "network", source.path, node.lineno, what, _NO_NETWORK)
 
@@ -224,7 +223,7 @@ def _is_true(node: ast.expr | None) -> bool:
 
 
 def _is_weights(node: ast.expr | None) -> bool:
-    """Whether it names published weights, such as ``'IMAGENET1K_V1'`` or ``ResNet50_Weights.DEFAULT``."""
+    """Whether an expression names published weights, such as ``'IMAGENET1K_V1'`` or ``ResNet50_Weights.DEFAULT``."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and bool(re.fullmatch(r"DEFAULT|IMAGENET1K\w*|imagenet", node.value))
     return isinstance(node, ast.Attribute) and "Weights" in expression_text(node)
@@ -244,17 +243,17 @@ _SEE_PAGE = "see the page on benchmarks"
 
 
 def check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
-    """Find what `BenchmarkBase` asks for and is not there: identifier, version, ceiling, parent, bibtex."""
+    """Find missing arguments of `BenchmarkBase`: identifier, version, ceiling, parent, bibtex."""
     start = f"{plugin.path}/__init__.py"
-    for one in plugin.registrations:
-        if one.registry == "benchmark_registry":
-            yield from _identifier(one.key, start, one.line)
+    for registration in plugin.registrations:
+        if registration.registry == "benchmark_registry":
+            yield from _identifier(registration.key, start, registration.line)
     sources = [source for source in sources_of(package, plugin) if not source.is_test]
-    made = [(source, call) for source in sources for call in _benchmark_calls(source)]
-    for source, call in made:
+    calls = [(source, call) for source in sources for call in _benchmark_calls(source)]
+    for source, call in calls:
         yield from _arguments(source, call)
-    if not made and not any(_uses_base(source) for source in sources) and plugin.registrations:
-        what = "nothing in it builds upon BenchmarkBase"
+    if not calls and not any(_uses_base(source) for source in sources) and plugin.registrations:
+        what = "it does not use BenchmarkBase"
         remedy = f"let the benchmark inherit from brainscore_vision.benchmarks.BenchmarkBase; {_SEE_PAGE}"
         yield Finding("warning", "benchmark", start, None, what, remedy)
     for source in sources:
@@ -272,7 +271,7 @@ def _identifier(key: str, file: str, line: int) -> Iterator[Finding]:
 
 
 def _benchmark_calls(source: Source) -> Iterator[ast.Call]:
-    """Calls that make a benchmark, or its base, and pass an identifier."""
+    """Calls of benchmark classes, or of their ``__init__``, that pass an identifier."""
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call) or not any(word.arg == "identifier" for word in node.keywords):
             continue
@@ -290,7 +289,7 @@ def _uses_base(source: Source) -> bool:
 
 def _arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
     words = {word.arg for word in call.keywords}
-    if None in words or call.args:  # what **arguments hold is read when it runs
+    if None in words or call.args:  # the content of **arguments is only known at run time
         return
     for name, remedy in _REQUIRED_ARGUMENTS.items():
         if name not in words and f"{name.removesuffix('_func')}" not in words:
@@ -317,28 +316,28 @@ _METADATA_CLASSES = {"models": "ModelMetadata", "benchmarks": "BenchmarkMetadata
 
 
 def check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
-    """Find what is missing in, or wrong with, what a plugin says about itself."""
+    """Find missing and invalid metadata of a plugin."""
     if plugin.kind not in _METADATA_CLASSES:
         return
     file = f"{plugin.path}/{METADATA_FILE}"
-    keys = {one.key for one in plugin.registrations}
+    keys = {registration.key for registration in plugin.registrations}
     if file in package.files:
         try:
-            read = read_metadata_file(root / file)
+            metadata = read_metadata_file(root / file)
         except UserError as error:
             what = error.message.replace(f"{root / file}", METADATA_FILE)
-            yield Finding("warning", "metadata", file, None, what, error.remedy or "mend it")
+            yield Finding("warning", "metadata", file, None, what, error.remedy or "fix it")
             return
-        for problem in read.problems:
-            yield Finding("warning", "metadata", file, None, problem.removeprefix(f"{root / file}: "), "mend it")
-        described = set(read.models if plugin.kind == "models" else read.benchmarks)
+        for problem in metadata.problems:
+            yield Finding("warning", "metadata", file, None, problem.removeprefix(f"{root / file}: "), "fix it")
+        described = set(metadata.models if plugin.kind == "models" else metadata.benchmarks)
         if missing := sorted(keys - described):
             shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
             if not _in_python(package, plugin):
-                yield Finding("note", "metadata", file, None, f"it says nothing of {shown}", "add an entry for each")
+                yield Finding("note", "metadata", file, None, f"it does not describe {shown}", "add an entry for each")
         return
     if keys and not _in_python(package, plugin):
-        what = f"there is no METADATA: the site cannot say what this {plugin.kind.removesuffix('s')} is"
+        what = f"there is no METADATA: the site cannot describe this {plugin.kind.removesuffix('s')}"
         example = f"METADATA = {{'identifier': {_METADATA_CLASSES[plugin.kind]}(…)}}"
         remedy = f"write {example} into __init__.py, or a {METADATA_FILE}"
         yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, what, remedy)
@@ -349,7 +348,7 @@ def _in_python(package: Package, plugin: SubmittedPlugin) -> bool:
     for source in sources_of(package, plugin):
         if source.path in places:
             for node in source.tree.body:
-                if any(isinstance(one, ast.Name) and one.id == "METADATA" for one in ast.walk(node)):
+                if any(isinstance(part, ast.Name) and part.id == "METADATA" for part in ast.walk(node)):
                     return True
                 if isinstance(node, ast.ImportFrom) and any(
                     (alias.asname or alias.name) == "METADATA" for alias in node.names
@@ -368,7 +367,7 @@ _RELEASE_REMEDY = "name a released version that has wheels: name==1.2"
 
 
 def check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
-    """Find lines that are not met on the site: repositories, addresses, paths, options, what is no requirement.
+    """Find lines that the site does not install: repositories, addresses, paths, options, invalid requirements.
 
     Parameters
     ----------
@@ -377,7 +376,7 @@ def check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) ->
     plugin : SubmittedPlugin
         One of its plugins.
     root : Path
-        Where its files are written.
+        Folder that its files were written to.
     """
     path = f"{plugin.path}/{FILE_NAME}"
     if path not in package.files:
@@ -390,7 +389,7 @@ def check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) ->
     try:
         lines = read_lines([root / path], refusals)
     except (RequirementsError, OSError, RecursionError) as error:
-        yield Finding("error", "requirements", path, None, str(error).splitlines()[0], "write one requirement a line")
+        yield Finding("error", "requirements", path, None, str(error).splitlines()[0], "write one requirement per line")
         return
     for line, why, remedy in refusals.found:
         yield Finding("error", "requirements", _place(line, root), line.number, f"{line.shown}: {why}", remedy)
@@ -400,8 +399,8 @@ def check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) ->
         return
     for line in lines:
         for severity, what, remedy in _line(line):
-            found = f"{line.shown}: {what}"
-            yield Finding(severity, "requirements", _place(line, root), line.number, found, remedy)
+            message = f"{line.shown}: {what}"
+            yield Finding(severity, "requirements", _place(line, root), line.number, message, remedy)
 
 
 def _place(line: Line, root: Path) -> str:
@@ -413,18 +412,18 @@ def _place(line: Line, root: Path) -> str:
 
 def _line(line: Line) -> Iterator[tuple[Severity, str, str]]:
     if line.option:
-        yield "error", "options of pip are for the site to say", "leave the line out"
+        yield "error", "the site sets the options of pip", "leave the line out"
         return
     if _OUR_REPOSITORY.search(line.text):
-        yield "note", "is the platform, which is there", "leave the line out"
+        yield "note", "is the platform itself, which is installed already", "leave the line out"
         return
     if line.text.startswith((".", "/", "~")) or line.text.endswith((".whl", ".tar.gz", ".zip")):
-        yield "error", "a path or a file is no released package", _RELEASE_REMEDY
+        yield "error", "a path or a file is not a released package", _RELEASE_REMEDY
         return
     if "://" in line.text or line.text.startswith("git+"):
         yield (
             "error",
-            "addresses and repositories are not installed: only wheels of the package index are",
+            "addresses and repositories are not installed, only wheels of the package index",
             _RELEASE_REMEDY,
         )
         return
@@ -432,9 +431,9 @@ def _line(line: Line) -> Iterator[tuple[Severity, str, str]]:
         requirement = Requirement(line.text)
     except InvalidRequirement as error:
         why = " ".join(str(error).split("\n")[0].split())
-        yield "error", f"this is no requirement: {why}", "write one requirement a line: name==1.2"
+        yield "error", f"this is not a requirement: {why}", "write one requirement per line: name==1.2"
         return
     if requirement.url is not None:
-        yield "error", "addresses are not installed: only wheels of the package index are", _RELEASE_REMEDY
+        yield "error", "addresses are not installed, only wheels of the package index", _RELEASE_REMEDY
     elif canonicalize_name(requirement.name) in _PLATFORM_PACKAGES:
-        yield "note", "is the platform, which is there", "leave the line out"
+        yield "note", "is the platform itself, which is installed already", "leave the line out"

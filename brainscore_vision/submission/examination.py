@@ -1,4 +1,4 @@
-"""Examination of a submission without running any of it."""
+"""Examination of a submission without running its code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from brainscore_vision.submission.plugin_source import is_test, read_declared, s
 __all__ = ["FindRegistration", "examine", "registered_elsewhere", "registered_here"]
 
 FindRegistration = Callable[[str, str], str | None]
-"""``taken(registry, key)`` says in words who has an identifier, or None."""
+"""``taken(registry, key)`` describes the registration of an identifier, or returns None."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b)[-_.a-zA-Z0-9]+", re.IGNORECASE)
@@ -40,17 +40,17 @@ _LOADERS = {
 
 
 def registered_here(registry: str, key: str) -> str | None:
-    """Where this platform registers an identifier, or one that looks like it, in words; None where nothing has it."""
+    """Describe where this platform registers an identifier, or a similar-looking one; None if it does not."""
     return _registered(registry, key, own=frozenset())
 
 
 def registered_elsewhere(package: Package) -> FindRegistration:
-    """Like `registered_here`, but what plugins of the same kind and name register here is their own.
+    """Make a function like `registered_here` that ignores registrations of plugins of the same kind and name.
 
     Parameters
     ----------
     package : Package
-        Plugins that may well be among those that are found here, such as in a folder of ``BRAINSCORE_PLUGINS``.
+        Plugins that may be discoverable here, such as in a folder of ``BRAINSCORE_PLUGINS``.
     """
     own = frozenset(plugin.path for plugin in package.plugins)
     return lambda registry, key: _registered(registry, key, own=own)
@@ -61,7 +61,7 @@ def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
 
     known = plugin_index.locations(registry)
     like = confusable_form(key)
-    for other in (key, *(one for one in known if one != key and confusable_form(one) == like)):
+    for other in (key, *(name for name in known if name != key and confusable_form(name) == like)):
         for place in known.get(other, ()):
             folder = place.folder
             if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
@@ -71,19 +71,19 @@ def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
 
 
 def examine(package: Package, *, taken: FindRegistration = registered_here) -> tuple[Finding, ...]:
-    """Find what is wrong with a submission, from its source alone.
+    """Find problems of a submission, from its source alone.
 
     Parameters
     ----------
     package : Package
         The submission.
     taken : callable
-        ``taken(registry, key)`` says in words who has an identifier already, or None.
+        ``taken(registry, key)`` describes the registration of an identifier, or returns None.
 
     Returns
     -------
     tuple of Finding
-        By file and line. What was found in reading is in `Package.findings`.
+        Sorted by file and line. Findings of reading the submission are in `Package.findings`.
     """
     findings: list[Finding] = []
     findings += _identifiers(package, taken)
@@ -106,11 +106,11 @@ def examine(package: Package, *, taken: FindRegistration = registered_here) -> t
 
 
 def _findings_or_error(file: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """What is found; code that nobody can look at is an error of its own."""
+    """Findings of a check; code that cannot be examined is an error of its own."""
     try:
         return list(look())
     except (ArithmeticError, RecursionError, ValueError) as error:
-        what = f"it cannot be looked at: {type(error).__name__}: {str(error)[:200]}"
+        what = f"it cannot be examined: {type(error).__name__}: {str(error)[:200]}"
         return [Finding("error", "syntax", file, None, what, "write the code more plainly")]
 
 
@@ -127,13 +127,15 @@ def _python(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
             continue
         if (why := syntax_problem(content)) is not None:
             line, reason = why
-            yield Finding("error", "syntax", path, line, f"Python cannot read it: {reason}", "mend it")
+            yield Finding("error", "syntax", path, line, f"Python cannot read it: {reason}", "fix it")
         for number, text in enumerate(content.split(b"\n"), 1):
             if number <= 2 and _CODING.match(text):
-                what = "another encoding than UTF-8 hides what stands there"
+                what = "an encoding other than UTF-8 hides the text"
                 yield Finding("error", "encoding", path, number, what, "save it as UTF-8, and leave the line out")
             if _BIDIRECTIONAL.search(text):
-                what = "invisible characters turn the direction of the text, so that it reads otherwise than it runs"
+                what = (
+                    "invisible characters change the direction of the text, so that it reads differently than it runs"
+                )
                 yield Finding("error", "encoding", path, number, what, "write it as an escape: '\\u202e'")
 
 
@@ -143,21 +145,22 @@ def _registers(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
     wanted = [registry for registry, kind in REGISTRIES.items() if kind == plugin.kind]
     example = f"from brainscore_vision import {wanted[0]}, then {wanted[0]}['identifier'] = …"
     if start not in package.files:
-        yield Finding("error", "registration", start, None, "there is no __init__.py, which registers", example)
+        yield Finding("error", "registration", start, None, "there is no __init__.py, which would register it", example)
         return
     if scan.error is not None and syntax_problem(package.files[start]) is None:
-        what = f"what it registers cannot be told: {scan.error.partition(': ')[2]}"
+        what = f"its registrations cannot be read: {scan.error.partition(': ')[2]}"
         yield Finding("error", "registration", start, None, what, example)
     for registry, line in scan.dynamic:
-        what = f"what is registered in {registry} is only known when it runs"
+        what = f"the identifier registered in {registry} is only known when the code runs"
         remedy = f"write the identifier out: {registry}['identifier'] = …"
         yield Finding("error", "registration", start, line, what, remedy)
-    for one in plugin.registrations:
-        if REGISTRIES[one.registry] != plugin.kind:
-            what = f"a {noun} plugin registers in {one.registry}"
-            remedy = f"put it into a plugin of its own: {REGISTRIES[one.registry]}/{plugin.name}"
-            yield Finding("error", "registration", start, one.line, what, remedy)
-    if scan.error is None and not scan.dynamic and not any(one.registry in wanted for one in plugin.registrations):
+    for registration in plugin.registrations:
+        if REGISTRIES[registration.registry] != plugin.kind:
+            what = f"a {noun} plugin registers in {registration.registry}"
+            remedy = f"put it into a plugin of its own: {REGISTRIES[registration.registry]}/{plugin.name}"
+            yield Finding("error", "registration", start, registration.line, what, remedy)
+    registers = any(registration.registry in wanted for registration in plugin.registrations)
+    if scan.error is None and not scan.dynamic and not registers:
         yield Finding("error", "registration", start, None, f"it registers no {noun}", example)
 
 
@@ -165,22 +168,23 @@ def _identifiers(package: Package, taken: FindRegistration) -> Iterator[Finding]
     seen: dict[tuple[str, str], str] = {}
     for plugin in package.plugins:
         file = f"{plugin.path}/__init__.py"
-        for one in plugin.registrations:
-            if (wrong := identifier_problem(one.key)) is not None:
+        for registry, key, line in ((item.registry, item.key, item.line) for item in plugin.registrations):
+            if (problem := identifier_problem(key)) is not None:
                 remedy = (
-                    f"begin with a letter or digit, go on with these and with . _ : + @ / -, up to {MAX_LENGTH} in all"
+                    "begin with a letter or digit, continue with letters, digits and . _ : + @ / -; at most "
+                    f"{MAX_LENGTH} characters"
                 )
-                yield Finding("error", "identifier", file, one.line, wrong, remedy)
-            elif ".py:" in one.key:
-                what = f"{one.key!r} reads like a file and a function in it"
-                yield Finding("error", "identifier", file, one.line, what, "leave '.py:' out")
-            other = seen.setdefault((one.registry, one.key), file)
+                yield Finding("error", "identifier", file, line, problem, remedy)
+            elif ".py:" in key:
+                what = f"{key!r} reads like a file and a function in it"
+                yield Finding("error", "identifier", file, line, what, "leave '.py:' out")
+            other = seen.setdefault((registry, key), file)
             if other != file:
-                what = f"{one.key!r} is registered in {other}, too"
-                yield Finding("error", "identifier", file, one.line, what, "register each identifier once")
-            if (who := taken(one.registry, one.key)) is not None:
-                what = f"{one.key!r} is taken: {who}"
-                yield Finding("error", "identifier", file, one.line, what, "choose another identifier")
+                what = f"{key!r} is registered in {other}, too"
+                yield Finding("error", "identifier", file, line, what, "register each identifier once")
+            if (existing := taken(registry, key)) is not None:
+                what = f"{key!r} is taken: {existing}"
+                yield Finding("error", "identifier", file, line, what, "choose another identifier")
 
 
 def _tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
@@ -190,7 +194,7 @@ def _tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
     try:
         tests = read_tests(folder)
     except (SyntaxError, ValueError, RecursionError):
-        return  # said elsewhere
+        return  # another check reports it
     own = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if is_test(path.name))
     if tests is None or "test.py" not in own:
         near = nearest("test.py", [path for path in own if path != "conftest.py"], limit=1)
@@ -219,7 +223,7 @@ def _tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
 def _benchmark_tests(file: str, ceiling: bool, runs: bool, score: bool) -> Iterator[Finding]:
     if not ceiling:
         remedy = "write assert 0 < load_benchmark('identifier').ceiling <= 1"
-        yield Finding("error", "tests", file, None, "no test looks at the ceiling", remedy)
+        yield Finding("error", "tests", file, None, "no test checks the ceiling", remedy)
     if not runs:
         remedy = "write score = load_benchmark('identifier')(load_model('pixels'))"
         yield Finding("error", "tests", file, None, "no test runs it on a model", remedy)

@@ -1,4 +1,4 @@
-"""The layout of a submission: which plugins it holds, and where each file belongs."""
+"""Layout of a submission: its plugins, and where each file belongs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FileCategory = Literal["file", "junk", "data", "program"]
 
 
 def file_category(path: str) -> FileCategory:
-    """What a file is: part of a plugin, what programs leave behind, data, or a program.
+    """Category of a file: part of a plugin, leftover of a program, data, or a program.
 
     Examples
     --------
@@ -57,16 +57,16 @@ def file_category(path: str) -> FileCategory:
 
 
 def escapes_folder(path: str) -> bool:
-    """Whether a path is absolute, or leads out of its folder."""
+    """Whether a path is absolute or leaves its folder."""
     parts = path.split("/")
     return path.startswith("/") or path[1:2] == ":" or ".." in parts or not path.strip("/")
 
 
 def is_unsafe_name(path: str) -> bool:
-    """Whether a path has characters or names that nobody sees, or that some system refuses."""
+    """Whether a path contains invisible characters, or characters or names that some systems reject."""
     if unicodedata.normalize("NFC", path) != path or _UNSAFE_CHARACTERS.search(path):
         return True
-    if any(unicodedata.category(one).startswith(("C", "Z")) and one != " " for one in path):
+    if any(unicodedata.category(character).startswith(("C", "Z")) and character != " " for character in path):
         return True
     return any(
         part in ("", ".")
@@ -79,25 +79,25 @@ def is_unsafe_name(path: str) -> bool:
 
 
 KIND_FOLDERS = tuple(dict.fromkeys(REGISTRIES.values()))
-_SHAPE = "lay it out as models/my_model/__init__.py; likewise benchmarks/, data/ and metrics/"
+_SHAPE = "use the layout models/my_model/__init__.py; likewise benchmarks/, data/ and metrics/"
 _Parts = tuple[str, ...]
 _MAX_PLUGINS = 500
 
 
 @dataclass
 class Layout:
-    """Where everything goes.
+    """Plugins of a submission, and the destination of each file.
 
     Attributes
     ----------
     plugins : dict
-        Path of a plugin, ``models/mine`` → folder that it stands in (no parts: at the top).
+        Path of a plugin, ``models/mine`` → its original folder (no parts: the top).
     files : dict
-        Path in the submission → path in what is read.
+        Path in the submission → original path.
     outside : list of str
-        What belongs to no plugin.
+        Files outside all plugins.
     findings : list of Finding
-        What was moved.
+        Plugins that were moved, and errors.
     """
 
     plugins: dict[str, _Parts] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Layout:
     findings: list[Finding] = field(default_factory=list)
 
     def place(self, path: str) -> str | None:
-        """Where a path goes; None where it belongs to no plugin."""
+        """Destination of a path; None if it is outside all plugins."""
         parts = tuple(path.split("/"))
         for plugin, folder in self.plugins.items():
             if parts[: len(folder)] == folder and len(parts) > len(folder):
@@ -115,86 +115,84 @@ class Layout:
 
 
 def plain_name(text: str) -> str:
-    """Turn a text into a name that a plugin's folder may have; possibly nothing is left."""
+    """Turn a text into a valid name of a plugin folder; the result may be empty."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_-")
 
 
 def plan_layout(names: Sequence[str], starts: Mapping[str, bytes], *, name: str) -> Layout:
-    """Say where each file belongs.
+    """Determine the plugins, and where each file belongs.
 
     Parameters
     ----------
     names : sequence of str
         Paths of the files.
     starts : mapping
-        Contents of those called ``__init__.py``.
+        Contents of the files called ``__init__.py``.
     name : str
-        What a plugin without a folder of its own is called; empty: as the first thing that it registers.
+        Name of a plugin without a folder of its own; empty: the first identifier that it registers.
 
     Raises
     ------
     UserError
-        If there is no plugin, one is there twice, or its kind is not clear.
+        If there is no plugin, a plugin occurs twice, or its kind is ambiguous.
     """
     scans = _scans(starts)
-    made = Layout()
+    layout = Layout()
     taken: dict[_Parts, str] = {}
     for folder in sorted(scans, key=lambda parts: (len(parts), parts)):
         if any(folder[:end] in taken for end in range(len(folder))):
             continue
-        below = [one for one in scans if _is_kept_below(one, folder)]
-        if below:
-            made.findings.append(
+        if any(_is_plugin_below(other, folder) for other in scans):
+            layout.findings.append(
                 Finding(
                     "error", "layout", _path(folder, "__init__.py"), None,
-                    "it registers, and so do plugins below it", "register in the plugins' own __init__.py alone",
+                    "it registers something, and so do plugins below it", "register only in the __init__.py of plugins",
                 )
             )  # fmt: skip
             continue
         taken[folder] = _address(folder, scans[folder], name)
     for folder in _unregistered(names, taken):
         taken[folder] = "/".join(folder[-2:])
-    _note(made, taken)
+    _add_plugins(layout, taken)
     for path in names:
-        place = made.place(path)
+        place = layout.place(path)
         if place is None:
-            made.outside.append(path)
+            layout.outside.append(path)
         else:
-            made.files[place] = path
-    if not made.plugins:
+            layout.files[place] = path
+    if not layout.plugins:
         raise UserError("there is no plugin in it: nothing registers anything", remedy=_SHAPE)
-    return made
+    return layout
 
 
 def _scans(starts: Mapping[str, bytes]) -> dict[_Parts, Scan]:
-    """Folders whose ``__init__.py`` registers, or tries to."""
-    found: dict[_Parts, Scan] = {}
+    """Folders whose ``__init__.py`` registers something, or tries to."""
+    scans: dict[_Parts, Scan] = {}
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
         file = Path(scratch) / "__init__.py"
         for path, content in starts.items():
             file.write_bytes(content)
             scan = scan_file(file, tuple(REGISTRIES))
             if scan.registrations or scan.dynamic:
-                if len(found) == _MAX_PLUGINS:
+                if len(scans) == _MAX_PLUGINS:
                     raise UserError(
-                        f"it holds more than {_MAX_PLUGINS} plugins", remedy="send those that are yours and new"
+                        f"it holds more than {_MAX_PLUGINS} plugins", remedy="send only those that are yours and new"
                     )
-                found[tuple(path.split("/")[:-1])] = scan
-    return found
+                scans[tuple(path.split("/")[:-1])] = scan
+    return scans
 
 
-def _is_kept_below(one: _Parts, folder: _Parts) -> bool:
-    """Whether `one` is a plugin in its place, below `folder`, which is none itself."""
+def _is_plugin_below(other: _Parts, folder: _Parts) -> bool:
+    """Whether `other` has the place of a plugin below `folder`, which does not have the place of a plugin itself."""
     in_place = len(folder) >= 2 and folder[-2] in KIND_FOLDERS
-    return not in_place and len(one) > len(folder) and one[: len(folder)] == folder and one[-2:-1] != () and (
-        one[-2] in KIND_FOLDERS
-    )  # fmt: skip
+    below = len(other) > len(folder) and other[: len(folder)] == folder
+    return not in_place and below and len(other) >= 2 and other[-2] in KIND_FOLDERS
 
 
 def _address(folder: _Parts, scan: Scan, name: str) -> str:
     if len(folder) >= 2 and folder[-2] in KIND_FOLDERS:
         return "/".join(folder[-2:])
-    keys = [one.key for one in scan.registrations]
+    keys = [registration.key for registration in scan.registrations]
     first = plain_name(re.split(r"[.-]", keys[0])[0]) if keys else ""
     if folder and folder[-1] in KIND_FOLDERS:
         kind, own = folder[-1], plain_name(folder[-2]) if len(folder) >= 2 else ""
@@ -207,42 +205,43 @@ def _address(folder: _Parts, scan: Scan, name: str) -> str:
 
 
 def _kind(folder: _Parts, scan: Scan) -> str:
-    registries = [one.registry for one in scan.registrations] or [registry for registry, _ in scan.dynamic]
+    registries = [registration.registry for registration in scan.registrations]
+    registries = registries or [registry for registry, _ in scan.dynamic]
     kinds = list(dict.fromkeys(REGISTRIES[registry] for registry in registries))
     if len(kinds) > 1:
         raise UserError(
-            f"{_path(folder, '__init__.py')} registers in {' and '.join(kinds)}, so that its kind is not clear",
+            f"{_path(folder, '__init__.py')} registers in {' and '.join(kinds)}, so that its kind is ambiguous",
             remedy=_SHAPE,
         )
     return kinds[0]
 
 
 def _unregistered(names: Iterable[str], taken: Mapping[_Parts, str]) -> list[_Parts]:
-    """Folders that stand where plugins stand, but register nothing: they are shown as faulty, not left out."""
-    found: dict[_Parts, None] = {}
+    """Folders in the place of plugins that register nothing: they are reported as errors rather than left out."""
+    folders: dict[_Parts, None] = {}
     for path in names:
         parts = tuple(path.split("/"))
         if not path.endswith(".py") or any(parts[:end] in taken for end in range(len(parts))):
             continue
         for place, part in enumerate(parts[:-2]):
             if part in KIND_FOLDERS and not parts[place + 1].startswith(("_", ".")):
-                found[parts[: place + 2]] = None
+                folders[parts[: place + 2]] = None
                 break
-    return list(found)
+    return list(folders)
 
 
-def _note(made: Layout, taken: Mapping[_Parts, str]) -> None:
+def _add_plugins(layout: Layout, taken: Mapping[_Parts, str]) -> None:
     for folder, address in taken.items():
-        if address in made.plugins:
-            one, other = "/".join(made.plugins[address]) or "the top", "/".join(folder) or "the top"
+        if address in layout.plugins:
+            first, second = "/".join(layout.plugins[address]) or "the top", "/".join(folder) or "the top"
             raise UserError(
-                f"the plugin {address} is there twice: in {one} and in {other}", remedy="send it once, or rename one"
+                f"the plugin {address} is there twice: in {first} and in {second}", remedy="send it once, or rename one"
             )
-        made.plugins[address] = folder
-        found = "/".join(folder)
-        if found != address:
-            where = f"{found}/" if found else "what lies at the top"
-            made.findings.append(
+        layout.plugins[address] = folder
+        original = "/".join(folder)
+        if original != address:
+            where = f"{original}/" if original else "the top folder"
+            layout.findings.append(
                 Finding("note", "layout", f"{address}/__init__.py", None, f"{where} is read as {address}/", "")
             )
 

@@ -37,20 +37,20 @@ _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a submission that its submitter should know.
+    """A problem of a submission, or a note for its submitter.
 
     Attributes
     ----------
     severity : {'error', 'warning', 'note'}
-        With an error nothing is run; a warning is for whoever reads it; a note says what was done.
+        An error prevents running the submission; a warning is for its reviewer; a note reports what was done.
     check : str
-        What was looked at, in a word or two.
+        What was checked, in a word or two.
     file : str
-        Path in the submission; empty where it is about all of it.
+        Path in the submission; empty if it concerns the whole submission.
     line : int or None
         From 1.
     message, remedy : str
-        What there is, and what to do about it.
+        What was found, and what to do about it.
     """
 
     severity: Severity
@@ -61,12 +61,12 @@ class Finding:
     remedy: str
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain types, for JSON."""
+        """Convert to plain types, for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Make one of what `as_dict` gave."""
+        """Make a finding from the result of `as_dict`."""
         return cls(**{name: values[name] for name in cls.__dataclass_fields__})
 
     def __str__(self) -> str:
@@ -75,42 +75,46 @@ class Finding:
 
 
 def errors_among(findings: Iterable[Finding]) -> list[Finding]:
-    """Those that must be mended."""
+    """Findings that must be fixed."""
     return [finding for finding in findings if finding.severity == "error"]
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each once, by file and line; in one place the worst first."""
+    """Sort findings by file and line, in the same place by severity; duplicates are dropped."""
     unique = dict.fromkeys(findings)
-    return tuple(sorted(unique, key=lambda one: (one.file, one.line or 0, _ORDER[one.severity], one.message)))
+    return tuple(sorted(unique, key=_sort_key))
+
+
+def _sort_key(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.file, finding.line or 0, _ORDER[finding.severity], finding.message
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may hold: code, not data.
+    """Limits of a submission, which contains code rather than data.
 
     Attributes
     ----------
     size : int
-        Bytes of all its files together.
+        Bytes of all files together.
     file : int
         Bytes of one file.
     source : int
-        Bytes of one file of Python.
+        Bytes of one Python file.
     nodes, all_nodes : int
-        Parts of one such file once it is parsed, and of all together.
+        Nodes of the syntax tree of one Python file, and of all together.
     depth : int
-        How deep expressions may be nested in it.
+        Nesting of expressions in a Python file.
     members : int
-        Files in an archive, counting those that are left out.
+        Files in an archive, including those that are left out.
     ratio : int
-        How many times larger than in the archive a file may be, once it is large.
+        Ratio of unpacked to packed size, for large files.
     plugins : int
-        Plugins.
+        Number of plugins.
     repository : int
-        Bytes of what is fetched of a Git repository.
+        Bytes fetched from a Git repository.
     seconds : float
-        How long fetching it may take.
+        Time to fetch a repository.
     """
 
     size: int = 20_000_000
@@ -127,7 +131,7 @@ class Limits:
 
     @property
     def archive(self) -> int:
-        """Bytes of an archive: its files need not be packed, and each has a head."""
+        """Bytes of an archive: its files may be uncompressed, and each has a header."""
         return self.size + 2_000_000
 
 
@@ -140,12 +144,12 @@ REGISTRIES: Mapping[str, str] = {
 }
 """Registry → folder of the plugins that register there."""
 
-_DATE = (1980, 1, 1, 0, 0, 0)  # the same content is the same archive, whenever it is made
+_DATE = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same content gives the same archive
 
 
 @dataclass(frozen=True)
 class Registered:
-    """``registry[key] = …`` in line `line` of a plugin's ``__init__.py``."""
+    """A registration: ``registry[key] = …`` in line `line` of a plugin's ``__init__.py``."""
 
     registry: str
     key: str
@@ -154,7 +158,7 @@ class Registered:
 
 @dataclass(frozen=True)
 class SubmittedPlugin:
-    """A plugin of a submission: kind (``'models'``, …), name of its folder, what it registers."""
+    """A plugin of a submission: kind (``'models'``, …), name of its folder, and registrations."""
 
     kind: str
     name: str
@@ -166,8 +170,8 @@ class SubmittedPlugin:
         return f"{self.kind}/{self.name}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain types, for JSON."""
-        listed = [{"registry": one.registry, "key": one.key, "line": one.line} for one in self.registrations]
+        """Convert to plain types, for JSON."""
+        listed = [{"registry": item.registry, "key": item.key, "line": item.line} for item in self.registrations]
         return {"kind": self.kind, "name": self.name, "registrations": listed}
 
 
@@ -180,11 +184,11 @@ class Package:
     files : mapping
         Path, such as ``models/mine/__init__.py``, → content; sorted.
     findings : tuple of Finding
-        What was left out or moved in reading.
+        Files that were left out or moved when the submission was read.
     address, commit : str
-        Of the repository, where it comes from one.
+        Address and commit of the repository, if it was read from a repository.
     folders : mapping
-        Path of a plugin, such as ``models/mine`` → where it stood in what was read.
+        Path of a plugin, such as ``models/mine`` → its original folder.
     """
 
     files: Mapping[str, bytes]
@@ -195,26 +199,26 @@ class Package:
 
     @functools.cached_property
     def scans(self) -> Mapping[str, Scan]:
-        """What the static index reads of each plugin, by its folder; paths in it are those of `files`."""
+        """Result of the static index for each plugin, by its folder; with the paths of `files`."""
         with tempfile.TemporaryDirectory(prefix="brainscore-read-") as name:
             folder = Path(name)
             write_files({path: content for path, content in self.files.items() if path.endswith(".py")}, folder)
-            found = {}
+            scans = {}
             for path in dict.fromkeys("/".join(file.split("/")[:2]) for file in self.files):
                 file = folder / path / "__init__.py"
                 if file.is_file():
                     scan = scan_file(file, tuple(REGISTRIES))
                     error = None if scan.error is None else scan.error.replace(f"{folder}{os.sep}", "")
-                    found[path] = scan._replace(error=error, depends=())
+                    scans[path] = scan._replace(error=error, depends=())
                 else:
-                    found[path] = Scan()
-            return found
+                    scans[path] = Scan()
+            return scans
 
     @functools.cached_property
     def plugins(self) -> tuple[SubmittedPlugin, ...]:
         """Its plugins, by path."""
         return tuple(
-            SubmittedPlugin(kind, name, tuple(Registered(*one) for one in scan.registrations))
+            SubmittedPlugin(kind, name, tuple(Registered(*item) for item in scan.registrations))
             for (kind, name), scan in sorted((path.split("/"), scan) for path, scan in self.scans.items())
         )
 
@@ -223,12 +227,12 @@ class Package:
         return {path: content for path, content in self.files.items() if path.startswith(f"{plugin.path}/")}
 
     def to_zip(self) -> bytes:
-        """As an archive: the same files are the same bytes, on every machine."""
+        """Pack into an archive; the same files give the same bytes on every machine."""
         return self._archive
 
     @property
     def digest(self) -> str:
-        """SHA-256 of that archive."""
+        """SHA-256 of the archive."""
         return hashlib.sha256(self._archive).hexdigest()
 
     @functools.cached_property
@@ -237,7 +241,7 @@ class Package:
 
 
 def canonical_zip(files: Mapping[str, bytes]) -> bytes:
-    """Pack files: sorted, without times, not compressed, as what compression makes differs between libraries."""
+    """Pack files sorted and without times; uncompressed, since compression differs between libraries."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for path in sorted(files):
@@ -249,19 +253,19 @@ def canonical_zip(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(archive: bytes, folder: Path) -> None:
-    """Write what `Package.to_zip` gave into an empty folder.
+    """Unpack an archive of `Package.to_zip` into an empty folder.
 
     Parameters
     ----------
     archive : bytes
         The archive.
     folder : Path
-        Is made if it is not there.
+        Created if necessary.
 
     Raises
     ------
     UserError
-        If it is no such archive, or the folder is not empty.
+        If it is not such an archive, or the folder is not empty.
     """
     folder = Path(folder)
     if folder.is_dir() and any(folder.iterdir()):
@@ -270,11 +274,15 @@ def unpack(archive: bytes, folder: Path) -> None:
         with zipfile.ZipFile(io.BytesIO(archive)) as store:
             files = {member.filename: store.read(member) for member in store.infolist()}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise UserError(f"this is no archive of a submission: {error}", remedy="read it with read_zip first") from error
+        raise UserError(
+            f"this is not an archive of a submission: {error}", remedy="read it with read_zip first"
+        ) from error
     for path in files:
         parts = path.split("/")
         if len(parts) < 3 or parts[0] not in REGISTRIES.values() or not all(map(_is_plain, parts)):
-            raise UserError(f"this is no archive of a submission: it holds {path!r}", remedy="read it with read_zip")
+            raise UserError(
+                f"this is not an archive of a submission: it holds {path!r}", remedy="read it with read_zip"
+            )
     write_files(files, folder)
 
 
@@ -283,7 +291,7 @@ def _is_plain(part: str) -> bool:
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files below a folder; their paths were checked before."""
+    """Write files below a folder; callers check the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in files.items():
         target = folder / PurePosixPath(path)

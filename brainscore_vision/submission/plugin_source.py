@@ -1,4 +1,4 @@
-"""The Python source of submitted plugins: parsed, and the files that it declares to fetch."""
+"""Parsing of the Python source of submitted plugins, and of the files that the source declares."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its path in the submission, and what stands in it."""
+    """A Python file: its path in the submission, and its syntax tree."""
 
     path: str
     tree: ast.Module
@@ -42,13 +42,13 @@ class Source:
 
 
 def is_test(path: str) -> bool:
-    """Whether a file is one of tests, by its name."""
+    """Whether a file contains tests, by its name."""
     name = path.rpartition("/")[2]
     return name == "conftest.py" or name == "test.py" or (name.startswith("test_") and name.endswith(".py"))
 
 
 def sources_of(package: Package, plugin: SubmittedPlugin) -> Iterator[Source]:
-    """Those that can be parsed."""
+    """Python files of a plugin that can be parsed."""
     for path, content in package.of(plugin).items():
         if path.endswith(".py") and (tree := _parsed(content)) is not None:
             yield Source(path, tree)
@@ -62,7 +62,7 @@ def _parsed(content: bytes) -> ast.Module | None:
 
 
 def syntax_problem(content: bytes) -> tuple[int | None, str] | None:
-    """Line and reason for which a file is no Python; None where it is."""
+    """Line and reason of the first syntax error; None if there is none."""
     try:
         parse(content)
     except SyntaxError as error:
@@ -73,7 +73,7 @@ def syntax_problem(content: bytes) -> tuple[int | None, str] | None:
 
 
 def syntax_size(content: bytes) -> tuple[int, int]:
-    """How many parts a file of Python has, and how deep its expressions are nested; 0 where it cannot be parsed."""
+    """Number of syntax nodes in a Python file, and nesting of its expressions; 0 if it cannot be parsed."""
     tree = _parsed(content)
     waiting: list[tuple[ast.AST, int]] = [] if tree is None else [(tree, 0)]
     count = deepest = 0
@@ -81,20 +81,20 @@ def syntax_size(content: bytes) -> tuple[int, int]:
         node, depth = waiting.pop()
         count += 1
         deepest = max(deepest, depth)
-        waiting += [(one, depth + isinstance(one, ast.expr)) for one in ast.iter_child_nodes(node)]
+        waiting += [(child, depth + isinstance(child, ast.expr)) for child in ast.iter_child_nodes(node)]
     return count, deepest
 
 
 def expression_text(node: ast.AST) -> str:
-    """An expression as source; empty where it cannot be written."""
+    """Source of an expression; empty if it cannot be written."""
     try:
         return ast.unparse(node)
-    except (ValueError, RecursionError):  # numbers of thousands of digits; what is nested too deeply
+    except (ValueError, RecursionError):  # numbers with thousands of digits; nesting that is too deep
         return ""
 
 
 def called_name(node: ast.AST) -> str:
-    """Last part of the name of what a call calls; empty where there is none."""
+    """Last part of the name of the called function; empty if it has no name."""
     if not isinstance(node, ast.Call):
         return ""
     if isinstance(node.func, ast.Attribute):
@@ -121,13 +121,13 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
     "fetch": ("url", "sha256", "sha1", "version_id"),
     "download_weight_file": ("url", "folder", "sha256"),
 }
-"""Loaders, and their arguments in order."""
+"""Loader → its arguments in order."""
 _NEEDED = frozenset(
     {"identifier", "bucket", "path", "relative_path", "folder_path", "url", "csv_url", "filename_version_sha"}
 )
-_COULD_BE_OTHERS = frozenset({"fetch", "load_file"})  # names that plugins give to functions of their own
+_COULD_BE_OTHERS = frozenset({"fetch", "load_file"})  # names that plugins may use for functions of their own
 _Report = Callable[[Severity, str, str], None]
-_UPLOAD = "register what the upload printed, as it stands"
+_UPLOAD = "register the lines that the upload printed, unchanged"
 
 
 @dataclass(frozen=True)
@@ -137,13 +137,13 @@ class DeclaredFile:
     Attributes
     ----------
     url : str
-        Where it is.
+        Address.
     sha1, sha256, version_id : str or None
-        What it must be.
+        Expected hash and version.
     bucket : str
-        Of its object, as the plugin names it; empty where it is on the web.
+        Bucket of the object, as named by the plugin; empty for other files on the web.
     file, line : str, int
-        Where the plugin says so.
+        Where the plugin declares it.
     """
 
     url: str
@@ -156,7 +156,7 @@ class DeclaredFile:
 
 
 class _FileArguments(NamedTuple):
-    """A file of a call, before its address is known."""
+    """A file that a call fetches, before its address is known."""
 
     bucket: str
     key: str
@@ -164,11 +164,11 @@ class _FileArguments(NamedTuple):
     sha256: object = None
     version_id: object = None
     names: tuple[str, str] = ("sha1", "version_id")
-    """What its arguments are called."""
+    """Names of the arguments for hash and version."""
 
 
 def declared_files(package: Package) -> tuple[DeclaredFile, ...]:
-    """Files that the plugins fetch, as far as their source says so outright: each once.
+    """Files that the plugins fetch, without duplicates, as far as the source declares them with literals.
 
     Parameters
     ----------
@@ -178,13 +178,13 @@ def declared_files(package: Package) -> tuple[DeclaredFile, ...]:
     Returns
     -------
     tuple of DeclaredFile
-        Those whose address can be read; where a hash cannot be, it is None. `examine` says what is wrong with them.
+        Files whose address can be read; a hash that cannot be read is None. `examine` reports what is wrong with them.
     """
     return read_declared(package)[0]
 
 
 def read_declared(package: Package) -> tuple[tuple[DeclaredFile, ...], list[Finding]]:
-    """The files, and what is wrong with how they are declared."""
+    """Declared files, and findings about their declarations."""
     files: dict[tuple[str, object, object, object], DeclaredFile] = {}
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as name:
@@ -197,8 +197,8 @@ def read_declared(package: Package) -> tuple[tuple[DeclaredFile, ...], list[Find
                 literals = Literals(source.tree, (folder / source.path).parent)
                 own = {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
                 for call in _calls(source.tree, own):
-                    for one in _read(call, literals, source.path, findings):
-                        files.setdefault((one.url, one.sha1, one.sha256, one.version_id), one)
+                    for item in _read(call, literals, source.path, findings):
+                        files.setdefault((item.url, item.sha1, item.sha256, item.version_id), item)
     return tuple(files.values()), findings
 
 
@@ -217,19 +217,19 @@ def _read(call: ast.Call, literals: Literals, path: str, findings: list[Finding]
     form = _FORMS[called_name(call)]
     given = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
     given |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
-    unclear = any(word.arg is None for word in call.keywords) or any(isinstance(one, ast.Starred) for one in call.args)
+    unclear = any(word.arg is None for word in call.keywords) or any(isinstance(arg, ast.Starred) for arg in call.args)
     unclear = unclear or any(
         given.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix")
     )
     missing = [name for name in form if name in _NEEDED and not isinstance(given.get(name), str | list)]
     if unclear or missing:
-        what = f"what {called_name(call)} fetches is only known when it runs, so that nothing is fetched beforehand"
+        what = f"what {called_name(call)} fetches is only known when the code runs, so it is not fetched beforehand"
         remedy = "write its arguments out: buckets, paths, versions and hashes as texts"
         findings.append(Finding("warning", "declared files", path, call.lineno, what, remedy))
         return
     try:
-        for wanted in _file_arguments(called_name(call), given):
-            yield _declared(wanted, path, call, findings)
+        for arguments in _file_arguments(called_name(call), given):
+            yield _declared(arguments, path, call, findings)
     except (UserError, ValueError, TypeError) as error:
         message = error.message if isinstance(error, UserError) else f"{called_name(call)}: {error}"
         findings.append(Finding("error", "declared files", path, call.lineno, message, _UPLOAD))
@@ -241,9 +241,9 @@ def _file_arguments(name: str, given: Mapping[str, object]) -> Iterator[_FileArg
     if name == "load_stimulus_set_from_s3":
         stem = _prefix(get("filename_prefix"), "stimulus_") + identifier
         for kind in ("csv", "zip"):
-            sha1, words = get(f"{kind}_sha1"), (f"{kind}_sha1", f"{kind}_version_id")
+            sha1, names = get(f"{kind}_sha1"), (f"{kind}_sha1", f"{kind}_version_id")
             if kind == "csv" or "zip_sha1" not in given or sha1 is not None:
-                yield _FileArguments(bucket, f"{stem}.{kind}", sha1, None, get(f"{kind}_version_id"), words)
+                yield _FileArguments(bucket, f"{stem}.{kind}", sha1, None, get(f"{kind}_version_id"), names)
     elif name == "load_assembly_from_s3":
         stem = _prefix(get("filename_prefix"), "assy_") + identifier
         yield _FileArguments(bucket, f"{stem}.nc", get("sha1"), None, get("version_id"))
@@ -261,18 +261,18 @@ def _file_arguments(name: str, given: Mapping[str, object]) -> Iterator[_FileArg
         yield _FileArguments("", str(get("csv_url")), None, get("csv_sha256"), None, ("csv_sha256", ""))
         if get("zip_url") is not None:
             yield _FileArguments("", str(get("zip_url")), None, get("zip_sha256"), None, ("zip_sha256", ""))
-        for one in _listed(get("files")):
-            yield _FileArguments("", str(one.get("url")), one.get("sha1"), one.get("sha256"), None, ("sha256", ""))
+        for file in _listed(get("files")):
+            yield _FileArguments("", str(file.get("url")), file.get("sha1"), file.get("sha256"), None, ("sha256", ""))
     else:
         yield _FileArguments("", str(get("url")), get("sha1"), get("sha256"), get("version_id"), ("sha256", ""))
 
 
 def _listed(files: object) -> list[Mapping[str, object]]:
-    """Files by themselves, in place of an archive."""
+    """Single files, in place of an archive."""
     if files is None:
         return []
-    if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
-        raise UserError("which files belong to the stimuli is only known when it runs")
+    if not isinstance(files, list) or not all(isinstance(file, dict) for file in files):
+        raise UserError("which files belong to the stimuli is only known when the code runs")
     return files
 
 
@@ -280,40 +280,42 @@ def _prefix(given: object, default: str) -> str:
     return default if given is None else str(given)
 
 
-def _declared(wanted: _FileArguments, path: str, call: ast.Call, findings: list[Finding]) -> DeclaredFile:
-    def found(severity: Severity, message: str, remedy: str) -> None:
+def _declared(arguments: _FileArguments, path: str, call: ast.Call, findings: list[Finding]) -> DeclaredFile:
+    def report(severity: Severity, message: str, remedy: str) -> None:
         findings.append(Finding(severity, "declared files", path, call.lineno, message, remedy))
 
-    url = wanted.key
-    if wanted.bucket:
+    url = arguments.key
+    if arguments.bucket:
         from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 
-        url = object_request(wanted.bucket, wanted.key, sha1=None, version_id=None).url
+        url = object_request(arguments.bucket, arguments.key, sha1=None, version_id=None).url
     elif not url.startswith(("https://", "http://")):
-        raise UserError(f"{url!r} is no address on the web")
-    word, version_word = wanted.names
-    shown = wanted.key.rpartition("/")[2]
-    sha1 = _hash(wanted.sha1, _SHA1, "sha1, which has 40 hexadecimal digits", shown, found)
-    sha256 = _hash(wanted.sha256, _SHA256, "sha256, which has 64 hexadecimal digits", shown, found)
-    if wanted.sha1 is None and wanted.sha256 is None:
-        found("error", f"{shown} is fetched without a hash", f"pass {word}: what is fetched is held to it")
-    version = wanted.version_id
+        raise UserError(f"{url!r} is not a web address")
+    hash_name, version_name = arguments.names
+    shown = arguments.key.rpartition("/")[2]
+    sha1 = _hash(arguments.sha1, _SHA1, "sha1, which has 40 hexadecimal digits", shown, report)
+    sha256 = _hash(arguments.sha256, _SHA256, "sha256, which has 64 hexadecimal digits", shown, report)
+    if arguments.sha1 is None and arguments.sha256 is None:
+        report("error", f"{shown} is fetched without a hash", f"pass {hash_name}, which fetching verifies")
+    version = arguments.version_id
     if version is UNKNOWN:
-        found("warning", f"{version_word} of {shown} is only known when it runs", "write it out as a text")
-    elif wanted.bucket and version_word and not version:
-        what = f"{shown} has no {version_word}: a later upload of the same name replaces it"
-        found("warning", what, "pass the version that the upload printed")
+        report("warning", f"{version_name} of {shown} is only known when the code runs", "write it out as a text")
+    elif arguments.bucket and version_name and not version:
+        what = f"{shown} has no {version_name}: a later upload of the same name replaces it"
+        report("warning", what, "pass the version that the upload printed")
     text = str(version) if isinstance(version, str) and version else None
-    return DeclaredFile(url, sha1, sha256, text, wanted.bucket, path, call.lineno)
+    return DeclaredFile(url, sha1, sha256, text, arguments.bucket, path, call.lineno)
 
 
-def _hash(value: object, form: re.Pattern[str], what: str, shown: str, found: _Report) -> str | None:
+def _hash(value: object, form: re.Pattern[str], what: str, shown: str, report: _Report) -> str | None:
     if value is None:
         return None
     if value is UNKNOWN:
-        found("warning", f"the hash of {shown} is only known when it runs", "write it out as a text")
+        report("warning", f"the hash of {shown} is only known when the code runs", "write it out as a text")
         return None
     if not isinstance(value, str) or not form.fullmatch(value):
-        found("error", f"the hash of {shown} is {value!r}, which is no {what}", "pass the hash that packaging printed")
+        report(
+            "error", f"the hash of {shown} is {value!r}, which is not a {what}", "pass the hash that packaging printed"
+        )
         return None
     return value.lower()

@@ -34,21 +34,21 @@ class Tree(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Paths of the plain files, with ``/``."""
+        """Paths of regular files, with ``/``."""
 
     @property
     def links(self) -> Sequence[str]:
-        """Paths of links, and of other repositories."""
+        """Paths of links and submodules."""
 
     def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
-        """Contents; of a file that is too large, no more than shows that it is."""
+        """Contents; a file that is too large is read only a little beyond the limit."""
 
     def unlike(self, others: Mapping[str, Path]) -> set[str]:
-        """Those of the paths whose content is not that of the file beside it."""
+        """Paths whose content differs from that of the given file."""
 
 
 class Budget:
-    """Counts what is read, whatever was announced."""
+    """Counts the bytes that are actually read."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -60,7 +60,7 @@ class Budget:
         Raises
         ------
         UserError
-            If there are too many.
+            If the limit is exceeded.
         """
         self._left -= size
         if self._left < 0:
@@ -85,25 +85,25 @@ def read_tree(
     commit: str = "",
     only: Iterable[str] | None = None,
 ) -> Package:
-    """Read a package.
+    """Read a submission from a tree of files.
 
     Parameters
     ----------
     tree : Tree
-        What there is.
+        The files.
     limits : Limits
-        How much may be read.
+        Limits of the submission.
     name : str
-        What a plugin without a folder of its own is called.
+        Name of a plugin without a folder of its own.
     address, commit : str
-        Of the repository.
+        Address and commit of the repository.
     only : iterable of str, optional
-        Only these plugins' folders, such as ``brainscore_vision/models/mine``.
+        Read only these plugin folders, such as ``brainscore_vision/models/mine``.
     """
     names = [path for path in tree.names if file_category(path) != "junk"]
     findings: list[Finding] = []
     if junk := len(tree.names) - len(names):
-        findings.append(Finding("note", "left out", "", None, f"{junk} files that programs leave behind", ""))
+        findings.append(Finding("note", "left out", "", None, f"{junk} leftover files of programs", ""))
     top = _platform_folder(names)
     if only is not None:
         folders = tuple(f"{folder}/" for folder in only)
@@ -111,18 +111,18 @@ def read_tree(
     elif top is not None:
         names = _changed_plugins(tree, names, top)
     starts = tree.read([path for path in names if path.rpartition("/")[2] == "__init__.py"], Budget(limits))
-    # what is too large is left out below; looking at it would take long
+    # files that are too large are left out below; parsing them would take long
     starts = {path: content if len(content) <= limits.source else b"" for path, content in starts.items()}
     planned = plan_layout(names, starts, name=name)
     if len(planned.plugins) > limits.plugins:
         raise UserError(
             f"it holds {len(planned.plugins)} plugins; {limits.plugins} are allowed",
-            remedy="send those that are yours and new; of a fork of the platform, send a pull request",
+            remedy="send only those that are yours and new; from a fork of the platform, send a pull request",
         )
     _refuse_names(planned.files)
     findings += planned.findings
-    if top is not None or only is not None:  # everybody knows where plugins stand in the platform
-        findings = [one for one in findings if one.check != "layout" or one.severity == "error"]
+    if top is not None or only is not None:  # the layout of the platform itself needs no notes
+        findings = [finding for finding in findings if finding.check != "layout" or finding.severity == "error"]
     else:
         findings += _outside(planned.outside)
     findings += _links(tree, planned)
@@ -132,7 +132,7 @@ def read_tree(
 
 
 def _platform_folder(names: Iterable[str]) -> str | None:
-    """Where the platform's package stands in a checkout of it, with ``/``; None where it is none."""
+    """Folder of the platform's package in a checkout of the platform, with ``/``; None in other trees."""
     for path in names:
         if path.endswith(f"{_PACKAGE}/model_interface.py"):
             return path.removesuffix("model_interface.py")
@@ -140,7 +140,7 @@ def _platform_folder(names: Iterable[str]) -> str | None:
 
 
 def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
-    """In a checkout of the platform: the plugins that differ from the platform's own."""
+    """Files of the plugins in a checkout of the platform that differ from the platform's own."""
     own = Path(__file__).resolve().parent.parent
     plugins: dict[str, list[str]] = defaultdict(list)
     for path in names:
@@ -152,8 +152,8 @@ def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
     changed = [path for paths in plugins.values() if unlike.intersection(paths) for path in paths]
     if not changed:
         raise UserError(
-            "it is a checkout of the platform, and all plugins in it are the platform's own",
-            remedy=f"name the plugin's folder, such as {_PACKAGE}/models/mine; or commit what is new",
+            "it is a checkout of the platform, and all its plugins are the platform's own",
+            remedy=f"name the plugin's folder, such as {_PACKAGE}/models/mine; or commit new plugins",
         )
     return changed
 
@@ -163,29 +163,29 @@ def _refuse_names(files: Mapping[str, str]) -> None:
     for path in files:
         if is_unsafe_name(path):
             raise UserError(
-                f"{path!a} has characters that some systems refuse, or that nobody sees",
+                f"{path!a} has invisible characters, or characters that some systems reject",
                 remedy="rename it: letters, digits, '_', '-' and '.'",
             )
         other = seen.setdefault(path.casefold(), path)
         if other != path:
             raise UserError(
-                f"{other!r} and {path!r} differ in case alone, which some systems cannot tell apart",
+                f"{other!r} and {path!r} differ only in case, which some systems do not distinguish",
                 remedy="rename one of them",
             )
 
 
 def _outside(paths: list[str]) -> list[Finding]:
-    """What belongs to no plugin, but for files that only mark folders."""
-    told = [path for path in paths if path.rpartition("/")[2] != "__init__.py"]
-    if not told:
+    """Note the files outside all plugins, except those that only mark packages."""
+    reported = [path for path in paths if path.rpartition("/")[2] != "__init__.py"]
+    if not reported:
         return []
-    shown = ", ".join(told[:_SHOWN]) + (f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else "")
-    remedy = "nothing, unless a plugin needs them: then put them into its folder"
+    shown = ", ".join(reported[:_SHOWN]) + (f" and {len(reported) - _SHOWN} more" if len(reported) > _SHOWN else "")
+    remedy = "if a plugin needs them, put them into its folder"
     return [Finding("note", "left out", "", None, f"not in a plugin's folder, and left out: {shown}", remedy)]
 
 
 def _links(tree: Tree, planned: Layout) -> list[Finding]:
-    what = "a link, or another repository, is not followed"
+    what = "links and submodules are not followed"
     places = [place for path in tree.links if (place := planned.place(path)) is not None]
     return [Finding("error", "link", place, None, what, "put the file itself there") for place in places]
 
@@ -199,10 +199,10 @@ def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, by
         count, why = _too_much_python(content, budget.limits) if place.endswith(".py") else (0, "")
         parts += count
         if parts > budget.limits.all_nodes:
-            raise UserError("there is too much Python in it to be looked at", remedy="send what the plugins need alone")
+            raise UserError("it contains too much Python code", remedy="send only the code that the plugins need")
         if len(content) > budget.limits.file:
-            size = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
-            left.append(Finding("error", "size", place, None, size, _UPLOAD))
+            what = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
+            left.append(Finding("error", "size", place, None, what, _UPLOAD))
         elif why:
             remedy = "keep data in files of their own, such as CSV or JSON, and split the code"
             left.append(Finding("error", "size", place, None, f"{why}; it is left out", remedy))
@@ -215,7 +215,7 @@ def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, by
         if file_category(place) == "data":
             left.append(_data(place, files))
         elif file_category(place) == "program":
-            what = "compiled programs are not taken, and left out"
+            what = "compiled programs are not accepted; it is left out"
             left.append(
                 Finding("error", "program", place, None, what, "name a package with wheels in requirements.txt")
             )
@@ -223,21 +223,21 @@ def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, by
 
 
 def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
-    """Parts of a file of Python, and why it is not looked at: everything that looks takes time for each of them."""
+    """Number of syntax nodes in a Python file, and why it is not examined: the time of each check grows with them."""
     if len(content) > limits.source:
-        return 0, f"it is larger than {limits.source / 1e6:g} MB of Python"
+        return 0, f"it is a Python file larger than {limits.source / 1e6:g} MB"
     count, depth = syntax_size(content)
     if count > limits.nodes:
-        return count, "it is too long for a file of Python"
+        return count, "it is too long for a Python file"
     return count, "its expressions are nested too deeply" if depth > limits.depth else ""
 
 
 def _data(place: str, files: Mapping[str, bytes]) -> Finding:
     folder, name = "/".join(place.split("/")[:2]) + "/", place.rpartition("/")[2].encode()
     if any(path.startswith(folder) and name in content for path, content in files.items()):
-        what = "data and weights are not taken with the code; it is left out, and the plugin names it"
+        what = "data and weights are not accepted with the code; it is left out, but the plugin names it"
         return Finding("error", "data in code", place, None, what, _UPLOAD)
-    what = "data and weights are not taken with the code; it is left out"
+    what = "data and weights are not accepted with the code; it is left out"
     return Finding("warning", "data in code", place, None, what, _UPLOAD)
 
 
@@ -250,24 +250,24 @@ def read_folder(path: Path, *, limits: Limits | None = None) -> Package:
     Parameters
     ----------
     path : Path
-        A plugin's folder, a folder that holds ``models/``, ``benchmarks/`` and so on, or a checkout of the platform,
-        of which the plugins are taken that are not the platform's own.
+        A plugin's folder; a folder that contains ``models/``, ``benchmarks/`` and so on; or a checkout of the platform,
+        from which the plugins that are not the platform's own are read.
     limits : Limits, optional
-        How much it may hold.
+        Limits of the submission.
 
     Returns
     -------
     Package
-        Its plugins; what was left out or moved is among its findings.
+        Its plugins; the findings list what was left out or moved.
 
     Raises
     ------
     UserError
-        If it cannot be read, is too large, or holds no plugin.
+        If it cannot be read, is too large, or contains no plugin.
     """
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
-        raise UserError(f"there is no folder {path}", remedy="name a plugin's folder, or one with models/ in it")
+        raise UserError(f"there is no folder {path}", remedy="name a plugin's folder, or a folder with models/ in it")
     folder = folder.resolve()
     limits = limits or Limits()
     if folder.parent.name in KIND_FOLDERS:
@@ -340,19 +340,19 @@ def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, n
     source : bytes, Path or binary file
         The archive.
     limits : Limits, optional
-        How much it may hold.
+        Limits of the submission.
     name : str
-        Of the file: what a plugin without a folder of its own is called; by default the path's.
+        Name of the file, for a plugin without a folder of its own; by default that of the path.
 
     Returns
     -------
     Package
-        Its plugins; what was left out or moved is among its findings.
+        Its plugins; the findings list what was left out or moved.
 
     Raises
     ------
     UserError
-        If it is no ZIP file, or not one to unpack: encrypted, too large, with links or paths that lead out; or if
+        If it is not a ZIP file, or is encrypted, too large, or contains links or paths that leave the folder; or if
         there is no plugin in it.
 
     Examples
@@ -380,7 +380,7 @@ def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, n
             remedy="send code alone: upload data and weights to the site, and load them from there",
         )
     if not content.startswith(b"PK"):
-        raise UserError("this is no ZIP file", remedy="pack the plugin's folder as ZIP, not as tar, gz or 7z")
+        raise UserError("this is not a ZIP file", remedy="pack the plugin's folder as ZIP, not as tar, gz or 7z")
     _refuse_many(_announced_members(content), limits)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -390,9 +390,9 @@ def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, n
 
 
 class _ZipTree:
-    """Members of an archive, each looked at before any is unpacked."""
+    """Members of an archive, all checked before any is unpacked."""
 
-    links: Sequence[str] = ()  # refused
+    links: Sequence[str] = ()  # archives with links are rejected
 
     def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
         self._archive = archive
@@ -437,7 +437,7 @@ class _ZipTree:
 
 def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:
     if escapes_folder(path) or "\0" in path:
-        raise UserError(f"the ZIP file holds {path!a}, which leads out of its folder", remedy=_PACK_AGAIN)
+        raise UserError(f"the ZIP file holds {path!a}, which leaves its folder", remedy=_PACK_AGAIN)
     mode = stat.S_IFMT(member.external_attr >> 16) if member.create_system == 3 else 0
     if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise UserError(f"{path!r} is a link or a device in place of a file", remedy=_PACK_AGAIN)
@@ -454,10 +454,10 @@ def _refuse_many(count: int | None, limits: Limits) -> None:
 
 
 def _announced_members(content: bytes) -> int | None:
-    """How many members the end of the archive announces, before their list is read into memory."""
+    """Number of members according to the end of the archive, before their list is read into memory."""
     place = content.rfind(b"PK\x05\x06", max(0, len(content) - (1 << 16) - _RECORD.size))
     if place < 0 or place + _RECORD.size > len(content):
         return None
     _, _, _, _, total, directory, _, _ = _RECORD.unpack_from(content, place)
-    # each needs at least 46 bytes of the directory, whatever number is announced
+    # each member needs at least 46 bytes of the directory, whatever the stated number
     return max(int(total), int(directory) // 200) if total != 0xFFFF else int(directory) // 46

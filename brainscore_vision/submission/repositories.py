@@ -1,7 +1,7 @@
 """Readers of submissions from public Git repositories: commits and pull requests.
 
-Repositories are fetched as bare copies and read as objects. Nothing of them is run or unpacked: no hooks, filters,
-submodules, links or attributes come into play, as no working tree is ever made.
+Repositories are fetched as bare copies and read as objects. Nothing in them is run or unpacked: hooks, filters,
+submodules, links and attributes have no effect, since there is never a working tree.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ADDRESS_REMEDY = "write it as https://github.com/name/repository"
 
 
 class RepositoryAddress(NamedTuple):
-    """Where a repository is: as git is told, and the host with its port (empty: a folder)."""
+    """Location of a repository: the URL for git, and the host with its port (empty: a folder)."""
 
     url: str
     host: str
@@ -44,12 +44,12 @@ class RepositoryAddress(NamedTuple):
 
 
 def local_allowed() -> bool:
-    """Whether repositories in folders, and on this network, are read."""
+    """Whether repositories in folders of this machine and on its network may be read."""
     return os.environ.get(LOCAL_VARIABLE) == "1"
 
 
 def parse_address(url: str) -> RepositoryAddress:
-    """Check an address.
+    """Parse and check the address of a repository.
 
     Raises
     ------
@@ -58,43 +58,45 @@ def parse_address(url: str) -> RepositoryAddress:
     """
     url = url.strip()
     if len(url) > 500 or not url.isascii() or not url.isprintable() or re.search(r"[\s\\'\"<>]", url):
-        raise UserError(f"{url[:100]!a} is no address of a repository", remedy=_ADDRESS_REMEDY)
+        raise UserError(f"{url[:100]!a} is not the address of a repository", remedy=_ADDRESS_REMEDY)
     try:
         parts = urlsplit(url)
         port = parts.port or 443
     except ValueError as error:
-        raise UserError(f"{url!r} is no address of a repository: {error}", remedy=_ADDRESS_REMEDY) from error
+        raise UserError(f"{url!r} is not the address of a repository: {error}", remedy=_ADDRESS_REMEDY) from error
     if parts.scheme == "file" and local_allowed() and not parts.netloc:
         return RepositoryAddress(f"file://{unquote(parts.path)}", "", 0)
     if parts.scheme != "https" or not parts.hostname:
-        raise UserError(f"{url!r} is no address that begins with https://", remedy=_ADDRESS_REMEDY)
+        raise UserError(f"{url!r} does not begin with https://", remedy=_ADDRESS_REMEDY)
     if parts.username is not None or parts.password is not None:
-        raise UserError("the address holds a user or a password", remedy="send a public repository, or a ZIP file")
+        raise UserError(
+            "the address contains a user name or a password", remedy="send a public repository, or a ZIP file"
+        )
     if parts.query or parts.fragment or not parts.path.strip("/"):
-        raise UserError(f"{url!r} names no repository", remedy=_ADDRESS_REMEDY)
+        raise UserError(f"{url!r} does not name a repository", remedy=_ADDRESS_REMEDY)
     if parts.hostname == "github.com" and len(parts.path.strip("/").split("/")) != 2:
         raise UserError(f"{url!r} is a page of a repository, not the repository", remedy=_ADDRESS_REMEDY)
     return RepositoryAddress(f"https://{parts.netloc}{parts.path.rstrip('/')}", parts.hostname, port)
 
 
 def resolve_host(place: RepositoryAddress) -> str | None:
-    """Address of the host, for git to go to this one and no other; None where a proxy looks it up.
+    """Address of the host, so that git uses this one only; None if a proxy resolves names.
 
     Raises
     ------
     UserError
-        If the host is not known, or is on this machine or its network.
+        If the host is unknown, or is this machine or on its network.
     """
     if not place.host or local_allowed():
         return None
     proxy = any(os.environ.get(name) for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
     try:
-        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+        results = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
     except OSError as error:
         if proxy:
             return None
         raise UserError(f"there is no host {place.host!r}", remedy="check the address") from error
-    addresses = [str(one[4][0]) for one in found]
+    addresses = [str(result[4][0]) for result in results]
     for address in addresses:
         if not _is_public(address):
             raise UserError(f"{place.host} is an address of a private network", remedy="name a public repository")
@@ -133,11 +135,11 @@ _MAX_FILES = 100_000
 
 
 class GitFailed(Exception):
-    """Git said no; the text is what it said."""
+    """A git command failed; the text is its error output."""
 
 
 class Repository:
-    """A repository, as far as it was asked for; use it as a context."""
+    """The fetched part of a repository; a context manager."""
 
     def __init__(self, place: RepositoryAddress, limits: Limits) -> None:
         self._place, self._limits = place, limits
@@ -158,16 +160,16 @@ class Repository:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def heads(self, *patterns: str) -> dict[str, str]:
-        """Names of branches and tags, and their commits; those that match, or all."""
-        lines = self._said("ls-remote", "--", "origin", *patterns).splitlines()
+        """Branches and tags with their commits; those that match, or all."""
+        lines = self._git_text("ls-remote", "--", "origin", *patterns).splitlines()
         pairs = [line.split("\t", 1) for line in lines if "\t" in line]
-        found = {name: commit for commit, name in pairs}
-        return {name: found.get(f"{name}^{{}}", commit) for name, commit in found.items() if not name.endswith("^{}")}
+        heads = {name: commit for commit, name in pairs}
+        return {name: heads.get(f"{name}^{{}}", commit) for name, commit in heads.items() if not name.endswith("^{}")}
 
     def fetch(self, *what: str, depth: int | None = None) -> None:
-        """Fetch commits and folders, not yet what is in the files."""
+        """Fetch commits and folders without the contents of files."""
         shallow = [] if depth is None else [f"--depth={depth}"]
-        self._said(
+        self._git_text(
             "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--filter=blob:none",
             *shallow, "origin", *what,
         )  # fmt: skip
@@ -177,16 +179,18 @@ class Repository:
         return CommitTree(self, commit)
 
     def fetch_objects(self, objects: Sequence[str]) -> None:
-        """Fetch what is in files, where it did not come already."""
-        there = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", data="\n".join(objects).encode())
-        missing = [line.split()[0] for line in there.decode().splitlines() if line.endswith("missing")]
+        """Fetch the contents of files that are not there yet."""
+        objects_info = self.run(
+            "cat-file", "--batch-check=%(objectname) %(objecttype)", data="\n".join(objects).encode()
+        )
+        missing = [line.split()[0] for line in objects_info.decode().splitlines() if line.endswith("missing")]
         if missing:
-            self._said(
+            self._git_text(
                 "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
                 "--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin", data="\n".join(missing).encode(),
             )  # fmt: skip
 
-    def _said(self, *arguments: str, data: bytes = b"") -> str:
+    def _git_text(self, *arguments: str, data: bytes = b"") -> str:
         return self.run(*arguments, data=data).decode(errors="replace")
 
     def run(self, *arguments: str, data: bytes = b"", inside: bool = True) -> bytes:
@@ -197,7 +201,7 @@ class Repository:
         GitFailed
             If git fails.
         UserError
-            If it takes too long, or becomes too large.
+            If git takes too long, or the repository or the output is too large.
         """
         command = ["git", *self._settings(), *(["--git-dir", str(self.folder)] if inside else []), *arguments]
         with (
@@ -222,10 +226,10 @@ class Repository:
             if process.returncode:
                 raise GitFailed(err.read(10_000).decode(errors="replace").strip())
             out.seek(0)
-            said = out.read(_MAX_OUTPUT + 1)
-        if len(said) > _MAX_OUTPUT:
+            output = out.read(_MAX_OUTPUT + 1)
+        if len(output) > _MAX_OUTPUT:
             raise UserError("the repository is too large", remedy="send the plugins' folders as a ZIP file")
-        return said
+        return output
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         while True:
@@ -233,7 +237,7 @@ class Repository:
                 process.wait(_POLL_SECONDS)
             if time.monotonic() > self._deadline:
                 raise UserError(
-                    f"the repository did not come within {self._limits.seconds:g} s",
+                    f"the repository could not be fetched within {self._limits.seconds:g} s",
                     remedy="try again later, or send the plugins' folders as a ZIP file",
                 )
             if _size(self._home) > self._limits.repository:
@@ -248,7 +252,7 @@ class Repository:
         scheme = "https" if self._place.host else "file"
         for setting in (*_SETTINGS, f"protocol.{scheme}.allow=always"):
             yield from ("-c", setting)
-        if self._address is not None:  # what was looked up and checked, whatever the name server says next
+        if self._address is not None:  # the address that was checked, even if the name server changes its answer
             address = f"[{self._address}]" if ":" in self._address else self._address
             yield from ("-c", f"http.curloptResolve={self._place.host}:{self._place.port}:{address}")
 
@@ -309,23 +313,23 @@ class CommitTree:
             return {}
         objects = list(dict.fromkeys(names.values()))
         self._repository.fetch_objects(objects)
-        asked = "\n".join(objects).encode()
-        sizes = self._repository.run("cat-file", "--batch-check=%(objectname) %(objectsize)", data=asked)
+        query = "\n".join(objects).encode()
+        sizes = self._repository.run("cat-file", "--batch-check=%(objectname) %(objectsize)", data=query)
         size_of = dict(line.split() for line in sizes.decode().splitlines())
         small = [name for name in objects if int(size_of[name]) <= budget.limits.file]
         for name in small:
             budget.take(int(size_of[name]))
         contents = dict(self._contents(small))
-        too_large = bytes(budget.limits.file + 1)  # it is only looked at for its size
+        too_large = bytes(budget.limits.file + 1)  # only its size is used
         return {path: contents.get(name, too_large) for path, name in names.items()}
 
     def _contents(self, objects: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        said = self._repository.run("cat-file", "--batch", data="\n".join(objects).encode()) if objects else b""
+        output = self._repository.run("cat-file", "--batch", data="\n".join(objects).encode()) if objects else b""
         at = 0
         for name in objects:
-            end = said.index(b"\n", at)
-            size = int(said[at:end].split()[2])
-            yield name, said[end + 1 : end + 1 + size]
+            end = output.index(b"\n", at)
+            size = int(output[at:end].split()[2])
+            yield name, output[end + 1 : end + 1 + size]
             at = end + 1 + size + 1
 
     def unlike(self, others: Mapping[str, Path]) -> set[str]:
@@ -333,7 +337,7 @@ class CommitTree:
 
 
 def _object_name(file: Path) -> str | None:
-    """What git calls a file's content."""
+    """Git's hash of a file's content; None if the file cannot be read."""
     try:
         content = file.read_bytes()
     except OSError:
@@ -352,7 +356,7 @@ def _size(folder: Path) -> int:
 
 @contextmanager
 def open_repository(place: RepositoryAddress, limits: Limits) -> Iterator[Repository]:
-    """Open a repository; what git says is told in words."""
+    """Open a repository; failures of git are raised as `UserError`."""
     repository = Repository(place, limits)
     try:
         with repository:
@@ -363,19 +367,20 @@ def open_repository(place: RepositoryAddress, limits: Limits) -> Iterator[Reposi
         repository.__exit__()
 
 
-def _fetch_error(place: RepositoryAddress, said: str) -> UserError:
-    low = said.lower()
+def _fetch_error(place: RepositoryAddress, output: str) -> UserError:
+    low = output.lower()
     if "terminal prompts disabled" in low or "authentication failed" in low or "could not read username" in low:
         return UserError(
-            f"{place.url} is not there, or not public", remedy="check the address; of a private one, send a ZIP file"
+            f"{place.url} does not exist or is not public",
+            remedy="check the address; of a private repository, send a ZIP file",
         )
     if "not found" in low or "does not exist" in low or "does not appear to be a git repository" in low:
         return UserError(f"there is no repository at {place.url}", remedy="check the address; it must be public")
     if "not our ref" in low or "couldn't find remote ref" in low or "unadvertised object" in low:
         return UserError(f"{place.url} has no such commit", remedy="push it, or name another branch, tag or commit")
     if "redirect" in low or " 301" in low or " 302" in low:
-        return UserError(f"{place.url} sends to another address", remedy="name the address that it sends to")
-    last = said.splitlines()[-1] if said else "git failed"
+        return UserError(f"{place.url} redirects to another address", remedy="use the address that it redirects to")
+    last = output.splitlines()[-1] if output else "git failed"
     return UserError(f"{place.url} cannot be fetched: {last[:300]}", remedy="try again later, or send a ZIP file")
 
 
@@ -391,34 +396,33 @@ def read_git(url: str, commit: str, *, limits: Limits | None = None) -> Package:
     Parameters
     ----------
     url : str
-        Of a public repository: ``https://github.com/name/repository``. What is taken is what `read_folder` would take
-        of a checkout.
+        Address of a public repository: ``https://github.com/name/repository``. The same files are read as `read_folder`
+        reads from a checkout.
     commit : str
-        Its hash, whole or at least 7 digits; or a branch or tag, of which the commit is kept. Empty: what is checked
-        out by default.
+        Hash, complete or at least 7 digits; or a branch or tag, whose commit is recorded. Empty: the default branch.
     limits : Limits, optional
-        How much is fetched, and for how long.
+        Limits on size and time.
 
     Returns
     -------
     Package
-        Its plugins; `Package.commit` has the whole hash.
+        Its plugins; `Package.commit` has the complete hash.
 
     Raises
     ------
     UserError
-        If there is no such repository or commit, it is not public, too large, or holds no plugin.
+        If the repository or commit does not exist, is not public or too large, or contains no plugin.
 
     Notes
     -----
-    Git runs without the machine's and the user's settings, speaks https alone, follows no redirects, and fetches no
-    submodules. Nothing is checked out: files are read as git's objects. Addresses of private networks are refused.
+    Git runs without the settings of the machine and the user, uses https only, follows no redirects, and fetches no
+    submodules. Nothing is checked out: files are read from git objects. Addresses of private networks are rejected.
     """
     limits = limits or Limits()
     place = parse_address(url)
     commit = commit.strip()
     if commit and (not _NAME.fullmatch(commit) or ".." in commit or len(commit) > 250):
-        raise UserError(f"{commit[:80]!a} is no commit", remedy=_COMMIT_REMEDY)
+        raise UserError(f"{commit[:80]!a} is not a commit", remedy=_COMMIT_REMEDY)
     with open_repository(place, limits) as repository:
         whole = _resolve_commit(repository, commit, place.url)
         try:
@@ -426,7 +430,7 @@ def read_git(url: str, commit: str, *, limits: Limits | None = None) -> Package:
         except GitFailed as error:
             if not re.search("unadvertised object|not our ref|not allow", str(error)):
                 raise
-            repository.fetch("+refs/heads/*:refs/heads/*")  # a server that gives no commit by its hash
+            repository.fetch("+refs/heads/*:refs/heads/*")  # the server does not serve commits by their hash
             if whole not in repository.run("rev-list", "--all").decode().split():
                 raise
         name = place.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
@@ -434,7 +438,7 @@ def read_git(url: str, commit: str, *, limits: Limits | None = None) -> Package:
 
 
 def _resolve_commit(repository: Repository, commit: str, url: str) -> str:
-    """The whole hash of a commit."""
+    """The complete hash of a commit."""
     if _FULL_COMMIT.fullmatch(commit.lower()):
         return commit.lower()
     if not commit:
@@ -448,15 +452,15 @@ def _resolve_commit(repository: Repository, commit: str, url: str) -> str:
             return heads[name]
     if not _SHORT_COMMIT.fullmatch(commit.lower()):
         raise UserError(f"{url} has no branch or tag {commit!r}", remedy=_COMMIT_REMEDY)
-    found = {one for one in heads.values() if one.startswith(commit.lower())}
-    if not found:
+    matches = {head for head in heads.values() if head.startswith(commit.lower())}
+    if not matches:
         repository.fetch("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
         listed = repository.run("rev-list", "--all", "--max-count=200000").decode().split()
-        found = {one for one in listed if one.startswith(commit.lower())}
-    if len(found) != 1:
-        what = "several commits that begin" if found else "no commit that begins"
-        raise UserError(f"{url} has {what} with {commit}", remedy="push it, or write the whole hash")
-    return found.pop()
+        matches = {candidate for candidate in listed if candidate.startswith(commit.lower())}
+    if len(matches) != 1:
+        what = "several commits that begin" if matches else "no commit that begins"
+        raise UserError(f"{url} has {what} with {commit}", remedy="push it, or write the complete hash")
+    return matches.pop()
 
 
 _PULL = re.compile(
@@ -467,41 +471,41 @@ _HEAD, _BASE = "refs/brainscore/head", "refs/brainscore/base"
 
 
 def is_pull(url: str) -> bool:
-    """Whether an address is one of a pull request."""
+    """Whether an address is that of a pull request."""
     match = _PULL.fullmatch(url.strip())
     return match is not None and (match["repository"].startswith("https://") or local_allowed())
 
 
 def read_pull(url: str, *, limits: Limits | None = None) -> Package:
-    """Read a submission from a pull request: each plugin in which it changes something.
+    """Read a submission from a pull request: each plugin that it changes.
 
     Parameters
     ----------
     url : str
         ``https://github.com/owner/repository/pull/123``.
     limits : Limits, optional
-        How much is fetched, and for how long.
+        Limits on size and time.
 
     Returns
     -------
     Package
-        The plugins, whole; `Package.commit` has the commit that the pull request was at.
+        The complete plugins; `Package.commit` has the commit of the pull request.
 
     Raises
     ------
     UserError
-        If there is no such pull request, it touches no plugin, or is too large.
+        If the pull request does not exist, changes no plugin, or is too large.
 
     Notes
     -----
-    Compared is with the commit at which the pull request's branch left the repository's default branch. As of
+    Changes are relative to the commit at which the pull request's branch left the repository's default branch. As in
     `read_git`, nothing is checked out.
     """
     limits = limits or Limits()
     match = _PULL.fullmatch(url.strip())
     if match is None or not is_pull(url):
         raise UserError(
-            f"{url[:200]!a} is no address of a pull request",
+            f"{url[:200]!a} is not the address of a pull request",
             remedy="write https://github.com/owner/repository/pull/123",
         )
     place, number = parse_address(match["repository"]), match["number"]
@@ -515,29 +519,29 @@ def read_pull(url: str, *, limits: Limits | None = None) -> Package:
         head = repository.run("rev-parse", "--verify", _HEAD).decode().strip()
         only = _plugins_of_pull(repository, head)
         tree = repository.tree(head)
-        there = {folder for folder in only if any(path.startswith(f"{folder}/") for path in tree.names)}
-        if not there:
+        existing = {folder for folder in only if any(path.startswith(f"{folder}/") for path in tree.names)}
+        if not existing:
             raise UserError(
                 "the pull request changes no plugin: nothing in models/, benchmarks/, data/ or metrics/",
-                remedy="add brainscore_vision/models/my_model/__init__.py, or its like, and push",
+                remedy="add a plugin, such as brainscore_vision/models/my_model/__init__.py, and push",
             )
-        return read_tree(tree, limits=limits, address=url.strip().rstrip("/"), commit=head, only=sorted(there))
+        return read_tree(tree, limits=limits, address=url.strip().rstrip("/"), commit=head, only=sorted(existing))
 
 
 def _plugins_of_pull(repository: Repository, head: str) -> set[str]:
-    """Folders of the plugins in which files differ from the commit at which the branch left."""
+    """Folders of the plugins with files that differ from the commit at which the branch began."""
     try:
         base = repository.run("merge-base", _BASE, head).decode().strip()
     except GitFailed as error:
         raise UserError(
-            "the pull request has no history in common with its repository", remedy="start from a fork of it"
+            "the pull request and its repository have no common history", remedy="start from a fork of the repository"
         ) from error
     listed = repository.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head)
-    found = set()
+    plugins = set()
     for path in listed.decode(errors="backslashreplace").split("\0"):
         parts = path.split("/")
         for place, part in enumerate(parts[:-2]):
             if part in KIND_FOLDERS and parts[:1] != ["tests"] and parts[place + 1][:1] not in ("_", "."):
-                found.add("/".join(parts[: place + 2]))
+                plugins.add("/".join(parts[: place + 2]))
                 break
-    return found
+    return plugins

@@ -132,7 +132,7 @@ def test_a_folder(cli, lab, monkeypatch):
     (folder / "metadata.py").write_text("METADATA = {'Mine2026-accuracy': 'people'}\n")
     found = json.loads(cli("check", "benchmark", str(folder), "--json").stdout)
     (metadata,) = (check for check in found if check["name"] == "its metadata are there")
-    assert (metadata["result"], metadata["remedy"]) == ("warning", "mend METADATA or metadata.yml")
+    assert (metadata["result"], metadata["remedy"]) == ("warning", "fix METADATA or metadata.yml")
     assert "is a str, not a BenchmarkMetadata" in metadata["explanation"]
     assert "registers no metric" in cli("check", "metric", str(folder)).output
 

@@ -107,7 +107,7 @@ def test_dry_run_of_what_is_fine(cli, plugin, tmp_path):
     ("arguments", "said"),
     [
         (["absent"], "there is no absent"),
-        (["http://example.org/x", "--dry-run"], "begins with https://"),
+        (["http://example.org/x", "--dry-run"], "does not begin with https://"),
         ([".", "--commit", "main"], "--commit is for repositories"),
         (["."], "there is no plugin"),
         ([".", "--wait", "--dry-run"], "--wait goes with neither"),

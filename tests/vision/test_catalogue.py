@@ -246,7 +246,7 @@ def test_a_broken_file_of_layers_and_of_metadata(lab):
     (folder / "region_layer_map" / "lab-net.json").write_text('["V1"]')
     entry, (problem,) = one_model("lab-net")
     assert entry.layers is None
-    assert "is no YAML" in problem.message
+    assert "is not valid YAML" in problem.message
     (folder / "region_layer_map" / "lab-net.json").write_text('{"V1": "first", "IT": ["second", "third"]}')
     assert one_model("lab-net")[0].layers == {"V1": ("first",), "IT": ("second", "third")}
 

@@ -245,29 +245,32 @@ def test_recordings_of_several_subjects(register, recorded, model):
     pairs = np.triu_indices(STIMULI, k=1)
     expected = spearmanr(*((1 - np.corrcoef(Z))[pairs] for Z in (X, Y))).statistic
     assert float(found.attrs["raw"]) == pytest.approx(expected, abs=1e-10)
-    with pytest.raises(UserError, match="before their repetitions were averaged are not known"):
+    with pytest.raises(UserError, match=r"single repetitions of the recordings of .* are not known"):
         _ = load_benchmark("Subjects2026.IT:pls").ceiling
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Tiny2026.IT:cka@internal_consistency", "reliability, a share of variance, and 'cka' is a similarity"),
+        (
+            "Tiny2026.IT:cka@internal_consistency",
+            "share of variance, and cannot be the ceiling of 'cka', which is a similarity",
+        ),
         ("Tiny2026.IT:rdm_cv@ncsnr", "leave the ceiling out"),
-        ("Tiny2026.IT:pls_split", "fits on training stimuli and tests on others"),
+        ("Tiny2026.IT:pls_split", "fits and tests on separate stimuli"),
         ("Tiny2026.IT:error_consistency", "is about choices, not recordings"),
         ("Tiny2026.IT:ks_similarity", "distributions of neuronal properties, not"),
-        ("Tiny2026.IT:spantime_pls", "one value a time bin"),
-        ("Tiny2026.IT:pls@internal_consistency_temporal", "one value a time bin"),
+        ("Tiny2026.IT:spantime_pls", "one value per time bin"),
+        ("Tiny2026.IT:pls@internal_consistency_temporal", "one value per time bin"),
         ("Tiny2026.IT:internal_consistency", "is a ceiling, not a metric"),
         ("Tiny2026.IT:pls@ridge", "is a metric, not a ceiling"),
-        ("Tiny2026.IT:pls@rsa_ceiling", "compares no RDMs"),
+        ("Tiny2026.IT:pls@rsa_ceiling", "does not compare RDMs"),
         ("Tiny2026.IT:pls@property_ceiling", "neuronal properties, not recordings"),
-        ("Tiny2026.IT:cka@inter_subject", "no ceiling of the other"),
-        ("Geirhos2021edge:cka", "behaviour, properties or dissimilarities"),
-        ("Kriegeskorte2008.IT-human:rdm", "behaviour, properties or dissimilarities"),
-        ("Bracci2019.anteriorVTC:rdm", "compared in a way of their own"),
-        ("tong.Coggan2024_fMRI.IT:cka", "behaviour, properties or dissimilarities"),
+        ("Tiny2026.IT:cka@inter_subject", "is a correlation, and cannot be the ceiling of 'cka'"),
+        ("Geirhos2021edge:cka", "behavior, properties or dissimilarities"),
+        ("Kriegeskorte2008.IT-human:rdm", "behavior, properties or dissimilarities"),
+        ("Bracci2019.anteriorVTC:rdm", "with a comparison of their own"),
+        ("tong.Coggan2024_fMRI.IT:cka", "behavior, properties or dissimilarities"),
         ("Tiny2027.IT:cka", "no benchmark Tiny2027.IT-<metric> is registered"),
         ("Tiny2026.IT:", "does not have the form <data set>.<region>:<metric>"),
         ("Tiny2026.IT:pls:cv", "does not have the form"),
@@ -314,7 +317,7 @@ def test_several_time_bins(register, recorded):
     moving = NeuroidAssembly(values, coords=coords | bins, dims=["presentation", "neuroid", "time_bin"])
     moving.attrs = recorded.attrs
     register("Moving2026.IT-pls", _simple(moving))
-    with pytest.raises(UserError, match="2 time bins, but 'cka' compares one"):
+    with pytest.raises(UserError, match="2 time bins, but 'cka' compares a single one"):
         load_benchmark("Moving2026.IT:cka")(Untouchable())
 
 
@@ -333,7 +336,7 @@ def _simple(assembly):
 def test_behaviour_among_recordings_is_refused(register):
     choices = BehavioralAssembly(["a"], coords={"stimulus_id": ("presentation", ["s"])}, dims=["presentation"])
     register("Choices2026.IT-pls", lambda: NeuralBenchmark("c", choices, load_metric("pls"), 8, 1, lambda: 1, 1))
-    with pytest.raises(UserError, match="no recordings"):
+    with pytest.raises(UserError, match="not recordings"):
         load_benchmark("Choices2026.IT:pls@none")(Untouchable())
 
 
@@ -361,7 +364,7 @@ def test_a_metric_that_needs_arguments_is_refused(tiny):
 
     metric_registry["scaled"] = Scaled
     try:
-        with pytest.raises(UserError, match=r"'scaled' needs arguments, which a name cannot give: .*'factor'"):
+        with pytest.raises(UserError, match=r"'scaled' needs arguments, which a name cannot contain: .*'factor'"):
             load_benchmark("Tiny2026.IT:scaled")
     finally:
         del metric_registry["scaled"]

@@ -320,7 +320,7 @@ class TestFailures:
         ("benchmark", "kind", "reason"),
         [
             ("Drawn2026.V1-mean", "SubjectFailed", "ended by signal 6 (aborted) (in look_at)"),
-            ("Drawn2026.IT-mean", "SubjectFailed", "says that its input spans nan degrees"),
+            ("Drawn2026.IT-mean", "SubjectFailed", "reports that its input spans nan degrees"),
         ],
     )
     def test_they_are_those_of_the_pair(self, models, tmp_path, drawn, benchmark, kind, reason):
@@ -342,7 +342,7 @@ class TestFailures:
                 model.look_at(stimuli)
             assert "mine.py" in caught.value.__notes__[0]
             model.start_recording("V4", [(0, 1)])
-            with pytest.raises(SubjectFailed, match="returned a dict, no assembly"):
+            with pytest.raises(SubjectFailed, match="returned a dict, not an assembly"):
                 model.look_at(stimuli)
         assert "about to fail" in capfd.readouterr().err
 
@@ -365,7 +365,7 @@ class TestFailures:
     def test_wrong_names_are_said_at_once(self, models, drawn):
         with pytest.raises(UnknownIdentifier, match="pixels"):
             score("pixel", "Drawn2026.V1-mean", isolated=True)
-        with pytest.raises(UserError, match="its plugin says how it is made"):
+        with pytest.raises(UserError, match="its plugin defines how it is made"):
             score("pixels", "Drawn2026.V1-mean", isolated=True, layers=["pixels"])
         with pytest.raises(UserError, match="has no 'networks'"):
             score(f"{models}:networks", "Drawn2026.V1-mean", isolated=True)
@@ -396,8 +396,8 @@ def test_environment_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"))
     with isolated_model(f"{tmp_path / 'mine.py'}:Settling") as model:
         assert model.environment.packages["numpy"] == np.__version__
-        assert str(model.environment.folder) in model.subject.log
-        _, _, path = model.subject.log.partition("PATH ")
+        assert str(model.environment.folder) in model.process.log
+        _, _, path = model.process.log.partition("PATH ")
         assert path.index(str(model.environment.folder)) < path.index(str(tmp_path / "modules"))
         assert model.visual_degrees() == 8
 

@@ -104,7 +104,7 @@ def test_further_benchmarks():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"parent": "V3"}, "the parent 'V3', under which nothing is averaged"),
+        ({"parent": "V3"}, "the parent 'V3', which is not a node of the leaderboard"),
         ({"parent": None}, "the parent None"),
         ({"parent": "Kar2019-ost"}, "the parent 'Kar2019-ost'"),
         ({"parent": "IT", "control": True}, "is a control"),

@@ -127,7 +127,7 @@ def test_nothing_in_it(read, text):
         ("{architecture: [DCNN]}", "architecture is ['DCNN'], not a text"),
         ("{model_family: 'a+b'}", "family is 'a+b', not one word"),
         ("[DCNN]", "models: a is a list, not fields with values"),
-        ("{brainscore_link: nowhere}", "source 'nowhere' is no URL"),
+        ("{brainscore_link: nowhere}", "source 'nowhere' is not a URL"),
     ],
 )
 def test_what_is_wrong_is_said_and_the_rest_is_read(read, entry, message):
@@ -153,13 +153,13 @@ def test_what_is_wrong_with_a_benchmark(read, entry, message):
 
 
 def test_no_yaml_and_another_layout(read, monkeypatch):
-    with pytest.raises(UserError, match=r"metadata.yml is no YAML.*line 1"):
+    with pytest.raises(UserError, match=r"metadata.yml is not valid YAML.*line 1"):
         read("models: [")
     with pytest.raises(UserError, match="holds a list"):
         read("- models")
     assert "model at the top is neither" in read("model: {a: }").problems[0]
     assert "'models' holds a list" in read("models: [a]").problems[0]
-    with pytest.raises(UserError, match="is no YAML"):
+    with pytest.raises(UserError, match="is not valid YAML"):
         read("models: !!python/object/apply:os.system ['true']")  # nothing is ever run
 
 

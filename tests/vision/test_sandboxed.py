@@ -273,7 +273,7 @@ def test_without_a_sandbox_nothing_runs(lab, benchmark, tmp_path, monkeypatch):
 
 
 def test_options_that_are_none():
-    with pytest.raises(UserError, match="a cage has no 'network'"):
+    with pytest.raises(UserError, match="a sandbox has no option 'network'"):
         isolated_model("pixels", cage={"network": True})
 
 

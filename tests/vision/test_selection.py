@@ -90,10 +90,10 @@ def test_names_patterns_and_composed_names_of_benchmarks():
     [
         ("Simulated2026.V1-plss", UnknownIdentifier, "Nearest: Simulated2026.V1-pls"),
         ("Simulated2025.*", UserError, "nearest: Simulated2026"),
-        ("all:V5", UserError, r"has no node 'V5'\nthere are: .*V1, "),
+        ("all:V5", UserError, r"has no node 'V5'\nnodes: .*V1, "),
         ("all:nerual", UserError, "nearest: neural"),
         ("all:MajajHong2015.IT-pls", UserError, "has no node"),
-        ("all:zzzzzz", UserError, "there are: .*V1.*neural"),
+        ("all:zzzzzz", UserError, "nodes: .*V1.*neural"),
         ("Simulated2026.IT:ckacv", UserError, "There is no metric 'ckacv'"),
         ("Simulated2025.IT:cka_cv", UserError, "nearest: Simulated2026.IT"),
     ],

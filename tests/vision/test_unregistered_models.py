@@ -49,7 +49,7 @@ def test_a_ready_made_subject_stays_as_it_is():
 
 @pytest.mark.parametrize("no_model", [3, "text", [1, 2]])
 def test_what_is_no_model_is_refused(no_model):
-    with pytest.raises(UserError, match=r"is no model"):
+    with pytest.raises(UserError, match=r"is not a model"):
         to_unregistered_model(no_model)
 
 
@@ -77,7 +77,7 @@ class TestFile:
         ("text", "reference", "message"),
         [
             ("", "absent.py:make", "there is no file"),
-            ("def make(): pass", "mine.py:", "names no function"),
+            ("def make(): pass", "mine.py:", "does not name a function"),
             ("def make_model(): pass", "mine.py:make_modle", "did you mean make_model"),
             ("def make(size): pass", "mine.py:make", "needs arguments: size"),
             ("def make(): pass", "mine.py:make", "returned nothing"),

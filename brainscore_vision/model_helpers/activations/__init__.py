@@ -1,4 +1,4 @@
-"""Activations of models: extracted once, kept, given back as assemblies."""
+"""Activations of models: extracted once, stored, and returned as assemblies."""
 
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing

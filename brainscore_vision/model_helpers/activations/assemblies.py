@@ -34,7 +34,7 @@ __all__ = [
 
 
 def presentation_coords(stimuli: StimulusSet) -> dict[str, tuple[str, NDArray[Any]]]:
-    """Every column of a stimulus set as a coordinate of ``presentation``."""
+    """Coordinates of ``presentation`` from all columns of a stimulus set."""
     return {str(column): ("presentation", stimuli[column].to_numpy()) for column in stimuli.columns}
 
 
@@ -43,7 +43,7 @@ _READERS = max(2, os.cpu_count() or 1)
 
 @dataclass(frozen=True)
 class Presentations:
-    """Files in the order in which they are shown, with the coordinates of ``presentation``."""
+    """Files in the order of presentation, with the coordinates of ``presentation``."""
 
     paths: tuple[Path, ...]
     coords: dict[str, tuple[str, NDArray[Any]]]
@@ -54,7 +54,7 @@ class Presentations:
     def of(
         cls, stimuli: StimulusSet | Sequence[Any], identifier: str | None, *, by_path: bool = False
     ) -> "Presentations":
-        """From a stimulus set or a list of paths; `by_path`: files of equal content but another name count twice."""
+        """Make from a stimulus set or a list of paths; `by_path`: files of equal content but other names differ."""
         if isinstance(stimuli, StimulusSet):
             files = stimulus_files(stimuli)
             paths = tuple(files[stimulus_id] for stimulus_id in stimuli["stimulus_id"])
@@ -71,15 +71,15 @@ class Presentations:
 
     @cached_property
     def contents(self) -> list[str]:
-        """What tells each presentation's file from others: its hash, and its path where that counts."""
+        """Identity of each presentation's file: its hash, and its path if `by_path` is set."""
         distinct = list(dict.fromkeys(self.paths))
         shares = [
             distinct[start::_READERS] for start in range(_READERS)
-        ]  # a job a file would cost more than reading it
+        ]  # a job per file would cost more than reading the file
         digests: dict[Path, str] = {}
         with ThreadPoolExecutor(_READERS) as pool:
-            for found in pool.map(lambda share: {path: file_digest(path, "sha256") for path in share}, shares):
-                digests |= found
+            for results in pool.map(lambda share: {path: file_digest(path, "sha256") for path in share}, shares):
+                digests |= results
         return [f"{digests[path]} {path}" if self.by_path else digests[path] for path in self.paths]
 
     @cached_property
@@ -90,7 +90,7 @@ class Presentations:
 
     @cached_property
     def distinct(self) -> list[Path]:
-        """Files of different content, each once, in the order of their first presentation."""
+        """Files of different content in the order of their first presentation, without duplicates."""
         first: dict[str, Path] = {}
         for path, content in zip(self.paths, self.contents, strict=True):
             first.setdefault(content, path)
@@ -111,7 +111,7 @@ _PLACES = {
 
 
 class LayerUnits(NamedTuple):
-    """A layer as recorded: its name, and the shape of its output for one stimulus (None where it was reduced)."""
+    """A recorded layer: its name, and the shape of its output for one stimulus (None if it was reduced)."""
 
     name: str
     shape: tuple[int, ...] | None
@@ -122,7 +122,7 @@ def neuroid_coords(identifier: str, layers: Sequence[LayerUnits]) -> xr.Coordina
     """Coordinates of dimension ``neuroid`` for layers side by side.
 
     ``neuroid_num``, ``model``, ``layer``, ``neuroid_id``; for outputs of 1 to 4 dimensions also ``channel``,
-    ``channel_x``, ``channel_y``, ``embedding``, ``channel_temporal``, NaN where a layer has no such dimension.
+    ``channel_x``, ``channel_y``, ``embedding``, ``channel_temporal``, NaN if a layer does not have the dimension.
     """
     sizes = [layer.features for layer in layers]
     numbers = np.concatenate([np.arange(size) for size in sizes]) if layers else np.arange(0)
@@ -141,7 +141,7 @@ def neuroid_coords(identifier: str, layers: Sequence[LayerUnits]) -> xr.Coordina
 
 
 def _numbered(prefix: str, count: int) -> list[str]:
-    """`prefix` with 0, 1, … `count` − 1; a thousand names at a time, several times faster than one by one."""
+    """`prefix` with 0, 1, … `count` − 1; in blocks of a thousand names, which is several times faster."""
     if "\0" in prefix:
         return [f"{prefix}{number}" for number in range(count)]
     blocks = [prefix + f"\0{prefix}".join(map(str, range(1000)))]
@@ -153,10 +153,10 @@ def _numbered(prefix: str, count: int) -> list[str]:
 
 
 def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
-    """Position of each unit along each named dimension of its layer's output; −1 where there is none."""
+    """Position of each unit along each named dimension of its layer's output; −1 if there is no such dimension."""
     known = [_PLACES.get(len(layer.shape)) if layer.shape is not None else None for layer in layers]
     wanted = {name for names in known if names is not None for name in names}
-    if any(names == ("channel",) for names in known):  # as published: features without places have NaN there
+    if any(names == ("channel",) for names in known):  # as published: NaN for features without positions
         wanted |= {"channel_x", "channel_y"}
     parts: dict[str, list[NDArray[np.intp]]] = {name: [] for name in sorted(wanted)}
     for layer, names in zip(layers, known, strict=True):
@@ -169,7 +169,7 @@ def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
 
 
 def _as_coords(levels: Mapping[str, tuple[NDArray[np.intp], pd.Index]]) -> xr.Coordinates:
-    names = sorted(levels)  # the order in which assemblies keep their levels
+    names = sorted(levels)  # the order of levels in assemblies
     values: list[Any] = [levels[name][1] for name in names]
     codes: list[Any] = [levels[name][0] for name in names]
     index: Any = pd.MultiIndex(
@@ -189,9 +189,9 @@ def _strings(values: Sequence[str]) -> pd.Index:
 
 @dataclass(frozen=True)
 class ShownStimuli:
-    """What was presented, how often, and by how much the image was displaced in each trial.
+    """The stimuli presented, the number of trials, and the displacement of the image in each trial.
 
-    `moving` says whether trials differ, so that each has rows of its own.
+    `moving`: whether trials differ, so that each trial has its own rows.
     """
 
     presentations: Presentations
@@ -201,7 +201,7 @@ class ShownStimuli:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """Row of the recorded values for each presentation and trial, stimulus by stimulus, trial by trial."""
+        """Row of the recorded values for each presentation and trial, ordered by stimulus, then by trial."""
         rows = np.repeat(self.presentations.rows, self.trials)
         return rows * self.trials + self._each(np.arange(self.trials)) if self.moving else rows
 
@@ -226,13 +226,13 @@ class ShownStimuli:
 def with_stimulus_columns(
     activations: NeuroidAssembly, stimulus_set: StimulusSet, files: Mapping[str, Path]
 ) -> NeuroidAssembly:
-    """Activations for files, with the columns of the stimulus set that the files belong to."""
+    """Add the columns of a stimulus set to the activations for its files."""
     shown = np.array([str(files[stimulus_id]) for stimulus_id in stimulus_set["stimulus_id"]], dtype=object)
     trials = max(activations.sizes["presentation"] // max(len(shown), 1), 1)
     if not np.array_equal(activations["stimulus_path"].values.astype(object), np.repeat(shown, trials)):
         raise UserError(
             "from_paths of the extractor does not return the presentations in the order of the files",
-            remedy="keep the order of stimulus_path, trial after trial of each file",
+            remedy="keep the order of stimulus_path, with the trials of each file together",
         )
     columns = presentation_coords(stimulus_set)
     return activations.assign_coords(
@@ -247,11 +247,11 @@ def make_assembly(
     values: NDArray[Any],
     time_bins: Sequence[tuple[float, float]] | None = None,
 ) -> NeuroidAssembly:
-    """Recorded values, rows × [time ×] units of `layers`, as an assembly; not copied where each row is used once."""
+    """Make an assembly of recorded values, rows × [time ×] units of `layers`; not copied if each row is used once."""
     rows = shown.rows
     if not np.array_equal(rows, np.arange(len(values))):
         values = values[rows]
-    made = [
+    parts = [
         DataAssembly(np.empty(len(rows)), coords=shown.coords, dims=["presentation"]).coords,
         neuroid_coords(identifier, layers),
     ]
@@ -259,15 +259,15 @@ def make_assembly(
     if time_bins is not None:
         starts, ends = np.array(time_bins).T
         bins = {"time_bin_start": ("time_bin", starts), "time_bin_end": ("time_bin", ends)}
-        made.append(DataAssembly(np.empty(len(starts)), coords=bins, dims=["time_bin"]).coords)
+        parts.append(DataAssembly(np.empty(len(starts)), coords=bins, dims=["time_bin"]).coords)
         values = np.moveaxis(values, 1, 2)
         dims.append("time_bin")
     variables: dict[Any, Any] = {}
     indexes: dict[Any, Any] = {}
-    for coords in made:
+    for coords in parts:
         variables |= coords.variables
         indexes |= dict(coords.xindexes)
     name = shown.presentations.identifier
     attrs = {} if name is None else {"stimulus_set_identifier": name}
-    # complete as it is, so that nothing is copied or gathered anew
+    # already complete: without fastpath, values and coordinates would be copied
     return NeuroidAssembly(xr.Variable(dims, values, attrs), coords=variables, indexes=indexes, fastpath=True)

@@ -1,4 +1,4 @@
-"""Activations of any function of stimuli: no network needed."""
+"""Activations of any function of stimuli, without a network."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,35 +16,35 @@ __all__ = ["CallableWrapper"]
 
 
 class CallableWrapper:
-    """Makes functions of stimuli an activations model: called with stimuli and layers, it returns activations.
+    """An activations model of functions: called with stimuli and layers, it returns activations.
 
     Parameters
     ----------
     layers : dict of str to callable, or callable
-        Name → function that takes a list of stimuli (what `load` returned; without `load`: file paths) and returns
-        their features, stimuli × anything. A single function returns a dictionary from layer to features;
-        `layer_names` then says which.
+        Name → function that takes a list of stimuli (results of `load`; without `load`: file paths) and returns their
+        features, stimuli × any dimensions. A single function returns a dictionary from layer to features for the
+        layers in `layer_names`.
     identifier : str
         Name of the model.
     load : callable, optional
-        Reads one file. Called once a file, however many layers use what it returns.
+        Reads one file. Called once per file for all layers.
     layer_names : list of str, optional
         Layers of a single function.
     batch_size : int
-        Stimuli that are in memory at once.
+        Number of stimuli in memory together.
     variance : {'repeat', 'microsaccades'}
-        What ``require_variance`` gives: the same response in each trial, or responses to slightly displaced images,
+        Effect of ``require_variance``: the same response in each trial, or responses to slightly displaced images,
         for which `load` must return arrays, channels × height × width.
     workers : int
-        Threads that read ahead; 0 where `load` cannot be called from several at once.
+        Threads that read ahead; 0 if `load` is not thread-safe.
     **options
-        Of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``, ``dtype``,
-        ``pooling``.
+        Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
+        ``dtype``, ``pooling``.
 
     Notes
     -----
-    What the functions return is kept in the activation store, under a hash of their code, their defaults, what they
-    enclose and the source of their module. Functions that depend on anything else should be given ``store=None``.
+    Features are kept in the activation store, under a hash of the functions' code, defaults and closures, and of the
+    source of their module. Pass ``store=None`` for functions that depend on anything else.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class CallableWrapper:
         **options: Any,
     ) -> None:
         if not isinstance(layers, Mapping) and not layer_names:
-            raise ValueError(f"{identifier!r} is one function: pass layer_names, the keys of what it returns")
+            raise ValueError(f"{identifier!r} is a single function: pass layer_names, the keys of its result")
         self._functions = layers
         self._names = list(layers) if isinstance(layers, Mapping) else list(layer_names or ())
         if not self._names:
@@ -99,7 +99,7 @@ class CallableWrapper:
         self._extractor.identifier = identifier
 
     def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
-        """Activations; as :meth:`ActivationsExtractorHelper.__call__`."""
+        """Return activations; see :meth:`ActivationsExtractorHelper.__call__`."""
         return self._extractor(*args, **kwargs)
 
     def layers(self) -> list[str]:
@@ -107,9 +107,9 @@ class CallableWrapper:
         return list(self._names)
 
     def get_activations(self, inputs: Sequence[Any], layer_names: Sequence[str]) -> dict[str, np.ndarray]:
-        """Features of some layers for loaded stimuli."""
+        """Compute the features of some layers for loaded stimuli."""
         if isinstance(self._functions, Mapping):
-            found = {name: np.asarray(self._functions[name](inputs)) for name in layer_names}
+            activations = {name: np.asarray(self._functions[name](inputs)) for name in layer_names}
         else:
             returned = self._functions(inputs)
             missing = [name for name in layer_names if name not in returned]
@@ -118,14 +118,14 @@ class CallableWrapper:
                     f"{self.identifier!r} returned no {', '.join(missing)}",
                     remedy=f"its function returns {', '.join(map(str, returned))}: pass these as layer_names",
                 )
-            found = {name: np.asarray(returned[name]) for name in layer_names}
-        for name, features in found.items():
+            activations = {name: np.asarray(returned[name]) for name in layer_names}
+        for name, features in activations.items():
             if features.shape[:1] != (len(inputs),):
                 raise ValueError(
-                    f"layer {name!r} of {self.identifier!r} gave features of shape {features.shape} for "
+                    f"layer {name!r} of {self.identifier!r} returned features of shape {features.shape} for "
                     f"{len(inputs)} stimuli; their first axis must be the stimuli"
                 )
-        return found
+        return activations
 
     def _resolve(self, layers: Sequence[str]) -> list[str]:
         unknown = [layer for layer in layers if layer not in self._names]
@@ -140,7 +140,7 @@ class CallableWrapper:
 
 
 class _Reader:
-    """Reads files one by one; apart from the wrapper, whose state has nothing to do with what is read."""
+    """Reads files one by one; separate from the wrapper, so that its fingerprint depends on `load` alone."""
 
     def __init__(self, load: Callable[[Path], Any]) -> None:
         self._load = load

@@ -1,4 +1,4 @@
-"""From stimuli to activations: each stimulus passes the model once, whatever is asked, and never again."""
+"""Extraction of activations: each stimulus passes the model once for all layers, and results are stored."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -39,12 +39,12 @@ from brainscore_vision.model_helpers.activations.store import ActivationStore, d
 
 __all__ = ["ActivationsExtractorHelper", "HookHandle", "flatten"]
 
-VERSION = 1  # raise it whenever the same model and stimuli give other values
+VERSION = 1  # increase it whenever values change for the same model and stimuli
 _logger = logging.getLogger(__name__)
 
 
 class HookHandle:
-    """A registered hook: take it away for good, or for a while.
+    """A registered hook, which can be removed or temporarily disabled.
 
     Examples
     --------
@@ -68,69 +68,69 @@ class HookHandle:
         hooks[self.id] = hook
 
     def remove(self) -> Callable[[Any], Any]:
-        """Take the hook away and return it."""
+        """Remove the hook and return it."""
         self._hooks.pop(self.id, None)
         return self._hook
 
     def disable(self) -> None:
-        """Take the hook away until :meth:`enable`."""
+        """Disable the hook until :meth:`enable`."""
         self.remove()
 
     def enable(self) -> None:
-        """Put the hook back."""
+        """Enable the hook again."""
         self._hooks[self.id] = self._hook
 
 
 class ActivationsExtractorHelper:
-    """Runs stimuli through a model in batches and keeps what its layers return.
+    """Runs stimuli through a model in batches and records the outputs of its layers.
 
     Parameters
     ----------
     get_activations : callable
         ``(inputs, layer_names)`` → dictionary from layer to its output, an array or tensor, stimuli first.
     preprocessing : callable or None
-        List of paths → inputs, one a path. None: the model takes paths.
+        List of paths → inputs, one per path. None: the model takes paths.
     identifier : str or False
-        Name of the model, in the coordinates. False: nothing is kept in the activation store.
+        Name of the model, in the coordinates. False: activations are not stored.
     batch_size : int
-        Stimuli at once; halved whenever memory runs out.
+        Number of stimuli in a batch; halved whenever memory runs out.
     at_once : int, optional
-        Most stimuli of a batch that are in the model at once. By default the whole batch.
+        Largest number of stimuli of a batch that pass the model together. By default the whole batch.
     store : ActivationStore or None, optional
-        Where activations are kept. None: nowhere. By default the user's store.
+        Where activations are stored. None: they are not stored. By default the user's store.
     fingerprint : callable, optional
-        Returns a dictionary of plain values that changes when the model would respond differently. By default the
-        code and state of `get_activations`; what has neither is not stored.
+        Returns a dictionary of plain values that changes whenever responses would. By default a hash of the code and
+        state of `get_activations`; if these cannot be hashed, activations are not stored.
     recorder : callable, optional
-        Instead of `get_activations`: called once a run, it returns a function from layers to a context manager, which
-        gives a function ``(inputs, take)``, which calls ``take(layer, output)`` as soon as an output is there, so that
-        nothing is held that need not be.
+        Instead of `get_activations`: called once per extraction, it returns a function from layers to a context
+        manager. The context is a function ``(inputs, take)`` that calls ``take(layer, output)`` as soon as an output
+        is available, so that outputs need not be kept in memory together.
     resolve : callable, optional
-        List of layers as asked for → list of their names.
+        List of requested layers → list of their names.
     canonical : callable, optional
-        Name → the one name under which a layer with several is stored.
+        Name → the name under which a layer with several names is stored.
     dtype : numpy dtype, optional
-        Of the activations. By default as the model returns them.
+        Type of the activations. By default that of the model's outputs.
     pooling : Pooling, optional
-        What is kept of token and feature maps. By default everything.
+        Pooling of token and feature maps. By default everything is recorded.
     reduction : {'projection', 'gaussian', 'pca', 'auto'}, optional
-        Fewer features by random projection or principal components, 1000 or, with ``'pca:300'``, as many as are named;
-        see :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`. Components are learnt from
-        the stimuli that are shown. ``'auto'``: a projection, only where memory or disk do not suffice.
+        Reduce features by random projection or principal components to 1000 or, for example with ``'pca:300'``, 300;
+        see :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`. Components are learned from
+        the stimuli that are shown. ``'auto'``: a projection, only if memory or disk do not suffice.
     max_memory : int or str, optional
-        Memory that may be used, such as ``'8GB'``; by default ``BRAINSCORE_MAX_MEMORY``, else 80 % of what there is.
+        Memory limit, such as ``'8GB'``; by default ``BRAINSCORE_MAX_MEMORY``, else 80 % of the available memory.
     timeline : optional
-        Object that gives outputs a time axis: ``arrange(layer, output)`` returns stimuli × time × …, ``bins(steps)``
+        Object that adds a time axis to outputs: ``arrange(layer, output)`` returns stimuli × time × …, ``bins(steps)``
         the time bins in milliseconds.
     variance : {'microsaccades', 'repeat'}
-        What ``require_variance`` does to a model that is deterministic: displace the input a little in each trial, or
-        return the same response in each.
+        Effect of ``require_variance`` on a deterministic model: displace the input slightly in each trial, or return
+        the same response in each trial.
     workers, loader : int and {'threads', 'processes'}, optional
-        How many read ahead, by default one a core, and what they are.
+        Number and kind of workers that read ahead; by default one per core.
     pin_memory : bool
         Read into page-locked memory.
     by_path : bool
-        Whether the model sees the files' names, so that two of equal content may differ.
+        Whether the model sees the file names, so that files of equal content may differ.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class ActivationsExtractorHelper:
         if batch_size < 1:
             raise UserError(f"batch_size is {batch_size}", remedy="pass 1 or more")
         if reduction not in (None, "auto"):
-            make_reduction(reduction)  # an unknown one is refused
+            make_reduction(reduction)  # raises an error if unknown
         self.identifier = identifier
         self.get_activations = get_activations
         self.preprocess = preprocessing if preprocessing is not None else _paths
@@ -207,34 +207,34 @@ class ActivationsExtractorHelper:
         number_of_trials: int = 1,
         require_variance: bool = False,
     ) -> NeuroidAssembly:
-        """Activations of some layers.
+        """Extract activations of some layers.
 
         Parameters
         ----------
         stimuli : StimulusSet or list of path
-            What to show. Files of equal content pass the model once.
+            Stimuli to show. Files of equal content pass the model once.
         layers : list of str
-            Which layers; None: ``['logits']``.
+            Layers to record; None: ``['logits']``.
         stimuli_identifier : str or False, optional
-            Name of the stimuli, in the store's listing. False: nothing is kept in the store.
+            Name of the stimuli, in the store's listing. False: activations are not stored.
         number_of_trials : int
-            How often each stimulus is shown. Without `require_variance` a model responds once.
+            How often each stimulus is shown. Without `require_variance`, a model responds once.
         require_variance : bool
-            Whether every trial's response is wanted, each with another small eye movement (0.05° at most).
+            Whether to return the response of every trial, each with another small eye movement (0.05° at most).
 
         Returns
         -------
         NeuroidAssembly
-            presentation × neuroid, stimulus by stimulus, trial by trial. ``presentation`` has every column of a
+            presentation × neuroid, ordered by stimulus, then by trial. ``presentation`` has every column of a
             stimulus set (``stimulus_path`` for a list of paths), ``microsaccade_shift_{x,y}_{pixels,degrees}`` and,
-            where trials differ, ``repetition``. ``neuroid`` has ``neuroid_num``, ``model``, ``layer``,
-            ``neuroid_id``, and places in the layer: ``channel`` with ``channel_x`` and ``channel_y``, or with
-            ``embedding``. A single layer is not read into memory before its values are used, and is read-only.
+            if there are several trials, ``repetition``. ``neuroid`` has ``neuroid_num``, ``model``, ``layer``,
+            ``neuroid_id``, and positions in the layer: ``channel`` with ``channel_x`` and ``channel_y``, or with
+            ``embedding``. A single layer is read-only, and read into memory only when its values are used.
 
         Raises
         ------
         UserError
-            If a layer or a file does not exist or cannot be read, or the visual angle is needed and not known.
+            If a layer or a file does not exist or cannot be read, or a required visual angle is not known.
         """
         options: dict[str, Any] = {
             "layers": layers,
@@ -255,13 +255,13 @@ class ActivationsExtractorHelper:
         require_variance: bool,
     ) -> NeuroidAssembly:
         with timed("extraction"):
-            shown, first, values, together = self._recorded(
+            shown, first, values, block = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
             )
-        if together is None or len(values) < len(first):
+        if block is None or len(values) < len(first):
             parts = [values[layer] for layer in first]
-            together = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-        return self._assembled(shown, [response.units for response in first.values()], together)
+            block = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+        return self._assembled(shown, [response.units for response in first.values()], block)
 
     def by_layer(
         self,
@@ -271,15 +271,15 @@ class ActivationsExtractorHelper:
         number_of_trials: int = 1,
         require_variance: bool = False,
     ) -> dict[str, NeuroidAssembly]:
-        """Activations of each layer by itself, all from one pass; arguments as of :meth:`__call__`.
+        """Extract activations as one assembly per layer, in one pass; arguments as of :meth:`__call__`.
 
-        With a store none of them is in memory before its values are used.
+        With a store, a layer is read into memory only when its values are used.
         """
         with timed("extraction"):
             shown, first, values, _ = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
             )
-        return {layer: self._assembled(shown, [one.units], values[layer]) for layer, one in first.items()}
+        return {layer: self._assembled(shown, [response.units], values[layer]) for layer, response in first.items()}
 
     def from_stimulus_set(
         self,
@@ -289,12 +289,12 @@ class ActivationsExtractorHelper:
         require_variance: bool = False,
         number_of_trials: int = 1,
     ) -> NeuroidAssembly:
-        """Activations for a stimulus set; see :meth:`__call__`.
+        """Extract activations for a stimulus set; see :meth:`__call__`.
 
-        Where a subclass overrides :meth:`from_paths`, as on brain-score 2.x, the stimulus set's columns are added to
-        what that returns.
+        If a subclass overrides :meth:`from_paths`, as in brain-score 2.x, the stimulus set's columns are added to the
+        result of that method.
         """
-        if not self._rearranges:
+        if not self._overrides_from_paths:
             return self._extracted(stimulus_set, layers, stimuli_identifier, number_of_trials, require_variance)
         for hook in tuple(self._stimulus_set_hooks.values()):
             stimulus_set = hook(stimulus_set)
@@ -316,27 +316,26 @@ class ActivationsExtractorHelper:
         require_variance: bool = False,
         number_of_trials: int = 1,
     ) -> NeuroidAssembly:
-        """Activations for files; see :meth:`__call__`."""
+        """Extract activations for files; see :meth:`__call__`."""
         return self._extracted(stimuli_paths, layers, stimuli_identifier, number_of_trials, require_variance)
 
     @property
-    def _rearranges(self) -> bool:
-        """Whether a subclass changes what is returned for files."""
+    def _overrides_from_paths(self) -> bool:
         return type(self).from_paths is not ActivationsExtractorHelper.from_paths
 
     def register_batch_activations_hook(self, hook: Callable[[Any], Any]) -> HookHandle:
-        """Call ``hook(activations)`` on each batch, a dictionary from layer to array; it returns what replaces them.
+        """Call ``hook(activations)`` on each batch, a dictionary from layer to array; it returns a replacement.
 
-        While a hook is registered nothing is stored: what a hook does cannot be told from its code.
+        While a hook is registered, nothing is stored, since the effect of a hook is not part of the key.
         """
         return HookHandle(self._batch_hooks, hook)
 
     def register_stimulus_set_hook(self, hook: Callable[[Any], Any]) -> HookHandle:
-        """Call ``hook(stimulus_set)`` on each stimulus set; it returns the one that is shown instead."""
+        """Call ``hook(stimulus_set)`` on each stimulus set; it returns the stimulus set to show instead."""
         return HookHandle(self._stimulus_set_hooks, hook)
 
     def insert_attrs(self, wrapper: Any) -> None:
-        """Give a wrapper this extractor's methods."""
+        """Add this extractor's methods to a wrapper."""
         for name in (
             "by_layer",
             "from_stimulus_set",
@@ -349,7 +348,7 @@ class ActivationsExtractorHelper:
             setattr(wrapper, name, getattr(self, name))
 
     def set_visual_degrees(self, visual_degrees: float) -> None:
-        """Tell the visual angle that the model's input spans, in degrees: eye movements need it."""
+        """Set the visual angle that the model's input spans, in degrees, which eye movements depend on."""
         self._visual_degrees = visual_degrees
 
     def _assembled(self, shown: ShownStimuli, units: Sequence[LayerUnits], values: NDArray[Any]) -> NeuroidAssembly:
@@ -366,8 +365,8 @@ class ActivationsExtractorHelper:
         *,
         together: bool,
     ) -> tuple[ShownStimuli, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
-        """What was shown, each layer's first response and all values; and these side by side where they lie so."""
-        names = self._named(layers)
+        """The stimuli shown, each layer's first response and all values, and one block of all layers if available."""
+        names = self._layer_names(layers)
         if trials < 1:
             raise UserError(f"number_of_trials is {trials}", remedy="show each stimulus at least once")
         if isinstance(stimuli, StimulusSet):
@@ -379,12 +378,12 @@ class ActivationsExtractorHelper:
         trials = trials if vary else 1
         moving = trials > 1 and self._variance == "microsaccades"
         recorder = self._recorder() if self._recorder is not None else plain_recorder(self.get_activations)
-        run = Pass(recorder, self._loader, self._batch_size, self._at_once, self._kept, self._batch_hooks)
+        run = Pass(recorder, self._loader, self._batch_size, self._at_once, self._recorded_part, self._batch_hooks)
         first, image = run.first(presentations.distinct[0], names)
         height = stack_images(image).shape[-2] if moving else 1
         shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
         shown = ShownStimuli(presentations, trials, shifts, moving)
-        found = first_responses(first, self._dtype, timed=self._timeline is not None)
+        responses = first_responses(first, self._dtype, timed=self._timeline is not None)
         store = self._open_store() if stimuli_identifier is not False else None
         if store is None and self._fingerprint is not None:
             with suppress(Unhashable):
@@ -407,19 +406,19 @@ class ActivationsExtractorHelper:
         recording = Recording(
             run, shown, str(self.identifier), store, lambda layers: self._parts(shown, layers), planned
         )
-        return (shown, *recording.layers(found, self._reduction))
+        return (shown, *recording.layers(responses, self._reduction))
 
-    def _named(self, layers: Sequence[str] | None) -> list[str]:
+    def _layer_names(self, layers: Sequence[str] | None) -> list[str]:
         if isinstance(layers, str):
             raise UserError(f"layers is {layers!r}", remedy=f"pass a list: [{layers!r}]")
         names = list(dict.fromkeys(["logits"] if layers is None else layers))
         if not names:
-            raise UserError("no layers are asked for", remedy="pass a list of at least one")
+            raise UserError("layers is empty", remedy="pass a list of at least one layer")
         return self._resolve(names) if self._resolve is not None else names
 
     def keeps_activations(self) -> bool:
-        """Whether activations are stored: there is a store, and it can be told what the model depends on."""
-        if self._open_store() is None or self._rearranges:
+        """Whether activations are stored: there is a store, and the model can be hashed."""
+        if self._open_store() is None or self._overrides_from_paths:
             return False
         try:
             self._model_parts()
@@ -427,8 +426,8 @@ class ActivationsExtractorHelper:
             return False
         return True
 
-    def keep_nothing(self) -> None:
-        """From now on store no activations, and read none that are stored."""
+    def disable_store(self) -> None:
+        """Neither store activations nor read stored ones from now on."""
         self._store = None
 
     def _open_store(self) -> ActivationStore | None:
@@ -437,7 +436,7 @@ class ActivationsExtractorHelper:
         return default_store() if self._store == "default" else self._store
 
     def _parts(self, shown: ShownStimuli, first: Mapping[str, Response]) -> dict[str, dict[str, Any]] | None:
-        """What each layer's key is made of; None where it cannot be told what the model depends on."""
+        """Parts of each layer's key; None if the model cannot be hashed."""
         try:
             common = {**self._model_parts(), "stimuli": shown.presentations.fingerprint, "trials": 1}
         except Unhashable as error:
@@ -445,17 +444,17 @@ class ActivationsExtractorHelper:
             return None
         _note_model(str(self.identifier), common["model"])
         if shown.moving:
-            assert self._visual_degrees is not None  # without it, no displacement was known
+            assert self._visual_degrees is not None  # displacements need it
             degrees = float(self._visual_degrees)
             common["trials"] = {"number": shown.trials, "extent": EXTENT_DEGREES, "visual_degrees": degrees}
         name = self._canonical or str
         return {
-            layer: {**common, "layer": name(layer), "dtype": one.dtype.str, "reduction": one.described}
-            for layer, one in first.items()
+            layer: {**common, "layer": name(layer), "dtype": response.dtype.str, "reduction": response.described}
+            for layer, response in first.items()
         }
 
     def _model_parts(self) -> dict[str, Any]:
-        """What of a layer's key depends on the model alone."""
+        """Parts of a layer's key that depend on the model alone."""
         given = self._fingerprint
         return {
             "extractor": VERSION,
@@ -466,22 +465,22 @@ class ActivationsExtractorHelper:
             "timeline": None if self._timeline is None else fingerprint(self._timeline),
         }
 
-    def _kept(self, layer: str, output: Any) -> NDArray[Any]:
-        """What is recorded of a layer's output."""
+    def _recorded_part(self, layer: str, output: Any) -> NDArray[Any]:
+        """The part of a layer's output that is recorded."""
         if self._timeline is not None:
             return self._timeline.arrange(layer, as_rows(tensor_of(output, layer)))
         return as_rows(self._pooling.apply(tensor_of(output, layer)))
 
 
 def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
-    """One row a stimulus.
+    """Flatten the output of a layer to one row per stimulus.
 
     Parameters
     ----------
     layer_output : ndarray, stimuli × …
-        What a layer returned.
+        Output of a layer.
     return_index : bool
-        Whether the place of each feature in the layer is returned, too.
+        Whether to return the position of each feature in the layer, too.
 
     Returns
     -------
@@ -508,5 +507,5 @@ def _note_model(identifier: str, fingerprint: Mapping[str, Any]) -> None:
 
 
 def _paths(paths: Sequence[Path]) -> list[Path]:
-    """What a model without preprocessing gets."""
+    """Input of a model without preprocessing."""
     return list(paths)

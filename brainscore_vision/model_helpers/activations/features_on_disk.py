@@ -1,4 +1,4 @@
-"""Features that were computed elsewhere, found by stimulus_id."""
+"""Precomputed features, looked up by stimulus_id."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,24 +28,24 @@ _IDS = "stimulus_id"
 
 
 class FeaturesOnDisk:
-    """Makes files of features an activations model.
+    """An activations model of precomputed features in files.
 
     Parameters
     ----------
     files : path or dict of str to path
-        ``.npz`` with one array a layer and ``stimulus_id``; a netCDF file of a
-        :class:`~brainscore_core.supported_data_standards.brainio.assemblies.NeuroidAssembly` (its ``layer`` tells the
-        layers apart); or a dictionary from layer to ``.npy`` file, which is mapped, not read. Arrays are stimuli ×
-        anything.
+        ``.npz`` with one array per layer and ``stimulus_id``; a netCDF file of a
+        :class:`~brainscore_core.supported_data_standards.brainio.assemblies.NeuroidAssembly` (with a coordinate
+        ``layer`` if there are several); or a dictionary from layer to ``.npy`` file, which is memory-mapped. Arrays are
+        stimuli × any dimensions.
     identifier : str
         Name of the model.
     stimulus_ids : list of str, optional
-        What the rows of ``.npy`` files are; needed for these only.
+        Identifiers of the rows of ``.npy`` files; needed for these only.
 
     Raises
     ------
     UserError
-        If a file cannot be read, or its rows have no or too few names.
+        If a file cannot be read, or its rows have no identifiers or too few.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class FeaturesOnDisk:
             if stimulus_ids is None:
                 raise UserError("the rows of .npy files have no names", remedy="pass stimulus_ids")
             self._layers = {layer: _mapped(Path(path)) for layer, path in files.items()}
-            ids = [str(one) for one in stimulus_ids]
+            ids = [str(stimulus_id) for stimulus_id in stimulus_ids]
         elif Path(files).suffix == ".npz":
             self._layers, ids = _of_npz(Path(files))
         else:
@@ -84,7 +84,7 @@ class FeaturesOnDisk:
         self._row = {name: number for number, name in enumerate(ids)}
         if len(self._row) < len(ids):
             raise UserError(
-                f"{len(ids) - len(self._row)} stimuli of {identifier!r} are there twice",
+                f"{len(ids) - len(self._row)} stimuli of {identifier!r} occur twice",
                 remedy="give each stimulus one row, such as the mean over its presentations",
             )
 
@@ -100,7 +100,7 @@ class FeaturesOnDisk:
         number_of_trials: int = 1,
         require_variance: bool = False,
     ) -> NeuroidAssembly:
-        """Features of some layers; as :meth:`ActivationsExtractorHelper.__call__`. Every trial has the same."""
+        """Return features of some layers, equal in all trials; see :meth:`ActivationsExtractorHelper.__call__`."""
         unknown = [layer for layer in layers if layer not in self._layers]
         if unknown or not layers:
             raise UserError(
@@ -108,16 +108,16 @@ class FeaturesOnDisk:
             )
         if number_of_trials < 1:
             raise UserError(f"number_of_trials is {number_of_trials}", remedy="show each stimulus at least once")
-        ids = [str(one) for one in stimuli[_IDS]]
-        missing = [one for one in ids if one not in self._row]
+        ids = [str(stimulus_id) for stimulus_id in stimuli[_IDS]]
+        missing = [stimulus_id for stimulus_id in ids if stimulus_id not in self._row]
         if missing:
             raise UserError(
                 f"{self.identifier!r} has no features of {len(missing)} of {len(ids)} stimuli: {first_names(missing)}",
-                remedy="compute them too: features are found by stimulus_id",
+                remedy="compute them, too: features are looked up by stimulus_id",
             )
-        rows = np.array([self._row[one] for one in ids], dtype=np.intp)
+        rows = np.array([self._row[stimulus_id] for stimulus_id in ids], dtype=np.intp)
         presentations = _Rows(
-            paths=tuple(Path(one) for one in ids),
+            paths=tuple(Path(stimulus_id) for stimulus_id in ids),
             coords=presentation_coords(stimuli),
             identifier=stimuli.identifier,
             row_of_each=rows,
@@ -138,7 +138,7 @@ class FeaturesOnDisk:
 
 @dataclass(frozen=True)
 class _Rows(Presentations):
-    """Presentations whose rows are known from elsewhere."""
+    """Presentations with given rows."""
 
     row_of_each: Any = None
 
@@ -147,7 +147,7 @@ class _Rows(Presentations):
         return np.asarray(self.row_of_each, dtype=np.intp)
 
     def in_order(self) -> "_Rows":
-        """The same presentations, of values that are in their order already."""
+        """The same presentations, for values that are already in their order."""
         return _Rows(self.paths, self.coords, self.identifier, row_of_each=np.arange(len(self.paths)))
 
 
@@ -155,7 +155,9 @@ def _mapped(path: Path) -> NDArray[Any]:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read: {error}", remedy="write it by numpy.save, without objects") from error
+        raise UserError(
+            f"{path} cannot be read: {error}", remedy="write it with numpy.save, without objects"
+        ) from error
 
 
 def _of_npz(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
@@ -163,10 +165,12 @@ def _of_npz(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read: {error}", remedy="write it by numpy.savez, without objects") from error
+        raise UserError(
+            f"{path} cannot be read: {error}", remedy="write it with numpy.savez, without objects"
+        ) from error
     if _IDS not in arrays:
-        raise UserError(f"{path} does not say what its rows are", remedy="add an array 'stimulus_id' to it")
-    ids = [str(one) for one in arrays.pop(_IDS)]
+        raise UserError(f"{path} does not identify its rows", remedy="add an array 'stimulus_id' to it")
+    ids = [str(stimulus_id) for stimulus_id in arrays.pop(_IDS)]
     return arrays, ids
 
 
@@ -174,6 +178,6 @@ def _of_netcdf(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
     if not path.is_file():
         raise UserError(f"there is no file {path}", remedy="pass an .npz file, a netCDF file, or {layer: .npy file}")
     recorded = NeuroidAssembly.from_files(path).transpose("presentation", "neuroid")
-    ids = [str(one) for one in recorded[_IDS].values]
+    ids = [str(stimulus_id) for stimulus_id in recorded[_IDS].values]
     names = recorded["layer"].values if "layer" in recorded.coords else np.full(recorded.shape[1], path.stem)
     return {str(name): recorded.values[:, names == name] for name in dict.fromkeys(names)}, ids

@@ -34,19 +34,19 @@ _PLUGIN_PACKAGES = tuple(f"brainscore_vision.{kind}." for kind in ("models", "be
 
 
 class Unhashable(BrainScoreError):
-    """Something whose behaviour cannot be told from its code and state, so that nothing it made can be kept."""
+    """An object whose behavior does not depend on visible code and state alone; its results cannot be stored."""
 
 
 def fingerprint(value: Any) -> str:
-    """Hash of a value, or of the code and state of something that can be called.
+    """Hash of a value, or of the code and state of a callable.
 
-    Functions count with their bytecode, defaults, closure and the source of their module (of the whole plugin where
-    they stand in one); objects with their class's source and attributes; arrays and tensors with their bytes.
+    The hash of functions includes their bytecode, defaults, closure and the source of their module (in plugins, of the
+    whole plugin); that of objects the source and attributes of their class; that of arrays and tensors their bytes.
 
     Raises
     ------
     Unhashable
-        If something in it has no code and no state that can be seen.
+        If an object in it has neither code nor state that can be read.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def weights_fingerprint(network: "torch.nn.Module") -> str:
 
 
 def code_fingerprint(network: "torch.nn.Module", above: frozenset[int] = frozenset(), depth: int = 0) -> str:
-    """Hash of the code and settings of all modules; `above` are the objects in which the network lies."""
+    """Hash of the code and settings of all modules; `above` are the objects that contain the network."""
     import torch
 
-    inside = above.union(id(module) for module in network.modules())  # a hook may well know what it hangs on
+    inside = above.union(id(module) for module in network.modules())  # a hook may refer to its module
 
     parts: list[Any] = [f"torch {torch.__version__}"]
     for name, module in network.named_modules():
@@ -88,7 +88,7 @@ def code_fingerprint(network: "torch.nn.Module", above: frozenset[int] = frozens
 
 
 def network_state(network: "torch.nn.Module") -> tuple[Any, ...]:
-    """What changes, cheaply, when weights are replaced or written to: addresses, versions, sums."""
+    """A cheap summary that changes when weights are replaced or modified: addresses, versions, sums."""
     state = []
     for name, tensor in _tensors(network):
         version = -1 if tensor.is_inference() else tensor._version
@@ -98,7 +98,7 @@ def network_state(network: "torch.nn.Module") -> tuple[Any, ...]:
 
 
 def calling_plugin() -> str | None:
-    """Hash of the plugin from whose code this was called, if from any."""
+    """Hash of the plugin whose code made this call; None if there is no plugin."""
     frame = sys._getframe(1)
     while frame is not None:
         folder = _plugin_folder(frame.f_globals.get("__name__", ""))
@@ -127,14 +127,14 @@ def _digest(described: Any) -> str:
 
 
 def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool) -> Any:
-    """`value` in plain JSON types; `above` are the objects it lies in."""
+    """Describe a value in plain JSON types; `above` are the objects that contain it."""
     if value is None or isinstance(value, bool | int | float | str):
         return [type(value).__name__, repr(value)]
     if id(value) in above:
         return ["again", type(value).__name__]
     if depth > _DEPTH:
         if strict:
-            raise Unhashable(f"{type(value).__name__} lies too deep to be hashed")
+            raise Unhashable(f"{type(value).__name__} is nested too deeply to be hashed")
         return ["deep", type(value).__name__]
     inside = above | {id(value)}
     describe = functools.partial(_described, above=inside, depth=depth + 1, strict=strict)
@@ -223,7 +223,7 @@ def _object(value: Any, describe: Callable[[Any], Any], strict: bool) -> Any:
         text = repr(value)
         if " at 0x" in text:
             if strict:
-                raise Unhashable(f"a {type(value).__module__}.{type(value).__qualname__} has no state that can be seen")
+                raise Unhashable(f"a {type(value).__module__}.{type(value).__qualname__} has no readable state")
             text = ""
         return ["object", _class_of(type(value)), text]
     return ["object", _class_of(type(value)), describe(dict(state))]
@@ -235,7 +235,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 
 def _class_of(cls: type) -> list[Any]:
-    """Name and source of a class and of what it inherits."""
+    """Name and source of a class and its base classes."""
     return [
         [base.__module__, base.__qualname__, _source_of(base.__module__, base)]
         for base in cls.__mro__
@@ -244,7 +244,7 @@ def _class_of(cls: type) -> list[Any]:
 
 
 def _source_of(module_name: str | None, member: Any) -> str | None:
-    """Hash of the code around something: its plugin's, else its module's; where there is no file, its own source."""
+    """Hash of the source of a function or class: of its plugin, else of its module; without a file, its own source."""
     folder = _plugin_folder(module_name or "")
     if folder is not None:
         return describe_plugin(folder).sha256

@@ -1,4 +1,4 @@
-"""What a run will take, before it starts: memory, disk, and what to do where that is too much."""
+"""Plan of a run's memory and disk space before it starts, with advice if they do not suffice."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryPlan", "plan"]
 
-_WORKING = 3.0  # a network holds, while it runs, about this many times what is recorded of it, where nobody measured
+_WORKING = 3.0  # a running network holds about this multiple of the recorded activations, unless measured
 _METRIC_FLOOR = 1 << 27  # bytes: metrics work through large features in chunks
-_NAMES = 800  # bytes of coordinates for each neuroid: those of an assembly, and of the one made from it
-_SQUARES = 4  # stimuli × stimuli or features × features matrices that a metric holds at once
+_NAMES = 800  # bytes of coordinates for each neuroid: those of an assembly, and of a second one made from it
+_SQUARES = 4  # stimuli × stimuli or features × features matrices that a metric holds together
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ class MemoryPlan:
     dtype : str
         Type that activations are stored in.
     batch_size : int
-        Stimuli that pass the network at once, at most what was asked for.
+        Number of stimuli that pass the network together, at most the requested number.
     rows : int
-        Stimuli of the widest layer that may be read at once afterwards.
+        Number of stimuli of the widest layer that may be read together afterwards.
     reduction : str or None
-        As :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction` takes it; None where
-        activations stay as they are.
+        As for :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`; None if activations are
+        not reduced.
     predicted_peak, limit : int
-        Bytes of memory: what the run will take at most, and what it may take.
+        Largest memory of the run and its limit, in bytes.
     disk, room : int
-        Bytes of disk: what will be stored, and what there is room for. Both 0 without a store, unless components are
-        learnt, for which layers lie in a temporary folder.
+        Disk space of the stored layers and available space, in bytes. Both 0 without a store, unless components are
+        learned, for which layers are kept in a temporary folder.
     numbers : dict of str to int
-        What the peak is made of, in bytes.
+        Parts of the peak, in bytes.
     """
 
     dtype: str
@@ -62,7 +62,7 @@ class MemoryPlan:
 
     def __str__(self) -> str:
         needed, limit = format_size(self.predicted_peak), format_size(self.limit)
-        lines = [f"memory: {needed} of {limit}, {self.batch_size} stimuli a batch"]
+        lines = [f"memory: {needed} of {limit}, {self.batch_size} stimuli per batch"]
         lines += [f"  {name}: {format_size(value)}" for name, value in self.numbers.items()]
         lines.append(f"disk: {format_size(self.disk)} of {format_size(self.room)}" if self.room else "disk: not used")
         lines.append(f"stored as {self.dtype}" + (f", reduced by {self.reduction}" if self.reduction else ""))
@@ -71,7 +71,7 @@ class MemoryPlan:
 
 @dataclass(frozen=True)
 class _Need:
-    """Bytes that one way of running takes."""
+    """Bytes that a run takes with one kind of reduction."""
 
     process: int
     one_stimulus: int  # in the network
@@ -80,7 +80,7 @@ class _Need:
     names: int
     metric: int
     disk: int
-    learning: int = 0  # a reduction that is learnt from activations on disk, after the run
+    learning: int = 0  # a reduction that is learned from activations on disk, after the run
 
     def peak(self, batch_size: int) -> int:
         extraction = self.reduction + batch_size * self.one_stimulus
@@ -112,39 +112,40 @@ def plan(
     reduction: str | Literal["auto"] | None = None,
     store: ActivationStore | None = None,
 ) -> MemoryPlan:
-    """Predict what extracting and scoring takes, and choose how to do it within the limit.
+    """Predict the memory of extracting and scoring, and choose settings that keep it within the limit.
 
-    Layers stream to disk, so that memory holds one batch of each and not all stimuli; a metric then reads a layer from
-    its memory map. In memory are: the process with the network, one batch in the network, the weights of a reduction;
-    afterwards the coordinates of the neuroids and what the metric makes; and, without a store, all activations.
+    Layers are streamed to disk, so that memory holds one batch of each rather than all stimuli; a metric then reads a
+    layer from its memory map. Memory contains the process with the network, one batch in the network, and the weights
+    of a reduction; afterwards the coordinates of the neuroids and the arrays of the metric; and, without a store, all
+    activations.
 
     Parameters
     ----------
     shapes : mapping of str to int or tuple of int
-        Features of each layer for one stimulus, as one probe shows them.
+        Features of each layer for one stimulus, from a probe.
     stimuli : int
-        How many will be shown, repeated trials included.
+        Number of presentations, including repeated trials.
     limit : int or str, optional
-        Memory that may be used; by default :func:`~brainscore_core.memory.memory_limit`.
+        Memory limit; by default :func:`~brainscore_core.memory.memory_limit`.
     dtype : dtype, optional
-        Type to store; float32 unless another is asked for. Nothing is ever stored as float16 unasked.
+        Type to store; by default float32. float16 is never chosen automatically.
     batch_size : int
-        Stimuli at once, if they fit.
+        Requested number of stimuli in a batch.
     input_bytes : int
-        Of one preprocessed stimulus.
+        Size of one preprocessed stimulus.
     working_bytes : int, optional
-        What the network holds for one stimulus while it runs; by default 3 × its input and the layers recorded.
+        Working memory of the network for one stimulus; by default 3 × its input and the recorded layers.
     process_bytes : int, optional
-        Memory before the run, network included; by default what this process holds now.
+        Memory before the run, including the network; by default the current memory of this process.
     groups : sequence of sequences of str, optional
-        Layers that will be asked for together, which puts them into memory side by side; each alone by default.
+        Layers that will be requested together, which puts them into memory side by side; by default each alone.
     metric_factor : float
-        Copies of the activations that the metric makes. The metrics here make none.
+        Number of copies of the activations that the metric makes. The metrics of this package make none.
     reduction : str, optional
-        A reduction to apply, such as ``'projection'`` or ``'pca:300'``; ``'auto'`` for a random projection where
-        activations fit neither memory nor disk otherwise. By default there is none.
+        A reduction to apply, such as ``'projection'`` or ``'pca:300'``; ``'auto'`` for a random projection if
+        activations do not fit into memory or on disk otherwise. By default there is none.
     store : ActivationStore, optional
-        Where activations go. Without one they stay in memory.
+        Where activations are stored. Without a store they stay in memory.
 
     Returns
     -------
@@ -154,27 +155,27 @@ def plan(
     Raises
     ------
     UserError
-        If the run cannot fit; with the numbers, and what would help.
+        If the run cannot fit; the message has the numbers and possible remedies.
 
     Examples
     --------
     >>> shapes = {"conv1": (64, 55, 55), "fc": 1000}
-    >>> found = plan(shapes, 5000, limit="4GB", process_bytes=500_000_000, metric_factor=1, reduction="auto")
-    >>> found.reduction, found.batch_size, found.predicted_peak < found.limit
+    >>> result = plan(shapes, 5000, limit="4GB", process_bytes=500_000_000, metric_factor=1, reduction="auto")
+    >>> result.reduction, result.batch_size, result.predicted_peak < result.limit
     ('projection', 64, True)
     """
     features = {layer: _count(shape) for layer, shape in shapes.items()}
     unknown = sorted({layer for group in groups or [] for layer in group}.difference(features))
     if not features or unknown:
         what = f"the groups name layers without shape: {', '.join(unknown)}" if unknown else "there are no layers"
-        raise ValueError(f"{what}; shapes needs each layer that is recorded")
+        raise ValueError(f"{what}; shapes must contain each recorded layer")
     if stimuli < 1 or batch_size < 1:
         raise ValueError(f"{stimuli} stimuli in batches of {batch_size}: both need to be above 0")
     allowed = memory_limit(limit)
     stored = np.dtype("float32" if dtype is None else dtype)
     process = resident_memory() if process_bytes is None else process_bytes
-    learnt = reduction is not None and reduction != "auto" and make_reduction(reduction).needs_fit
-    room = store.room() if store is not None else disk_usage(gettempdir()).free if learnt else 0
+    learned = reduction is not None and reduction != "auto" and make_reduction(reduction).needs_fit
+    room = store.room() if store is not None else disk_usage(gettempdir()).free if learned else 0
 
     def need(spec: str | None) -> _Need:
         width, weights, learning = dict(features), 0, 0
@@ -182,7 +183,7 @@ def plan(
             for layer, count in features.items():
                 reducer = make_reduction(spec)
                 width[layer] = reducer.width(count)
-                if isinstance(reducer, IncrementalPCA):  # one layer after the other
+                if isinstance(reducer, IncrementalPCA):  # layers are reduced one after another
                     learning = max(learning, learning_bytes(reducer.n_components, count, stimuli, stored.itemsize))
                 else:
                     weights += reducer.nbytes(count)
@@ -191,7 +192,7 @@ def plan(
         if in_network is None:
             in_network = int(_WORKING * (input_bytes + 4 * recorded))
         size = stimuli * stored.itemsize * sum(width.values())
-        # what components are learnt from is stored, too
+        # activations that components are learned from are stored, too
         whole = stimuli * stored.itemsize * sum(features[layer] for layer in width if width[layer] < features[layer])
         return _Need(
             process=process,
@@ -201,7 +202,7 @@ def plan(
             names=_NAMES
             * max(sum(width[layer] for layer in group) for group in groups or [[layer] for layer in width]),
             metric=_metric(width, stimuli, groups, metric_factor, stored.itemsize),
-            disk=(0 if store is None else size) + (whole if learnt else 0),
+            disk=(0 if store is None else size) + (whole if learned else 0),
             learning=learning,
         )
 
@@ -238,7 +239,7 @@ def _count(shape: int | Sequence[int]) -> int:
 def _metric(
     width: Mapping[str, int], stimuli: int, groups: Sequence[Sequence[str]] | None, factor: float, itemsize: int
 ) -> int:
-    """Bytes of the greediest group: the layers side by side, copies, and matrices of the smaller dimension."""
+    """Bytes of the largest group: the layers side by side, copies, and matrices of the smaller dimension."""
     needs = []
     for group in groups or [[layer] for layer in width]:
         features = sum(width[layer] for layer in group)
@@ -263,10 +264,10 @@ def _refusal(
         problems.append(f"{format_size(peak)} of memory needed, {format_size(allowed)} allowed")
         remedies.append("allow more with --max-memory or BRAINSCORE_MAX_MEMORY")
     if need.disk > room:
-        problems.append(f"{format_size(need.disk)} of disk needed, {format_size(room)} there for activations")
+        problems.append(f"{format_size(need.disk)} of disk needed, {format_size(room)} available for activations")
         remedies.append("raise BRAINSCORE_ACTIVATIONS_LIMIT or name another folder with BRAINSCORE_ACTIVATIONS")
     if need.buffers:
-        remedies.append("let activations go to disk (BRAINSCORE_ACTIVATIONS)")
+        remedies.append("store activations on disk (BRAINSCORE_ACTIVATIONS)")
     remedies.append("record from fewer layers at once")
     if reduction is None:
         remedies.append("pool, or reduce them (reduction='projection')")

@@ -20,9 +20,9 @@ class Shifts(NamedTuple):
 
 
 def spiral(trials: int, *, height: int, visual_degrees: float | None) -> Shifts:
-    """Where the image stands in each trial: points spread evenly over a disc, from its centre outwards.
+    """Position of the image in each trial: points spread evenly over a disc, from its centre outwards.
 
-    Point i of n lies at radius √(i / n) · R and angle 2π · √i / √n, where R is 0.05° in pixels.
+    Point i of n has radius √(i / n) · R and angle 2π · √i / √n, where R is 0.05° in pixels.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def spiral(trials: int, *, height: int, visual_degrees: float | None) -> Shifts:
         return Shifts(np.zeros((1, 2)), np.zeros((1, 2)))
     if visual_degrees is None:
         raise UserError(
-            "the visual angle of the model's input is not known, so that its eye movements have no size in pixels",
-            remedy="call set_visual_degrees(8), say, or make a ModelCommitment of the activations model",
+            "the visual angle of the model's input is not known, so that eye movements have no size in pixels",
+            remedy="call, for example, set_visual_degrees(8), or make a ModelCommitment of the activations model",
         )
     step = np.sqrt(np.arange(trials) / trials)
     pixels_per_degree = height / visual_degrees
@@ -59,12 +59,12 @@ def spiral(trials: int, *, height: int, visual_degrees: float | None) -> Shifts:
 
 
 def shift_images(images: Any, shift: NDArray[np.float64]) -> Any:
-    """Displace images by parts of pixels: bilinear, what comes in repeats the border.
+    """Displace images by fractions of pixels, with bilinear interpolation; border pixels are repeated.
 
     Parameters
     ----------
     images : ndarray or tensor, … × height × width
-        What to displace.
+        Images to displace.
     shift : (float, float)
         Pixels to the right and down.
     """

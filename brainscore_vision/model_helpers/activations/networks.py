@@ -1,4 +1,4 @@
-"""PyTorch networks: names of layers, outputs captured while they run, devices and precision."""
+"""PyTorch networks: names of layers, recording of outputs, devices and precision."""
 
 import copy
 import fnmatch
@@ -41,10 +41,10 @@ _CALL = re.compile(r"(?P<module>.+)-t(?P<call>\d+)")
 
 
 class LayerNames:
-    """Names by which layers of a network are asked for.
+    """Names of layers of a network.
 
-    A name as in ``named_modules()``; ``'logits'``, the last module that has no others in it; ``'name-t2'``, what a
-    module that runs several times gave the third time; a pattern with ``*``, ``?`` or ``[…]``.
+    A name as in ``named_modules()``; ``'logits'``, the last module without children; ``'name-t2'``, the output of a
+    module in its third call of a pass; a pattern with ``*``, ``?`` or ``[…]``.
     """
 
     def __init__(self, network: "torch.nn.Module") -> None:
@@ -54,7 +54,7 @@ class LayerNames:
         return (name for name, _ in self._network.named_modules(remove_duplicate=False) if name)
 
     def module(self, layer: str) -> tuple["torch.nn.Module", int | None]:
-        """The module of a layer, and which of its calls counts (None: the first and only)."""
+        """The module of a layer, and the number of its call (None: the last call)."""
         modules = dict(self._network.named_modules(remove_duplicate=False))
         if layer == "logits" and layer not in modules:
             return self._last(), None
@@ -70,24 +70,24 @@ class LayerNames:
         )
 
     def resolve(self, layers: Sequence[str]) -> list[str]:
-        """`layers` with patterns replaced by the names that they match, each layer once."""
-        found: list[str] = []
+        """Replace patterns in `layers` by the names that they match, without duplicates."""
+        resolved: list[str] = []
         names = list(self)
         for layer in layers:
             if layer in names or not any(sign in layer for sign in "*?["):
                 self.module(layer)
-                found.append(layer)
+                resolved.append(layer)
                 continue
             matches = [name for name in names if fnmatch.fnmatchcase(name, layer)]
             if not matches:
                 raise UserError(
                     f"no layer of {type(self._network).__name__} matches {layer!r}", remedy="layers() lists all"
                 )
-            found += matches
-        return list(dict.fromkeys(found))
+            resolved += matches
+        return list(dict.fromkeys(resolved))
 
     def canonical(self, layer: str) -> str:
-        """One name for each layer: ``'logits'`` under the name of its module."""
+        """Unique name of a layer: for ``'logits'`` the name of its module."""
         if layer != "logits":
             return layer
         wanted = self.module(layer)[0]
@@ -102,27 +102,27 @@ class LayerNames:
 
 
 def _lock_of(network: "torch.nn.Module") -> Any:
-    """Held during a pass: a network's hooks hear whoever runs it, so that two threads take turns."""
+    """Lock of a pass: hooks of a network are called for all threads that run it, so that threads must take turns."""
     with _registering:
         return _locks.setdefault(network, RLock())
 
 
 class Listener:
-    """Hands on what layers of a network return, while it runs; a context manager, outside of which no hook is left.
+    """Passes on the outputs of layers while a network runs; a context manager that removes its hooks on exit.
 
-    A layer whose module runs several times in one pass is the last of its calls, ``'name-t0'`` the first. The first
-    pass counts the calls, so that later ones need not hold on to a value that another replaces.
+    If a module runs several times in one pass, its name is the last call, ``'name-t0'`` the first. The first pass
+    counts the calls, so that later passes need not keep values that are replaced.
 
     Parameters
     ----------
     network : torch.nn.Module
-        What runs.
+        The network.
     layers : list of str
-        Which layers, as :class:`LayerNames` knows them.
+        Names of layers as in :class:`LayerNames`.
     counts : dict, optional
-        Calls of each module, as another listener counted them.
+        Number of calls of each module, counted by another listener.
     compiled : bool
-        Whether the network is translated by ``torch.compile``, which must then leave the hooks alone.
+        Whether the network is compiled by ``torch.compile``, which must not compile the hooks.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Listener:
         for layer, module, call in self._layers:
             wanted.setdefault(module, []).append((layer, call))
         for module, layers in wanted.items():
-            hook: Callable[..., None] = partial(self._heard, layers=layers)
+            hook: Callable[..., None] = partial(self._on_output, layers=layers)
             if self._compiled:
                 from torch.compiler import disable
 
@@ -163,7 +163,7 @@ class Listener:
 
     @contextmanager
     def passing(self, take: Callable[[str, Any], None]) -> Iterator[None]:
-        """Around one forward pass: ``take(layer, output)`` gets each layer's output once, before it is changed."""
+        """Surround one forward pass: ``take(layer, output)`` gets each layer's output once, before it is modified."""
         with _lock_of(self._network):
             self._calls.clear()
             self._held.clear()
@@ -177,7 +177,7 @@ class Listener:
                 self._take = None
                 self._held.clear()
 
-    def _heard(
+    def _on_output(
         self, module: "torch.nn.Module", _inputs: Any, output: Any, layers: list[tuple[str, int | None]]
     ) -> None:
         if self._take is None:
@@ -188,19 +188,19 @@ class Listener:
             if call is not None or module in self.counts:
                 if number == (call if call is not None else self.counts[module] - 1):
                     self._take(layer, output)
-            else:  # the first pass: nobody knows yet whether it runs again
+            else:  # the first pass: the module may run again
                 self._held[layer] = tensor_of(output, layer).detach().clone()
 
     def _check(self) -> None:
         for layer, module, call in self._layers:
             ran = self._calls[module]
             if ran <= (call or 0) or self.counts.setdefault(module, ran) != ran:
-                often = f"ran {ran} times" if ran else "did not run"
+                times = f"ran {ran} times" if ran else "did not run"
                 before = self.counts.get(module, ran)
                 raise UserError(
-                    f"layer {layer!r} of {type(self._network).__name__} {often} in a forward pass"
+                    f"layer {layer!r} of {type(self._network).__name__} {times} in a forward pass"
                     + (f", {before} times in the one before" if before != ran else ""),
-                    remedy="choose a layer that runs as often whatever the stimulus",
+                    remedy="choose a layer that runs equally often for all stimuli",
                 )
 
 
@@ -208,13 +208,13 @@ RunNetwork = Callable[["torch.nn.Module", Any], None]
 
 
 def choose_devices(device: Any) -> "list[torch.device]":
-    """Devices that are meant by ``'auto'``, a device, or a list of devices."""
+    """Resolve ``'auto'``, a device, or a list of devices."""
     import torch
 
     if isinstance(device, list | tuple):
         if not device:
             raise UserError("device is an empty list", remedy="pass 'auto', 'cpu', 'cuda', 'mps' or a list of them")
-        return [one for each in device for one in choose_devices(each)]
+        return [chosen for item in device for chosen in choose_devices(item)]
     if device == "auto":
         if torch.cuda.is_available():
             device = "cuda"
@@ -227,7 +227,7 @@ def choose_devices(device: Any) -> "list[torch.device]":
 
 
 def autocast_type(autocast: Any) -> "torch.dtype | None":
-    """Type in which is computed under autocast; None without it."""
+    """Type of computations under autocast; None without autocast."""
     import torch
 
     if autocast is None or autocast is False:
@@ -240,21 +240,21 @@ def autocast_type(autocast: Any) -> "torch.dtype | None":
 
 
 def autocasting(device: "torch.device", dtype: "torch.dtype | None") -> AbstractContextManager[Any]:
-    """Context in which `device` computes in `dtype` where that is safe."""
+    """Context in which `device` computes in `dtype` where it is safe."""
     import torch
 
     return nullcontext() if dtype is None else torch.autocast(device.type, dtype=dtype)
 
 
 def to_input(network: "torch.nn.Module", images: Any) -> Any:
-    """Preprocessed images as one tensor on the network's device, in the type of its weights."""
+    """Convert preprocessed images to one tensor on the network's device, in the type of its weights."""
     import torch
 
     if isinstance(images, list | tuple):
         images = torch.stack([torch.as_tensor(image) for image in images])
     images = torch.as_tensor(images)
     tensors = chain(network.parameters(), network.buffers())
-    weights = next((one for one in tensors if one.is_floating_point()), None)
+    weights = next((tensor for tensor in tensors if tensor.is_floating_point()), None)
     if weights is None:
         return images
     dtype = weights.dtype if images.is_floating_point() else images.dtype
@@ -265,36 +265,36 @@ def to_input(network: "torch.nn.Module", images: Any) -> Any:
 def across_devices(
     network: "torch.nn.Module", devices: "Sequence[torch.device]", layers: Sequence[str], run: RunNetwork
 ) -> Iterator[Forward]:
-    """Copies of a network on several devices, each of which takes its share of every batch."""
+    """Run a network on several devices, each with a copy of the network and a share of every batch."""
     with ExitStack() as stack:
         networks = [network, *(copy.deepcopy(network).to(device) for device in devices[1:])]
-        listeners = [stack.enter_context(Listener(one, layers)) for one in networks]
+        listeners = [stack.enter_context(Listener(replica, layers)) for replica in networks]
         pool = stack.enter_context(ThreadPoolExecutor(len(networks)))
 
         def part(number: int, images: Any) -> dict[str, Any]:
-            found: dict[str, Any] = {}
+            outputs: dict[str, Any] = {}
 
             def keep(layer: str, output: Any) -> None:
-                found[layer] = tensor_of(output, layer).detach().to("cpu", copy=True)
+                outputs[layer] = tensor_of(output, layer).detach().to("cpu", copy=True)
 
             with listeners[number].passing(keep):
                 run(networks[number], images)
-            return found
+            return outputs
 
         def forward(images: Any, take: TakeOutput) -> None:
             import torch
 
             size = -(-len(images) // len(networks))
             shares = [images[start : start + size] for start in range(0, len(images), size)]
-            found = list(pool.map(part, range(len(shares)), shares))
+            outputs = list(pool.map(part, range(len(shares)), shares))
             for layer in layers:
-                take(layer, torch.cat([one[layer] for one in found]))
+                take(layer, torch.cat([output[layer] for output in outputs]))
 
         yield forward
 
 
 def as_rows(output: Any) -> NDArray[Any]:
-    """Array of a tensor (brought to the CPU, not copied where it is there) or array; bfloat16 becomes float32."""
+    """Convert a tensor to an array on the CPU, without copying if possible; bfloat16 becomes float32."""
     if isinstance(output, np.ndarray):
         return output
     if hasattr(output, "detach"):
@@ -308,16 +308,16 @@ def as_rows(output: Any) -> NDArray[Any]:
 
 
 def tensor_of(output: Any, layer: str) -> Any:
-    """The tensor in what a layer returned: itself, the first of several, ``last_hidden_state`` of a model output."""
+    """The tensor in a layer's output: itself, the first of several, or ``last_hidden_state`` of a model output."""
     while not hasattr(output, "shape"):
         named = getattr(output, "last_hidden_state", None)
         if named is not None:
             return named
         members = list(output.values()) if hasattr(output, "values") else output
-        usable = [one for one in members if one is not None] if isinstance(members, list | tuple) else []
+        usable = [member for member in members if member is not None] if isinstance(members, list | tuple) else []
         if not usable:
             raise UserError(
-                f"layer {layer!r} returns a {type(output).__name__}, in which there is no tensor",
+                f"layer {layer!r} returns a {type(output).__name__} without a tensor",
                 remedy="choose another layer",
             )
         output = usable[0]

@@ -22,23 +22,23 @@ __all__ = ["Forward", "Loader", "Pass", "Recorder", "TakeOutput", "Workers", "pl
 
 Workers = Literal["threads", "processes"]
 _BATCHES_AHEAD = 2  # batches that are read while one is in the network
-_MAX_WORKERS = 16  # threads or processes, unless told
+_MAX_WORKERS = 16  # threads or processes, by default
 
 
 class Loader:
-    """Hands out preprocessed batches, in order, reading ahead.
+    """Provides preprocessed batches in order, reading ahead.
 
     Parameters
     ----------
     preprocess : callable
-        List of paths → array, tensor or list, one entry a path.
+        List of paths → array, tensor or list, one entry per path.
     workers : int, optional
-        How many work at once; 0: nothing is read ahead. By default one a core, 16 at most.
+        Number of workers; 0: do not read ahead. By default one per core, at most 16.
     kind : {'threads', 'processes'}
-        Threads start at once and share memory; reading and resizing with Pillow runs in parallel in them. Processes
-        are for preprocessing that is mostly Python; `preprocess` must then be picklable.
+        Threads start immediately and share memory; reading and resizing with Pillow runs in parallel in them.
+        Processes are for preprocessing that is mostly Python; `preprocess` must then be picklable.
     pin : bool
-        Put arrays into page-locked memory, from which a GPU copies faster.
+        Use page-locked memory, from which a GPU copies faster.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Loader:
         self._pin = pin
 
     def batches(self, paths: Sequence[Any], batches: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
-        """Each batch's place among `paths`, and what `preprocess` makes of it."""
+        """The slice of `paths` of each batch, and its preprocessed inputs."""
         if not self._workers or len(paths) < 2:
             for batch in batches:
                 yield batch, self._checked(self._preprocess(paths[batch]), len(paths[batch]))
@@ -76,7 +76,7 @@ class Loader:
                         return
                     batch, parts = waiting.popleft()
                     yield batch, self._checked(parts.joined(), len(paths[batch]))
-            finally:  # what was read ahead is not needed any more when the consumer stops
+            finally:  # if the consumer stops, batches that were read ahead are not needed
                 for _, parts in waiting:
                     parts.cancel()
 
@@ -94,7 +94,7 @@ class Loader:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _submit(self, pool: ThreadPoolExecutor | ProcessPoolExecutor, paths: Sequence[Any]) -> "_PendingBatch":
-        size = max(1, -(-len(paths) // (2 * self._workers)))  # two parts a worker even out their lengths
+        size = max(1, -(-len(paths) // (2 * self._workers)))  # two parts per worker balance the load
         chunks = [slice(start, min(start + size, len(paths))) for start in range(0, len(paths), size)]
         if self._images is not None and self._images.shape is not None and self._kind == "threads":
             out = _buffer((len(paths), *self._images.shape), pin=self._pin)
@@ -107,7 +107,7 @@ class Loader:
         if len(images) != expected:
             raise UserError(
                 f"preprocessing made {len(images)} inputs of {expected} stimuli",
-                remedy="it takes a list of paths and returns one entry for each",
+                remedy="return one entry for each path in the list",
             )
         return images
 
@@ -144,7 +144,7 @@ def _joined(parts: list[Any]) -> Any:
         return torch.cat(parts)
     if all(isinstance(part, dict) or hasattr(part, "keys") for part in parts):
         return {name: _joined([part[name] for part in parts]) for name in parts[0]}
-    return [one for part in parts for one in part]
+    return [item for part in parts for item in part]
 
 
 def _buffer(shape: tuple[int, ...], *, pin: bool) -> Any:
@@ -164,34 +164,34 @@ def _cores() -> int:
 _SHOW_PROGRESS_FROM = 1000  # stimuli
 
 TakeOutput = Callable[[str, Any], None]
-#: runs inputs through the model and hands each layer's output to `take` as soon as it is there
+#: runs inputs through the model and passes each layer's output to `take` as soon as it is available
 Forward = Callable[[Any, TakeOutput], None]
-#: makes a model ready for recording from layers
+#: prepares a model for recording from layers
 Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
 
 
 class Rows(Protocol):
-    """Where responses are written to, row by row."""
+    """Destination of responses, written row by row."""
 
     def __setitem__(self, rows: Any, values: Any, /) -> None: ...
 
 
 @dataclass
 class Pass:
-    """How stimuli go through a model.
+    """Runs stimuli through a model.
 
     Attributes
     ----------
     recorder : callable
         See `Recorder`.
     loader : Loader
-        Reads and preprocesses.
+        Reads and preprocesses stimuli.
     batch_size : int
-        Stimuli that are read at once; halved whenever memory runs out.
+        Number of stimuli in a batch; halved whenever memory runs out.
     at_once : int
-        Most of them that are in the network at once.
-    kept : callable
-        Layer and its output → array of what is recorded of it, stimuli first.
+        Largest number of them that are in the network together.
+    recorded_part : callable
+        Layer and its output → array of the values to record, stimuli first.
     hooks : mapping
         Users' hooks on batches.
     """
@@ -200,11 +200,11 @@ class Pass:
     loader: Loader
     batch_size: int
     at_once: int
-    kept: Callable[[str, Any], NDArray[Any]]
+    recorded_part: Callable[[str, Any], NDArray[Any]]
     hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
 
     def first(self, path: Any, layers: Sequence[str]) -> tuple[dict[str, NDArray[Any]], Any]:
-        """Responses of each layer to one stimulus, 1 × its output's shape; and the input that was made of it."""
+        """Responses of each layer to one stimulus, 1 × its output's shape; and the preprocessed input."""
         ((_, images),) = self.loader.batches([path], [slice(0, 1)])
         with self.recorder(layers) as forward:
             return self._collected(forward, images, layers), images
@@ -218,9 +218,9 @@ class Pass:
         skip: int,
         name: str,
     ) -> None:
-        """Write every stimulus's responses but those of the first `skip` presentations of trial 0.
+        """Write the responses to all stimuli except those to the first `skip` presentations of trial 0.
 
-        Row ``stimulus · trials + trial`` of a destination gets that stimulus's response in that trial.
+        Row ``stimulus · trials + trial`` of a destination gets the response to the stimulus in the trial.
         """
         trials = 1 if shifts is None else len(shifts.pixels)
         start = skip if trials == 1 else 0
@@ -248,13 +248,13 @@ class Pass:
             self._write(forward, images[part], rows[part], destinations)
 
     def _write(self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]) -> None:
-        """Run one batch; in halves where memory does not suffice for all of it."""
-        done: set[str] = set()  # a row is written once: what got through before memory ran out is left alone then
+        """Run one batch; in halves if memory does not suffice for the whole batch."""
+        done: set[str] = set()  # rows are written once: layers that were written before memory ran out are not repeated
 
         def put(layer: str, values: NDArray[Any]) -> None:
             if len(values) != len(rows):
                 raise UserError(
-                    f"layer {layer!r} gave {len(values)} responses to {len(rows)} stimuli",
+                    f"layer {layer!r} returned {len(values)} responses to {len(rows)} stimuli",
                     remedy="the first axis of a layer's output must be the stimuli; choose another layer",
                 )
             destinations[layer][_slice(rows)] = values
@@ -267,7 +267,9 @@ class Pass:
             else:
                 forward(
                     images,
-                    lambda layer, output: put(layer, self.kept(layer, output)) if layer in destinations else None,
+                    lambda layer, output: (
+                        put(layer, self.recorded_part(layer, output)) if layer in destinations else None
+                    ),
                 )
         except Exception as error:
             if len(rows) == 1 or not _out_of_memory(error):
@@ -282,13 +284,13 @@ class Pass:
         self._write(forward, images[half:], rows[half:], left)
 
     def _collected(self, forward: Forward, images: Any, layers: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Responses of one batch, copied, after the users' hooks."""
-        found: dict[str, NDArray[Any]] = {}
-        forward(images, lambda layer, output: found.__setitem__(layer, np.array(self.kept(layer, output))))
-        missing = [layer for layer in layers if layer not in found]
+        """Copied responses of one batch, after the users' hooks."""
+        responses: dict[str, NDArray[Any]] = {}
+        forward(images, lambda layer, output: responses.__setitem__(layer, np.array(self.recorded_part(layer, output))))
+        missing = [layer for layer in layers if layer not in responses]
         if missing:
             raise UserError(f"the model returned nothing for {', '.join(missing)}", remedy="choose other layers")
-        batch: Any = OrderedDict((layer, found[layer]) for layer in layers)
+        batch: Any = OrderedDict((layer, responses[layer]) for layer in layers)
         for hook in tuple(self.hooks.values()):
             batch = hook(batch)
         return dict(batch)
@@ -309,7 +311,7 @@ def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]
 
 
 def stack_images(images: Any) -> Any:
-    """One array or tensor of a batch's images, … × height × width."""
+    """Stack a batch's images to one array or tensor, … × height × width."""
     if isinstance(images, list | tuple) and images and all(hasattr(image, "shape") for image in images):
         if all(isinstance(image, np.ndarray) for image in images):
             return np.stack(images)
@@ -318,14 +320,14 @@ def stack_images(images: Any) -> Any:
         return torch.stack([torch.as_tensor(image) for image in images])
     if not hasattr(images, "shape") or len(images.shape) < 4:
         raise UserError(
-            "the model's input is no array of images, stimuli × channels × height × width, that could be displaced",
-            remedy="let preprocessing return such an array, or do not ask for variance",
+            "images can only be displaced in an array, stimuli × channels × height × width",
+            remedy="return such an array from preprocessing, or do not request variance",
         )
     return images
 
 
 def _slice(rows: NDArray[np.intp]) -> Any:
-    """Rows that follow each other as a slice, which is quicker to write to."""
+    """Consecutive rows as a slice, which is faster to write."""
     first, last = int(rows[0]), int(rows[-1])
     return slice(first, last + 1) if last - first == len(rows) - 1 else rows
 
@@ -345,7 +347,7 @@ def _free() -> None:
 
 
 def _progress(batches: Iterator[tuple[slice, Any]], stimuli: int, name: str) -> Iterator[tuple[slice, Any]]:
-    """Go through `batches`; a run long enough to wait for shows how far it is, in a terminal only."""
+    """Iterate over `batches`; long runs show a progress bar in a terminal."""
     if stimuli < _SHOW_PROGRESS_FROM or not sys.stderr.isatty():
         yield from batches
         return

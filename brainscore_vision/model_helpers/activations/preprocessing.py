@@ -1,6 +1,6 @@
-"""Preprocessing of image files: resized, cropped and normalised; no torchvision needed.
+"""Preprocessing of image files: resizing, cropping and normalisation without torchvision.
 
-Preprocessing of other libraries is read from its settings where possible, so that theirs need not run.
+Preprocessing of other libraries is read from its settings if possible, so that these libraries need not run it.
 """
 
 import os
@@ -42,13 +42,13 @@ class ImagePreprocessing:
     Parameters
     ----------
     resize : int or (int, int), optional
-        Length of the shorter side (the aspect ratio is kept), or height and width. By default sizes stay.
+        Length of the shorter side (the aspect ratio is kept), or height and width. By default images keep their size.
     crop : int or (int, int), optional
-        Height and width that are cut out of the middle, afterwards.
+        Height and width of the centre that is cropped afterwards.
     interpolation : {'bilinear', 'bicubic', 'nearest', 'lanczos', 'box', 'hamming'}
         Antialiased, as Pillow does it.
     mean, std : tuple of float
-        Subtracted from, then divided into red, green and blue in [0, 1].
+        Red, green and blue in [0, 1] are normalised as (value − mean) / std.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class ImagePreprocessing:
             raise ValueError(f"mean {self.mean} and std {self.std} must be three numbers each, std above 0")
 
     def __call__(self, paths: Sequence[str | os.PathLike[str]]) -> NDArray[np.float32]:
-        """Arrays of image files.
+        """Read image files as arrays.
 
         Parameters
         ----------
@@ -85,25 +85,25 @@ class ImagePreprocessing:
         Raises
         ------
         UserError
-            If a file is no image, or the images differ in size after resizing and cropping.
+            If a file is not an image, or the images differ in size after resizing and cropping.
         """
         return _stacked([self.image(load_image(path)) for path in paths])
 
     @property
     def shape(self) -> tuple[int, int, int] | None:
-        """Channels, height and width of what comes out; None where they depend on the image."""
+        """Channels, height and width of the result; None if they depend on the image."""
         size = self.crop if self.crop is not None else (None if isinstance(self.resize, int) else self.resize)
         return None if size is None else (3, *_pair(size))
 
     def image(self, image: "Image") -> NDArray[np.float32]:
-        """One Pillow image as an array, 3 × height × width."""
+        """Convert a Pillow image to an array, 3 × height × width."""
         levels = self._levels(image)
         out = np.empty((3, *levels.shape[:2]), dtype=np.float32)
         self._normalise(levels, out)
         return out
 
     def into(self, path: str | os.PathLike[str], out: NDArray[np.float32]) -> None:
-        """Write an image file's array into `out`, of shape :attr:`shape`."""
+        """Write the array of an image file into `out`, of shape :attr:`shape`."""
         self._normalise(self._levels(load_image(path)), out)
 
     def _levels(self, image: "Image") -> NDArray[np.uint8]:
@@ -122,7 +122,7 @@ class ImagePreprocessing:
 
     @cached_property
     def _tables(self) -> NDArray[np.float32]:
-        """Normalised value of each of the 256 levels, for each channel."""
+        """Normalised values of the 256 levels, for each channel."""
         values = np.arange(256, dtype=np.float32) / np.float32(255)
         mean, std = (np.asarray(numbers, dtype=np.float32)[:, np.newaxis] for numbers in (self.mean, self.std))
         return (values - mean) / std
@@ -146,9 +146,9 @@ def load_preprocess_images(
         Height and width of the result.
     preprocess_type : {'imagenet', 'inception'}
         ``'imagenet'``: both sides are resized (bilinear, antialiased). ``'inception'``: the shorter side is resized to
-        ``image_size`` · 256 / 224, the middle cut out, mean and standard deviation are 0.5 whatever is passed.
+        ``image_size`` · 256 / 224, the centre is cropped, mean and standard deviation are 0.5 whatever is passed.
     normalize_mean, normalize_std : sequence of float
-        Subtracted from, then divided into red, green and blue in [0, 1].
+        Red, green and blue in [0, 1] are normalised as (value − mean) / std.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def load_preprocess_images(
     Raises
     ------
     UserError
-        If a file is no image.
+        If a file is not an image.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def load_images(image_filepaths: Iterable[str | os.PathLike[str]]) -> "list[Imag
 
 
 def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
-    """Read an image as RGB: grey levels go to each channel, palettes are looked up, transparency is dropped.
+    """Read an image as RGB: grey levels are copied to all channels, palettes are resolved, transparency is dropped.
 
     Raises
     ------
@@ -187,15 +187,15 @@ def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
         with Image.open(image_filepath) as opened:
             mode = opened.mode
             if not mode.startswith(_DEEP_MODES):
-                return opened.convert("RGB")  # a copy where it is RGB already; reads the file
+                return opened.convert("RGB")  # also copies RGB images; reads the file
     except (OSError, Image.DecompressionBombError) as error:
         raise UserError(
             f"the stimulus {os.fspath(image_filepath)} cannot be read as an image: {error}",
-            remedy="check that the file exists and is whole",
+            remedy="check that the file exists and is complete",
         ) from error
     raise UserError(
-        f"the stimulus {os.fspath(image_filepath)} has pixels of mode {mode!r}, not of 8 bits a channel",
-        remedy="save it with 8 bits a channel",
+        f"the stimulus {os.fspath(image_filepath)} has pixels of mode {mode!r}, not of 8 bits per channel",
+        remedy="save it with 8 bits per channel",
     )
 
 
@@ -213,7 +213,7 @@ def preprocess_images(images: "Iterable[Image]", image_size: int, **kwargs: Any)
 
 
 def as_image_preprocessing(preprocessing: Any) -> ImagePreprocessing | None:
-    """An :class:`ImagePreprocessing`, also where it is written as ``partial(load_preprocess_images, …)``; else None."""
+    """Convert ``partial(load_preprocess_images, …)`` to :class:`ImagePreprocessing`; None for other functions."""
     if isinstance(preprocessing, ImagePreprocessing):
         return preprocessing
     if isinstance(preprocessing, partial) and preprocessing.func is load_preprocess_images and not preprocessing.args:
@@ -285,12 +285,12 @@ class AppliedTransform:
         self.transform = transform
 
     def __call__(self, paths: Sequence[Any]) -> list[Any]:
-        """One entry a file."""
+        """Apply the transform to each file."""
         return [self.transform(load_image(path)) for path in paths]
 
 
 def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
-    """Preprocessing of torchvision's or timm's transforms.
+    """Make preprocessing from transforms of torchvision or timm.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
     Returns
     -------
     ImagePreprocessing or AppliedTransform
-        The first where its settings say all it does.
+        The former if settings describe the transforms completely.
     """
     if all(hasattr(transforms, name) for name in ("crop_size", "resize_size", "mean", "std", "interpolation")):
         return ImagePreprocessing(
@@ -317,18 +317,18 @@ def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
 
 
 def from_settings(settings: Mapping[str, Any]) -> ImagePreprocessing:
-    """Preprocessing of a ``preprocessor_config.json`` of Hugging Face.
+    """Make preprocessing from the settings in a ``preprocessor_config.json`` of Hugging Face.
 
     Parameters
     ----------
     settings : mapping
-        ``size``, ``crop_size``, ``resample``, ``image_mean``, ``image_std``, ``rescale_factor`` and what is done
+        ``size``, ``crop_size``, ``resample``, ``image_mean``, ``image_std``, ``rescale_factor`` and the steps to apply
         (``do_resize``, ``do_center_crop``, ``do_rescale``, ``do_normalize``).
 
     Raises
     ------
     UserError
-        If it asks for what is not known here.
+        If a setting is not supported.
 
     Examples
     --------
@@ -396,7 +396,7 @@ def _size(size: Any) -> int | tuple[int, int]:
 
 
 def _filter(interpolation: Any) -> str:
-    """Name of a filter, from torchvision's enumeration, Pillow's number or its name."""
+    """Name of a filter from torchvision's enumeration, Pillow's number, or its name."""
     value = getattr(interpolation, "value", interpolation)
     names = {number: name for name, number in FILTERS.items()}
     name = names.get(value, value)
@@ -406,6 +406,4 @@ def _filter(interpolation: Any) -> str:
 
 
 def _unknown(what: str) -> UserError:
-    return UserError(
-        f"the preprocessing asks for {what}, which is not known here", remedy="pass preprocessing yourself"
-    )
+    return UserError(f"the preprocessing setting {what} is not supported", remedy="pass preprocessing yourself")

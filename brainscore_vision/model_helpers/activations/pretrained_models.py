@@ -15,20 +15,20 @@ __all__ = ["from_huggingface", "from_timm", "from_torchvision"]
 def from_torchvision(
     model: Any, identifier: str | None = None, *, weights: Any = None, transforms: Any = None, **options: Any
 ) -> PytorchWrapper:
-    """Make a model of torchvision an activations model.
+    """Make an activations model from a model of torchvision.
 
     Parameters
     ----------
     model : str or torch.nn.Module
         Name as in ``torchvision.models.list_models()``, or a model; torchvision is imported for a name only.
     identifier : str, optional
-        Name of the model; by default its name there.
+        Name of the model; by default its name in the library.
     weights : str or torchvision.models.Weights, optional
-        Which weights `model` has or, where it is a name, gets, such as ``'IMAGENET1K_V1'``; by default none.
+        Weights that `model` has or, if it is a name, gets, such as ``'IMAGENET1K_V1'``; by default none.
     transforms : callable, optional
-        What is done to images. By default what belongs to `weights`; without weights, both sides are resized to 224.
+        Preprocessing of images; by default that of `weights`; without weights, both sides are resized to 224.
     **options
-        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def from_torchvision(
     if isinstance(model, str):
         try:
             from torchvision.models import get_model, get_weight
-        except (ImportError, RuntimeError) as error:  # one built for another torch raises a RuntimeError
+        except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
             raise UserError(
                 f"torchvision cannot be imported: {error}",
                 remedy="install torch and torchvision from the same index, or pass the model itself",
@@ -71,18 +71,18 @@ def _weights(model: str, name: str) -> Any:
 
 
 def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = True, **options: Any) -> PytorchWrapper:
-    """Make a model of timm an activations model, with the preprocessing that belongs to it.
+    """Make an activations model from a model of timm, with the preprocessing of the model.
 
     Parameters
     ----------
     model : str or torch.nn.Module
         Name as in ``timm.list_models()``, or a model made by timm.
     identifier : str, optional
-        Name of the model; by default its name there.
+        Name of the model; by default its name in the library.
     pretrained : bool
-        Whether weights are fetched, where `model` is a name.
+        Whether weights are fetched if `model` is a name.
     **options
-        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = T
     Raises
     ------
     UserError
-        If timm cannot be imported, or the model is prepared for in a way that is not known here.
+        If timm cannot be imported, or the model's preprocessing is not supported.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = T
     try:
         import timm
         from timm.data import resolve_model_data_config
-    except (ImportError, RuntimeError) as error:  # a torchvision built for another torch raises a RuntimeError
+    except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
         raise UserError(
             f"timm cannot be imported: {error}",
             remedy="pip install 'brainscore[models]', with torch and torchvision from the same index",
@@ -123,7 +123,7 @@ def _preprocessing(config: dict[str, Any]) -> ImagePreprocessing:
         resize = resized[0]
     else:
         raise UserError(
-            f"the model's images are cropped by {mode!r} to {height} × {width}, which is not known here",
+            f"the model's images are cropped by {mode!r} to {height} × {width}, which is not supported",
             remedy="make a PytorchWrapper with the preprocessing of timm.data.create_transform",
         )
     return ImagePreprocessing(
@@ -138,37 +138,37 @@ def _preprocessing(config: dict[str, Any]) -> ImagePreprocessing:
 def from_huggingface(
     model: Any, processor: Any = None, identifier: str | None = None, *, preprocessing: Any = None, **options: Any
 ) -> PytorchWrapper:
-    """Make a vision model of transformers an activations model.
+    """Make an activations model from a vision model of transformers.
 
     Parameters
     ----------
     model : str or torch.nn.Module
-        Name on the hub, or folder (loaded by ``AutoModel``), or the model. Of a model of images and text, pass the
+        Name on the hub, or folder (loaded by ``AutoModel``), or the model. For a model of images and text, pass the
         part for images, such as ``model.vision_model``.
     processor : image processor, mapping, path or None
-        What says how images are prepared: the image processor, its settings, or ``preprocessor_config.json``. By
-        default the one beside `model`, which must then be a name or folder.
+        Preprocessing: the image processor, its settings, or ``preprocessor_config.json``. By default that of `model`,
+        which must then be a name or folder.
     identifier : str, optional
-        Name of the model; by default that on the hub.
+        Name of the model; by default its name on the hub.
     preprocessing : callable, optional
         Instead of `processor`: list of paths → tensor.
     **options
-        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
 
     Returns
     -------
     PytorchWrapper
-        Of outputs with several tensors the ``last_hidden_state``, else the first, is recorded.
+        Of outputs with several tensors, ``last_hidden_state`` is recorded if it exists, else the first tensor.
 
     Raises
     ------
     UserError
-        If the preprocessing is not given, or asks for what is not known here.
+        If the preprocessing is missing or not supported.
 
     Notes
     -----
-    Images are resized by Pillow, antialiased. Processors that resize tensors by torchvision differ from it by the
-    rounding of 8-bit levels.
+    Images are resized by Pillow, antialiased. Processors that resize tensors with torchvision round 8-bit levels
+    differently.
 
     Examples
     --------
@@ -191,10 +191,10 @@ def from_huggingface(
 
 def _settings(processor: Any) -> Mapping[str, Any]:
     if processor is None:
-        raise UserError("it is not known how images are prepared", remedy="pass processor or preprocessing")
+        raise UserError("the preprocessing of images is not known", remedy="pass processor or preprocessing")
     if isinstance(processor, Mapping):
         return processor
     if isinstance(processor, str | Path):
         return dict(json.loads(Path(processor).read_text()))
-    image_processor = getattr(processor, "image_processor", processor)  # of a processor for images and text
+    image_processor = getattr(processor, "image_processor", processor)  # processors for images and text contain one
     return dict(image_processor.to_dict())

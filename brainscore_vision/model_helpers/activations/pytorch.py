@@ -48,47 +48,48 @@ __all__ = [
     "preprocess_images",
 ]
 
-_AT_ONCE_ON_CPU = 16  # beyond that the responses inside a network leave the cache, and it becomes slower
+_AT_ONCE_ON_CPU = 16  # with more, a network's responses exceed the CPU cache, and it becomes slower
 _READS_LAYERS = ("get_activations", "get_layer", "register_hook", "_output_layer", "_tensor_to_numpy")
 
 
 class PytorchWrapper:
-    """Makes a network an activations model: called with stimuli and layers, it returns activations.
+    """An activations model of a network: called with stimuli and layers, it returns activations.
 
     Parameters
     ----------
     model : torch.nn.Module
-        The network; it is moved to the device and evaluated, never trained.
+        The network; it is moved to the device and set to evaluation mode.
     preprocessing : callable or None
-        List of image paths → array or tensors, one a path, such as
+        List of image paths → array or tensors, one per path, such as
         ``functools.partial(load_preprocess_images, image_size=224)``.
     identifier : str, optional
-        Name of the model; by default its class's.
+        Name of the model; by default that of its class.
     forward_kwargs : dict, optional
-        Passed to the network at each call.
+        Passed to the network in each call.
     batch_size : int
-        Stimuli at once; halved whenever memory runs out. On the CPU 16 of them at a time pass the network, which is
-        faster.
+        Number of stimuli in a batch; halved whenever memory runs out. On the CPU, at most 16 of them pass the network
+        together, which is faster.
     device : str, torch.device or list of these
         ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU. Several: each gets a copy of the network and its
         share of every batch.
     autocast : bool or torch.dtype
-        Compute in half precision where PyTorch holds that safe: ``True`` (bfloat16) or a type.
+        Compute in half precision where PyTorch considers it safe: ``True`` (bfloat16) or a type.
     compile : bool or str
-        Let ``torch.compile`` translate the network; a text names its backend. It takes minutes: for many stimuli.
+        Compile the network with ``torch.compile``; a text names its backend. Compiling takes minutes, so it is only
+        useful for many stimuli.
     **options
-        Of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``, ``dtype``,
-        ``pooling``, ``workers``, ``loader``.
+        Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
+        ``dtype``, ``pooling``, ``workers``, ``loader``.
 
     Notes
     -----
-    Layers are asked for by name as in ``named_modules()``, by a pattern (``'layer?.0'``), as ``'logits'`` (the last
-    module that has no others in it), or as ``'IT.output-t1'``: what a module gave the second time that it ran in one
-    pass. Without a number the last time counts. Of several tensors that a layer returns the first is taken.
+    A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the last module without
+    children), or a name with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a
+    forward pass. Without a number, the last call is recorded. If a layer returns several tensors, the first is used.
 
-    Subclasses may override how layers are read, as on brain-score 2.x: `get_activations`, `get_layer`,
-    `register_hook`, ``_output_layer`` and ``_tensor_to_numpy``. Their layers are then asked for under the names that
-    they are given, without patterns.
+    Subclasses may override how layers are read, as in brain-score 2.x: `get_activations`, `get_layer`,
+    `register_hook`, ``_output_layer`` and ``_tensor_to_numpy``. Their layers are then passed on unchanged, without
+    support for patterns.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class PytorchWrapper:
         self._extractor.identifier = identifier
 
     def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
-        """Activations; as :meth:`ActivationsExtractorHelper.__call__`."""
+        """Return activations; see :meth:`ActivationsExtractorHelper.__call__`."""
         return self._extractor(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -168,11 +169,11 @@ class PytorchWrapper:
         return self._model
 
     def example_input(self, path: Any) -> "torch.Tensor":
-        """What the network gets for one image file, stimuli first, on its device."""
+        """Input of the network for one image file, stimuli first, on its device."""
         return to_input(self._model, self._extractor.preprocess([path]))
 
     def layers(self) -> list[str]:
-        """Names of the modules that hold no others, in the network's order."""
+        """Names of the modules without children, in the network's order."""
         return [
             name
             for name, module in self._model.named_modules(remove_duplicate=False)
@@ -190,21 +191,25 @@ class PytorchWrapper:
 
     def get_activations(self, images: Any, layer_names: Sequence[str]) -> "OrderedDict[str, NDArray[Any]]":
         """Outputs of layers for preprocessed images, stimuli first."""
-        found: OrderedDict[str, NDArray[Any]] = OrderedDict()
+        outputs: OrderedDict[str, NDArray[Any]] = OrderedDict()
         if self._reads_layers_itself():
-            handles = [self.register_hook(self.get_layer(name), name, target_dict=found) for name in layer_names]
+            handles = [self.register_hook(self.get_layer(name), name, target_dict=outputs) for name in layer_names]
             try:
                 self._run(self._model, images)
             finally:
                 for handle in handles:
                     handle.remove()
-            return found
+            return outputs
+
+        def keep(layer: str, output: Any) -> None:
+            outputs[layer] = np.array(as_rows(tensor_of(output, layer)))
+
         with self._recorder()(layer_names) as forward:
-            forward(images, lambda layer, output: found.__setitem__(layer, np.array(as_rows(tensor_of(output, layer)))))
-        return OrderedDict((name, found[name]) for name in layer_names)
+            forward(images, keep)
+        return OrderedDict((name, outputs[name]) for name in layer_names)
 
     def register_hook(self, layer: "torch.nn.Module", layer_name: str, target_dict: dict[str, Any]) -> Any:
-        """Let a module write what it returns into `target_dict`, under `layer_name`; returns torch's handle."""
+        """Make a module write its output into `target_dict` under `layer_name`; returns torch's handle."""
 
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
             target_dict[layer_name] = self._tensor_to_numpy(output)
@@ -213,17 +218,17 @@ class PytorchWrapper:
 
     @classmethod
     def _tensor_to_numpy(cls, output: Any) -> NDArray[Any]:
-        """Copy what a layer returned into an array."""
-        return np.array(as_rows(tensor_of(output, "that was asked for")))
+        """Copy the output of a layer into an array."""
+        return np.array(as_rows(tensor_of(output, "that was requested")))
 
     def _reads_layers_itself(self) -> bool:
-        """Whether a subclass reads layers by methods of its own, which are then used."""
+        """Whether a subclass overrides methods that read layers; they are then used."""
         return any(
             getattr_static(type(self), name) is not getattr_static(PytorchWrapper, name) for name in _READS_LAYERS
         )
 
     def _recorder(self) -> Recorder:
-        """What records during one call: it learns from the first stimulus how often each module runs."""
+        """Make the recorder of one extraction; its first pass counts how often each module runs."""
         counts: dict[Any, int] = {}
 
         @contextmanager
@@ -232,7 +237,7 @@ class PytorchWrapper:
                 with across_devices(self._model, self._devices, layers, self._run) as forward:
                     yield forward
                 return
-            # the first stimulus alone is not worth translating
+            # compiling is not worth it for the first stimulus alone
             compile = bool(counts) and bool(self._compile)  # noqa: A001 - as the option
             network = self._compiled() if compile else self._model
             with Listener(self._model, layers, counts, compiled=compile) as listener:
@@ -274,7 +279,7 @@ class PytorchWrapper:
 
 
 def disable_activation_caching(wrapper: PytorchWrapper) -> PytorchWrapper:
-    """Keep nothing of a model's activations; ``PytorchWrapper(…, store=None)`` does the same from the start.
+    """Stop storing a model's activations; ``PytorchWrapper(…, store=None)`` does the same from the start.
 
     Parameters
     ----------
@@ -284,7 +289,7 @@ def disable_activation_caching(wrapper: PytorchWrapper) -> PytorchWrapper:
     Returns
     -------
     PytorchWrapper
-        The same.
+        The same wrapper.
     """
-    wrapper._extractor.keep_nothing()
+    wrapper._extractor.disable_store()
     return wrapper

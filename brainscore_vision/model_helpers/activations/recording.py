@@ -1,6 +1,6 @@
-"""Recording of layers: found in the store, or computed into the store or into memory.
+"""Recording of layers: read from the store, or computed into the store or into memory.
 
-Principal components are learnt from activations that are on disk already.
+Principal components are learned from activations that are already on disk.
 """
 
 import logging
@@ -29,7 +29,7 @@ from brainscore_vision.model_helpers.activations.store import ActivationStore, L
 
 __all__ = ["Recording", "Response", "Timeline", "first_responses", "principal_components"]
 
-_TOLERANCE = 1e-3  # of a layer's largest value, between a stored response and the same computed again
+_TOLERANCE = 1e-3  # relative to a layer's largest value, between a stored response and the recomputed one
 _WIDE_TOLERANCE = 2e-2  # in half precision
 
 
@@ -40,17 +40,17 @@ class Response:
     Attributes
     ----------
     values : array
-        After reduction.
+        Values after reduction.
     units : LayerUnits
-        Its name, and the places of its units.
+        Name of the layer, and positions of its units.
     dtype : numpy.dtype
-        Of the layer as it is recorded.
+        Type of the recorded layer.
     steps : tuple of int
         Number of time steps, or empty.
     reduction : Reduction or None
-        What makes fewer features of it.
+        Reduction of its features.
     recorded : int or None
-        Features before reduction, where there is one.
+        Number of features before reduction, if there is one.
     """
 
     values: NDArray[Any]
@@ -72,23 +72,23 @@ class Response:
 
     @property
     def described(self) -> dict[str, Any] | None:
-        """The reduction in plain values."""
+        """The reduction as plain values."""
         return None if self.reduction is None else self.reduction.describe()
 
     @property
     def half(self) -> bool:
-        """Whether it is computed or kept in half precision."""
+        """Whether it is computed or stored in half precision."""
         return min(self.dtype.itemsize, self.values.dtype.itemsize) < 4
 
     def rows(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Outputs of a batch as rows of this layer."""
+        """Convert outputs of a batch to rows of this layer."""
         flat = values.reshape(*values.shape[: 1 + len(self.steps)], -1)
         if self.reduction is None:
             return flat
         return self.reduction.transform(flat.reshape(-1, flat.shape[-1])).reshape(len(flat), *self.row)
 
     def reduced(self, spec: str | None) -> "Response":
-        """The same layer with fewer features; itself where it has no more than would be left."""
+        """The layer after reduction; itself if it does not have more features than would remain."""
         if spec is None:
             return self
         reduction = make_reduction(spec)
@@ -102,7 +102,7 @@ class Response:
 
 
 class Timeline(Protocol):
-    """Gives outputs a time axis."""
+    """Adds a time axis to outputs."""
 
     def arrange(self, layer: str, output: NDArray[Any]) -> NDArray[Any]:
         """Output of a batch as stimuli × time × …."""
@@ -114,22 +114,22 @@ class Timeline(Protocol):
 def first_responses(
     first: Mapping[str, NDArray[Any]], dtype: np.dtype[Any] | None, *, timed: bool = False
 ) -> dict[str, Response]:
-    """Responses of each layer to one stimulus, 1 × its output's shape (1 × time × … where `timed`)."""
-    found = {}
+    """Responses of each layer to one stimulus, 1 × its output's shape (1 × time × … if `timed`)."""
+    responses = {}
     for layer, values in first.items():
         steps, shape = (values.shape[1:2], values.shape[2:]) if timed else ((), values.shape[1:])
         features = int(np.prod(shape))
-        found[layer] = Response(
+        responses[layer] = Response(
             values=values.reshape(1, *steps, features),
             units=LayerUnits(layer, shape, features),
             dtype=values.dtype if dtype is None else dtype,
             steps=steps,
         )
-    return found
+    return responses
 
 
 def matches_first_row(stored: NDArray[Any], response: Response, *, half: bool = False) -> bool:
-    """Whether the first row of `stored` is what the model gives now, but for the accuracy of the arithmetic.
+    """Whether the first row of `stored` is the model's current response, within the accuracy of the arithmetic.
 
     `half`: it is computed in half precision, whatever the type of the result.
     """
@@ -139,7 +139,7 @@ def matches_first_row(stored: NDArray[Any], response: Response, *, half: bool = 
 
 
 def nearly_equal(before: NDArray[Any], now: NDArray[Any], *, half: bool = False) -> bool:
-    """Whether two equally many values are equal, but for the accuracy of the arithmetic."""
+    """Whether two arrays of the same size are equal within the accuracy of the arithmetic."""
     before = np.asarray(before, dtype=np.float64).reshape(-1)
     now = np.asarray(now, dtype=np.float64).reshape(-1)
     finite = np.isfinite(now)
@@ -153,7 +153,7 @@ _logger = logging.getLogger(__name__)
 
 
 class ResponseRows:
-    """Takes outputs of any shape and writes each as one row of features."""
+    """Accepts outputs of any shape and writes each as one row of features."""
 
     def __init__(self, target: Any, response: Response) -> None:
         self._target = target
@@ -163,7 +163,7 @@ class ResponseRows:
         self._target[rows] = self._response.rows(values)
 
     def put_first(self) -> None:
-        """Write the row that is known already."""
+        """Write the first row, which is already known."""
         self._target[0:1] = self._response.values
 
 
@@ -171,7 +171,7 @@ Fill = Callable[[Mapping[str, ResponseRows]], None]
 
 
 def record_in_memory(layers: Sequence[Response], rows: int, fill: Fill) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-    """Let `fill` write the layers into one block of memory, side by side; the block, and each layer's part of it."""
+    """Call `fill` to write the layers side by side into a block of memory; return the block and each layer's part."""
     sizes = [layer.units.features for layer in layers]
     ends = np.cumsum(sizes)
     shape = (rows, *layers[0].steps, int(ends[-1]))
@@ -192,7 +192,7 @@ def record_in_store(
     info: Mapping[str, Any],
     fill: Fill,
 ) -> dict[str, NDArray[Any]]:
-    """Let `fill` write the layers into the store; what lies there afterwards, mapped. After an error nothing does."""
+    """Call `fill` to write the layers into the store; return them memory-mapped. An error leaves nothing stored."""
     writers: dict[str, LayerWriter] = {}
     with ExitStack() as stack:
         for layer in layers:
@@ -212,7 +212,7 @@ def record_in_store(
 def stored_layers(
     store: ActivationStore, parts: Mapping[str, Mapping[str, Any]], first: Mapping[str, Response], model: str
 ) -> dict[str, NDArray[Any]]:
-    """Stored layers whose first response is what the model gives now."""
+    """Stored layers whose first response equals the model's current response."""
     hits = {}
     for layer, response in first.items():
         key = layer_key(parts[layer])
@@ -222,8 +222,8 @@ def stored_layers(
             hits[layer] = stored.array
         elif stored is not None:
             _logger.warning(
-                "stored activations of %s, layer %s, are not what the model gives now and are computed anew: it is not "
-                "deterministic, or its behaviour changed in a way that code and weights do not show",
+                "stored activations of %s, layer %s, differ from the model's current responses and are computed again: "
+                "the model is not deterministic, or its behavior changed although its code and weights did not",
                 model,
                 layer,
             )
@@ -231,8 +231,8 @@ def stored_layers(
     return hits
 
 
-_CHUNK = 1 << 25  # bytes of activations that are read at once
-_PROBE = 16  # numbers by which a layer's first response is known again
+_CHUNK = 1 << 25  # bytes of activations that are read together
+_PROBE = 16  # number of values that identify a layer's first response
 
 KeyParts = Mapping[str, Mapping[str, Any]]
 ReducedLayers = tuple[dict[str, Response], dict[str, NDArray[Any]]]
@@ -248,65 +248,67 @@ def principal_components(
     parts: KeyParts | None,
     info: Mapping[str, Any],
 ) -> ReducedLayers:
-    """Layers with fewer features, the components being learnt from all that is shown.
+    """Reduce layers to principal components, which are learned from all stimuli shown.
 
     Parameters
     ----------
     spec : str
-        As :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction` takes it.
+        As for :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`.
     full : mapping
         Each layer's first response.
     record : callable
-        Layers → their activations, rows × [time ×] features, mapped from disk.
+        Layers → their activations, rows × [time ×] features, memory-mapped.
     stimuli : str
-        Hash of what is shown.
+        Hash of the stimuli shown.
     store, parts : ActivationStore and mapping, or None
-        Where the result goes, and what the key of each layer as it is recorded is made of.
+        Where the result is stored, and the parts of each recorded layer's key.
     info : mapping
-        Names for people, in the store.
+        Descriptive names for the store.
 
     Returns
     -------
     (dict of Response, dict of array)
-        First response and values of each layer; layers without more features than components stay as they are.
+        First response and values of each layer; layers that do not have more features than components are unchanged.
     """
     described = make_reduction(spec, fitted_on=stimuli).describe()
     wide = {
-        name: one for name, one in full.items() if make_reduction(spec).width(one.units.features) != one.units.features
+        name: response
+        for name, response in full.items()
+        if make_reduction(spec).width(response.units.features) != response.units.features
     }
     keyed: dict[str, dict[str, Any]] = {}
     values: dict[str, NDArray[Any]] = {}
     if store is not None and parts is not None:
-        for name, one in wide.items():
-            keyed[name] = {**parts[name], "dtype": _dtype(one).str, "reduction": described}
+        for name, response in wide.items():
+            keyed[name] = {**parts[name], "dtype": _dtype(response).str, "reduction": described}
             stored = _stored_components(
-                store, keyed[name], one, str(info["model"]), half=parts[name]["model"].get("autocast") is not None
+                store, keyed[name], response, str(info["model"]), half=parts[name]["model"].get("autocast") is not None
             )
             if stored is not None:
                 values[name] = stored.array
-    recorded = record({name: one for name, one in full.items() if name not in values})
+    recorded = record({name: response for name, response in full.items() if name not in values})
     for name, activations in recorded.items():
         if name not in wide:
             values[name] = activations
         elif store is None or name not in keyed:
             values[name] = _components_in_memory(activations, described["components"], wide[name])
         else:
-            told = {**info, "layer": name, "first": _probe(wide[name]).tolist()}
+            layer_info = {**info, "layer": name, "first": _probe(wide[name]).tolist()}
             values[name] = _components_in_store(
-                activations, described["components"], wide[name], store, keyed[name], told
+                activations, described["components"], wide[name], store, keyed[name], layer_info
             )
     first = {}
-    for name, one in full.items():
+    for name, response in full.items():
         if name in wide:
             units = LayerUnits(name, None, values[name].shape[-1])
-            one = replace(one, values=np.asarray(values[name][:1]), units=units, dtype=values[name].dtype)
-        first[name] = one
+            response = replace(response, values=np.asarray(values[name][:1]), units=units, dtype=values[name].dtype)
+        first[name] = response
     return first, values
 
 
 @contextmanager
 def temporary_store() -> Iterator[ActivationStore]:
-    """Store in the system's temporary folder, for activations that are not kept."""
+    """Temporary store in the system's temporary folder."""
     with tempfile.TemporaryDirectory(prefix="brainscore-", ignore_cleanup_errors=True) as folder:
         yield ActivationStore(Path(folder), max_bytes=1 << 62)  # the disk is the limit
 
@@ -331,23 +333,23 @@ def _components_in_store(
     writer = store.writer(layer_key(parts), shape=shape, dtype=dtype, parts=parts, info=info)
     with writer:
         _transform(activations, pca, writer)
-    assert writer.stored is not None  # it left its block without an error
+    assert writer.stored is not None  # set when the block ends without an error
     return writer.stored.array
 
 
 def _stored_components(
     store: ActivationStore, parts: Mapping[str, Any], response: Response, model: str, *, half: bool
 ) -> StoredLayer | None:
-    """The components in the store, where the model still responds to the first stimulus as it did."""
+    """Stored components, if the model's response to the first stimulus is unchanged."""
     key = layer_key(parts)
     stored = store.get(key)
     if stored is not None:
         before = np.asarray(stored.info.get("first", []), dtype=np.float64)
         if not nearly_equal(before, _probe(response), half=half or response.half):
             _logger.warning(
-                "stored components of %s, layer %s, are of activations that the model does not give now and are "
-                "computed anew: it is not deterministic, or its behaviour changed in a way that code and weights do "
-                "not show",
+                "stored components of %s, layer %s, are of activations that differ from the model's current responses "
+                "and are computed again: the model is not deterministic, or its behavior changed although its code and "
+                "weights did not",
                 model,
                 response.units.name,
             )
@@ -357,7 +359,7 @@ def _stored_components(
 
 
 def _probe(response: Response) -> NDArray[np.float64]:
-    """A few numbers that tell one response from another."""
+    """A few values that identify a response."""
     flat = np.asarray(response.values, dtype=np.float64).reshape(1, -1)
     return np.asarray(RandomProjection(_PROBE).transform(np.nan_to_num(flat)).reshape(-1), dtype=np.float64)
 
@@ -384,8 +386,8 @@ def _fitted(activations: NDArray[Any], components: int, layer: str) -> Increment
     samples = int(np.prod(activations.shape[:-1]))
     if samples < 2:
         raise UserError(
-            "principal components cannot be learnt from one stimulus",
-            remedy="show more, or pass reduction='projection'",
+            "principal components cannot be learned from one stimulus",
+            remedy="show more stimuli, or pass reduction='projection'",
         )
     pca = IncrementalPCA(min(components, samples - 1))
     for block in _blocks(activations):
@@ -395,7 +397,7 @@ def _fitted(activations: NDArray[Any], components: int, layer: str) -> Increment
             raise UserError(f"layer {layer!r}: {error}", remedy="choose another layer or no reduction") from error
     if not pca.width(activations.shape[-1]):
         raise UserError(
-            f"layer {layer!r} responds to all stimuli alike and has no principal components",
+            f"layer {layer!r} responds equally to all stimuli and has no principal components",
             remedy="choose another layer or no reduction",
         )
     return pca
@@ -412,20 +414,20 @@ LayerValues = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Recording:
-    """What is shown to which model, and where its responses go.
+    """Records the responses of a model to the stimuli shown, into a store or memory.
 
     Attributes
     ----------
     run : Pass
         The model and its input.
-    shown : Shown
+    shown : ShownStimuli
         The stimuli.
     model : str
-        Its name.
+        Name of the model.
     store : ActivationStore or None
-        Where layers are kept.
+        Where layers are stored.
     parts : callable
-        Layers → what the key of each is made of; None where that cannot be told.
+        Layers → parts of the key of each; None if the model cannot be hashed.
     plan : callable
         Layers, reduction and store → memory plan.
     """
@@ -440,22 +442,22 @@ class Recording:
     def layers(
         self, first: dict[str, Response], reduction: str | None
     ) -> tuple[dict[str, Response], LayerValues, NDArray[Any] | None]:
-        """Each layer's first response and all values; and these side by side where they lie so."""
+        """Each layer's first response and all values; and one block of all layers if there is one."""
         spec = self.plan(first, "auto", self.store).reduction if reduction == "auto" else reduction
-        learnt = spec is not None and make_reduction(spec).needs_fit
-        if not learnt:
+        learned = spec is not None and make_reduction(spec).needs_fit
+        if not learned:
             first = {layer: response.reduced(spec) for layer, response in first.items()}
         parts = None if self.store is None else self.parts(first)
         store = None if parts is None else self.store
-        if spec is None or not learnt:
+        if spec is None or not learned:
             values, block = self._recorded(first, store, parts, self._batch_size(spec, store))
             return first, values, block
         with nullcontext(store) if store is not None else temporary_store() as place:
-            # nobody looks for what lies in a temporary store
+            # keys in a temporary store only need to differ
             keys = {name: {"layer": name} for name in first} if parts is None else parts
 
             def record(layers: dict[str, Response]) -> LayerValues:
-                if layers:  # learning takes memory, even where all that it is learnt from is stored
+                if layers:  # learning takes memory, even if all activations are already stored
                     self.plan(layers, spec, store)
                 return self._recorded(layers, place, keys, self._batch_size(spec, store), look=store is not None)[0]
 
@@ -468,8 +470,10 @@ class Recording:
                 parts=parts,
                 info=self._info,
             )
-            if store is None:  # its files go
-                values = {name: np.array(one) if isinstance(one, np.memmap) else one for name, one in values.items()}
+            if store is None:  # the temporary files are deleted
+                values = {
+                    name: np.array(array) if isinstance(array, np.memmap) else array for name, array in values.items()
+                }
         return first, values, None
 
     @property
@@ -488,15 +492,15 @@ class Recording:
         *,
         look: bool = True,
     ) -> tuple[LayerValues, NDArray[Any] | None]:
-        """All values of layers, those included that are stored already, where one is to `look` for them."""
+        """All values of layers, read from the store if they are there and `look` is set."""
         shown = self.shown
         distinct = shown.presentations.distinct
-        found = {}
+        stored = {}
         if look and store is not None and parts is not None:
-            found = stored_layers(store, parts, first, self.model)
-        missing = {layer: response for layer, response in first.items() if layer not in found}
+            stored = stored_layers(store, parts, first, self.model)
+        missing = {layer: response for layer, response in first.items() if layer not in stored}
         if not missing:
-            return found, None
+            return stored, None
         self.run.batch_size = batch_size(missing)
 
         def fill(destinations: Mapping[str, ResponseRows]) -> None:
@@ -508,4 +512,4 @@ class Recording:
         if store is None or parts is None:
             block, columns = record_in_memory(list(missing.values()), rows, fill)
             return columns, block
-        return found | record_in_store(store, list(missing.values()), rows, parts, self._info, fill), None
+        return stored | record_in_store(store, list(missing.values()), rows, parts, self._info, fill), None

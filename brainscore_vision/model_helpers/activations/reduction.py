@@ -1,6 +1,6 @@
-"""Fewer features a layer: pooling, random projection, and principal components.
+"""Reduction of a layer's features: pooling, random projection, and principal components.
 
-Tokens and feature maps are pooled as they come; principal components are learnt batch by batch.
+Tokens and feature maps are pooled in each batch; principal components are learned batch by batch.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _SPATIAL = ("mean", "max")
 
 @dataclass(frozen=True)
 class Pooling:
-    """What is kept of a layer's output.
+    """Pooling of a layer's output.
 
     Parameters
     ----------
     tokens : {'cls', 'mean', 'patch_mean', 'last'}, optional
-        Of outputs stimuli × tokens × channels: the first token, the mean over all, the mean over all but the first
-        `prefix_tokens`, the last token. By default all of them.
+        For outputs stimuli × tokens × channels: the first token, the mean over all, the mean over all but the first
+        `prefix_tokens`, the last token. By default all tokens are kept.
     spatial : {'mean', 'max'}, optional
-        Of outputs stimuli × channels × height × width: mean or maximum over the places. By default all of them.
+        For outputs stimuli × channels × height × width: mean or maximum over positions. By default all are kept.
     prefix_tokens : int
         Tokens before those of the image (class, registers); ``'patch_mean'`` leaves them out.
 
@@ -51,12 +51,12 @@ class Pooling:
 
     @property
     def described(self) -> dict[str, str | int | None]:
-        """What tells it from another, in plain types."""
+        """Settings as plain types."""
         prefix = self.prefix_tokens if self.tokens == "patch_mean" else None
         return {"tokens": self.tokens, "spatial": self.spatial, "prefix_tokens": prefix}
 
     def apply(self, output: Any) -> Any:
-        """Pool an array or tensor of one batch; what has another shape comes back as it is."""
+        """Pool an array or tensor of one batch; other shapes are returned unchanged."""
         if output.ndim == 3 and self.tokens is not None:
             if self.tokens == "cls":
                 return output[:, 0]
@@ -65,7 +65,7 @@ class Pooling:
             first = self.prefix_tokens if self.tokens == "patch_mean" else 0
             if output.shape[1] <= first:
                 raise UserError(
-                    f"{output.shape[1]} tokens, of which {first} come before the image's: none is left to average",
+                    f"{output.shape[1]} tokens, of which {first} precede those of the image: none is left to average",
                     remedy="pass Pooling(tokens='patch_mean', prefix_tokens=…) with the network's own number",
                 )
             return output[:, first:].mean(1)
@@ -79,16 +79,16 @@ def _amax(places: Any) -> Any:
     return places.max(-1) if isinstance(places, np.ndarray) else places.amax(-1)
 
 
-_COMPONENTS = 1000  # as the published implementation takes
-_VERSION = 1  # counts up when the same settings come to give other values
+_COMPONENTS = 1000  # as in the published implementation
+_VERSION = 1  # increase it whenever values change for the same settings
 _CHUNK = 1 << 26  # bytes of working memory
-_NONZEROS = 8  # of each feature, in a sparse projection
+_NONZEROS = 8  # weights per feature in a sparse projection
 
 
 class Reduction(Protocol):
-    """Turns rows of many features into rows of few.
+    """Reduces the number of features of rows.
 
-    One object is for one layer. ``needs_fit`` says whether `fit_batch` has to see rows before `transform` may.
+    Each layer has its own object. ``needs_fit``: whether `fit_batch` must be called before `transform`.
     """
 
     needs_fit: bool
@@ -97,16 +97,16 @@ class Reduction(Protocol):
         """Learn from rows × features."""
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Reduce rows × features; what has no more features than asked for stays as it is."""
+        """Reduce rows × features; unchanged if there are no more features than components."""
 
     def width(self, features: int) -> int:
-        """Number of features that are left of `features`, at most."""
+        """Largest number of features that remain of `features`."""
 
     def nbytes(self, features: int) -> int:
-        """Memory that it takes, in bytes."""
+        """Memory of the reduction, in bytes."""
 
     def describe(self) -> dict[str, Any]:
-        """Say in plain values what the result depends on; part of a layer's key."""
+        """Everything that the result depends on, as plain values; part of a layer's key."""
 
 
 def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) -> Reduction:
@@ -115,17 +115,17 @@ def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) ->
     Parameters
     ----------
     spec : str
-        ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with as many as are
-        named: ``'pca:300'``.
+        ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with a number of
+        components, as in ``'pca:300'``.
     seed : int
-        Of a random projection.
+        Seed of a random projection.
     fitted_on : str, optional
-        What principal components are learnt from, such as the hash of the stimuli.
+        Data that principal components are learned from, such as the hash of the stimuli.
 
     Raises
     ------
     UserError
-        If there is no such reduction.
+        If the name is unknown.
 
     Examples
     --------
@@ -135,7 +135,8 @@ def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) ->
     kind, colon, number = spec.partition(":")
     if kind not in ("projection", "gaussian", "pca") or (colon and not (number.isdecimal() and int(number) > 0)):
         raise UserError(
-            f"there is no reduction {spec!r}", remedy="it is 'projection', 'gaussian' or 'pca', or such as 'pca:300'"
+            f"there is no reduction {spec!r}",
+            remedy="pass 'projection', 'gaussian' or 'pca', with a number of components if needed: 'pca:300'",
         )
     components = int(number) if colon else _COMPONENTS
     if kind == "pca":
@@ -146,15 +147,15 @@ def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) ->
 class RandomProjection:
     """Random linear combinations of features, which keep inner products and distances on average.
 
-    Nothing is learnt, so it can be applied from the first batch on. With k components, a distance is off by a factor
+    Nothing is learned, so it can be applied from the first batch on. With k components, a distance is off by a factor
     of about 1 ± √(2/k) (1000 components: 4 %).
 
     Parameters
     ----------
     n_components : int
-        Features that are left.
+        Number of features that remain.
     seed : int
-        Same seed and number of features, same projection.
+        The same seed and number of features give the same projection.
     dense : bool
         Gaussian weights (Johnson and Lindenstrauss 1984), features × components in memory. By default each feature has
         8 weights ±1/√8, one in each eighth of the components (Kane and Nelson 2014, doi:10.1145/2559902).
@@ -186,12 +187,12 @@ class RandomProjection:
         Parameters
         ----------
         X : array, rows × features
-            NaN and infinities spread over the row.
+            NaN and infinities affect the whole row.
 
         Returns
         -------
         array, rows × components
-            float32 for float32 and narrower, else float64; `X` itself where it has no more features than that.
+            float32 for float32 and narrower, else float64; `X` itself if it has no more features than components.
         """
         rows = _rows(X)
         if rows.shape[1] <= self.n_components:
@@ -201,18 +202,18 @@ class RandomProjection:
         return np.ascontiguousarray((self._weights.astype(rows.dtype, copy=False) @ rows.T).T)
 
     def width(self, features: int) -> int:
-        """Features that are left of `features`."""
+        """Number of features that remain of `features`."""
         return min(features, self.n_components)
 
     def nbytes(self, features: int) -> int:
         """Memory of the weights, in bytes."""
         if features <= self.n_components:
             return 0
-        # 4 bytes a value, 4 its column; while they are sorted, as much again
+        # 4 bytes for a value, 4 for its column; sorting them takes the same amount again
         return 4 * features * self.n_components if self.dense else 16 * features * min(_NONZEROS, self.n_components)
 
     def describe(self) -> dict[str, Any]:
-        """Settings, in plain values."""
+        """Settings as plain values."""
         kind = "gaussian projection" if self.dense else "sparse projection"
         return {"kind": kind, "components": self.n_components, "seed": self.seed, "version": _VERSION}
 
@@ -225,7 +226,7 @@ class RandomProjection:
             return weights
         from scipy.sparse import csr_array
 
-        # raw bits, since only those are the same in every version of NumPy
+        # raw bits, since only these are the same in all versions of NumPy
         count = min(_NONZEROS, k)
         bits = stream.random_raw(features * count).reshape(features, count)
         edges = np.linspace(0, k, count + 1).astype(np.int64)
@@ -236,18 +237,18 @@ class RandomProjection:
 
 
 class IncrementalPCA:
-    """Principal components, learnt from rows that arrive in batches and are not kept.
+    """Principal components, learned from rows that arrive in batches and are not kept.
 
-    Rows are collected until there are as many as components; they are then merged into the components so far, and what
-    exceeds their number is dropped (Ross et al. 2008, doi:10.1007/s11263-007-0075-7). The result does not depend on how
-    the rows were batched. For at most 2 × `n_components` rows it is that of an ordinary PCA.
+    Rows are collected until there are as many as components; they are then merged with the components so far, and
+    components beyond their number are dropped (Ross et al. 2008, doi:10.1007/s11263-007-0075-7). The result does not
+    depend on how the rows are divided into batches. For at most 2 × `n_components` rows, it is that of an ordinary PCA.
 
     Parameters
     ----------
     n_components : int
-        Components that are kept; fewer where the rows span fewer dimensions.
+        Number of components; fewer if the rows span fewer dimensions.
     fitted_on : str, optional
-        What it is learnt from, such as the hash of the stimuli; for :meth:`describe`.
+        Data that components are learned from, such as the hash of the stimuli; for :meth:`describe`.
 
     Attributes
     ----------
@@ -258,7 +259,7 @@ class IncrementalPCA:
     explained_variance_, explained_variance_ratio_ : array, components
         Variance along each component (n − 1), and its share of all variance.
     n_seen_ : int
-        Rows so far.
+        Number of rows so far.
 
     Notes
     -----
@@ -299,7 +300,7 @@ class IncrementalPCA:
         Returns
         -------
         IncrementalPCA
-            Itself.
+            This object.
 
         Raises
         ------
@@ -316,7 +317,7 @@ class IncrementalPCA:
             return self
         k = self.n_components
         if self._stack is None:
-            # rows are collected up to 2k at first, k after components are there; one row corrects for the mean
+            # at first 2k rows are collected, k once there are components; one row corrects for the mean
             self._stack = np.empty((2 * k + 1, rows.shape[1]), rows.dtype)
             self._mean = np.zeros(rows.shape[1])
         while len(rows):
@@ -331,7 +332,7 @@ class IncrementalPCA:
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Coordinates of rows along the components.
+        """Compute coordinates of rows along the components.
 
         Parameters
         ----------
@@ -340,7 +341,7 @@ class IncrementalPCA:
         Returns
         -------
         array, rows × components
-            float32 for float32 and narrower, else float64; `X` itself where it has no more features than components.
+            float32 for float32 and narrower, else float64; `X` itself if it has no more features than components.
         """
         rows = _rows(X)
         self._check_features(rows)
@@ -352,19 +353,19 @@ class IncrementalPCA:
         return np.asarray(centred @ scaled.T.astype(rows.dtype, copy=False) * scale, rows.dtype)
 
     def width(self, features: int) -> int:
-        """Features that are left of `features`, at most; once it has learnt, exactly."""
+        """Largest number of features that remain of `features`; the exact number after learning."""
         if self._stack is None or features <= self.n_components:
             return min(features, self.n_components)
         return len(self._finished()[0])
 
     def nbytes(self, features: int) -> int:
-        """Memory while it learns from float32 rows, in bytes."""
+        """Memory while learning from float32 rows, in bytes."""
         if features <= self.n_components:
             return 0
         return 4 * (2 * self.n_components + 1) * features + 8 * 4 * (2 * self.n_components) ** 2
 
     def describe(self) -> dict[str, Any]:
-        """Settings and what it was learnt from, in plain values."""
+        """Settings and training data as plain values."""
         return {"kind": "pca", "components": self.n_components, "fitted_on": self.fitted_on, "version": _VERSION}
 
     @property
@@ -405,13 +406,13 @@ class IncrementalPCA:
             self._merge(self.n_components)
         scaled = self._stack[: self._kept]
         if self._signs is None:
-            # row by row, for there may be as much of it as memory allows
+            # row by row, since it may take most of the memory
             largest = np.array([np.abs(row).argmax() for row in scaled], dtype=np.intp)
             self._signs = np.where(scaled[np.arange(self._kept), largest] < 0, -1.0, 1.0)
         return scaled, self._signs
 
     def _merge(self, k: int) -> None:
-        """Merge the rows collected into the components."""
+        """Merge the collected rows with the components."""
         assert self._stack is not None
         held, new = self._kept, self._collected
         count = held + new + (self._merged > 0)
@@ -441,7 +442,7 @@ class IncrementalPCA:
 
 
 def learning_bytes(components: int, features: int, rows: int, itemsize: int = 4) -> int:
-    """Memory to learn components from so many rows and to apply them, a chunk of rows at a time."""
+    """Memory to learn components from a number of rows and to apply them, one chunk of rows at a time."""
     if features <= components:
         return 0
     held = min(2 * components, rows) + 1

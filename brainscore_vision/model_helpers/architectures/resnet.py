@@ -11,14 +11,14 @@ __all__ = ["BasicBlock", "Bottleneck", "ResNet", "resnet18", "resnet50"]
 
 
 class BasicBlock(nn.Module):
-    """Two 3 × 3 convolutions beside a shortcut [1]_.
+    """Two 3 × 3 convolutions and a shortcut [1]_.
 
     Parameters
     ----------
     inputs, width : int
-        Channels that come in, and that go out.
+        Input and output channels.
     stride : int
-        Of the first convolution.
+        Stride of the first convolution.
 
     References
     ----------
@@ -42,14 +42,14 @@ class BasicBlock(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1 × 1, 3 × 3 and 1 × 1 convolution beside a shortcut [1]_; the 3 × 3 one takes the stride.
+    """1 × 1, 3 × 3 and 1 × 1 convolutions and a shortcut [1]_; the 3 × 3 convolution has the stride.
 
     Parameters
     ----------
     inputs, width : int
-        Channels that come in, and of the 3 × 3 convolution; four times `width` go out.
+        Input channels, and channels of the 3 × 3 convolution; there are four times `width` output channels.
     stride : int
-        Of the 3 × 3 convolution.
+        Stride of the 3 × 3 convolution.
 
     References
     ----------
@@ -87,11 +87,11 @@ class ResNet(nn.Module):
     block : type
         :class:`BasicBlock` or :class:`Bottleneck`.
     blocks : sequence of int
-        How many in each stage.
+        Number of blocks in each stage.
     outputs : int
         Width of ``fc``.
     stem : bool
-        False leaves out the stem: the input is then that of ``layer1``, with 64 channels.
+        Whether there is a stem; without it, the input is that of ``layer1``, with 64 channels.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""How activations become what a brain would show: recordings and behaviour."""
+"""Transformation of activations to recordings and behavior."""
 
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
     BehaviorArbiter,

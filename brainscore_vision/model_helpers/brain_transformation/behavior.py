@@ -44,13 +44,13 @@ LOGITS = "logits"
 
 
 class LabelBehavior:
-    """The label of each stimulus, from 1,000 ImageNet logits.
+    """Labels of stimuli, from 1,000 ImageNet logits.
 
-    ``'imagenet'``: the synset of the largest logit. A list of labels: softmax over all logits, the mean over the
-    classes that each label stands for, the label with the largest (Geirhos et al. 2018 [1]_).
+    ``'imagenet'``: the synset of the largest logit. A list of labels: softmax over all logits, then the mean over the
+    classes of each label; the label with the largest mean is chosen (Geirhos et al. 2018 [1]_).
 
-    A model without these logits is *not applicable*, unless labelled images are given: a linear readout (the logistic
-    regression of :class:`ProbabilitiesMapping`) of the behavioural layer is then fitted on them. The result has
+    A model without these logits is *not applicable*, unless there are labelled images: a linear readout (the logistic
+    regression of :class:`ProbabilitiesMapping`) of the behavioral layer is then fitted on them. The result has
     ``attrs['readout']``, which score and receipt repeat: ``'fitted readout: …'``.
 
     Parameters
@@ -60,11 +60,11 @@ class LabelBehavior:
     activations_model : callable
         ``(stimuli, layers=['logits'])`` → presentation × neuroid, 1,000 of them.
     layer : str or list of str, optional
-        What a fitted readout reads out from.
+        Layer or layers for a fitted readout.
     readout_stimuli : StimulusSet, str or callable, optional
         Images with a column ``image_label`` for models without 1,000 logits: a stimulus set, the name of a registered
-        one, or a function that returns one. Labels are those to choose from, or synsets of ImageNet, which then stand
-        for the labels as logits do. With 1,000 logits they are not used.
+        one, or a function that returns one. Image labels are the labels to choose from, or synsets of ImageNet, which
+        are then mapped to labels like logits. With 1,000 logits the images are not used.
 
     References
     ----------
@@ -85,7 +85,7 @@ class LabelBehavior:
         self._readout: FittedReadout | None = None
         if readout_stimuli is not None:
             layers = [layer] if isinstance(layer, str) else list(layer)
-            # looked up at each call: subclasses of ModelCommitment replace the activations model of behaviours
+            # looked up in each call: subclasses of ModelCommitment replace the activations model
             self._readout = FittedReadout(identifier, self._activations, layers, readout_stimuli)
         self._fits = False
         self._of_imagenet = False
@@ -103,25 +103,25 @@ class LabelBehavior:
         *,
         fitting_stimuli: ChoiceLabels | None = None,
     ) -> None:
-        """Choose among these labels from now on.
+        """Set the labels to choose from.
 
         Parameters
         ----------
         task : str
             ``'label'``.
         choice_labels : 'imagenet', list of str, or dict of str to list of int
-            What to choose from: synsets; labels of published lists
+            Labels to choose from: synsets; labels of published lists
             (:func:`~brainscore_vision.model_helpers.brain_transformation.labels.known_labels`); or labels with the
-            indices of the logits that each stands for.
+            indices of their logits.
         aggregation : {'mean', 'max'}
-            Over the classes of a label.
+            Aggregation over the classes of a label.
         fitting_stimuli
-            Another name of `choice_labels`: what :meth:`BrainModel.start_task` calls it.
+            Another name of `choice_labels`, which :meth:`BrainModel.start_task` uses.
 
         Raises
         ------
         NotApplicable
-            If the model has no 1,000 logits, as far as can be told before it runs, and no readout can be fitted.
+            If the model is known to have no 1,000 logits before it runs, and no readout can be fitted.
         UserError
             If the classes of a label are not known.
         """
@@ -135,7 +135,7 @@ class LabelBehavior:
             raise UserError(f"aggregation is {aggregation!r}", remedy="known: 'mean', 'max'")
         self._of_imagenet = isinstance(labels, str) and labels == "imagenet"
         if not (self._fits or self._of_imagenet):
-            index_lists(labels)  # an unknown label is refused before anything is shown
+            index_lists(labels)  # an unknown label raises an error before anything is shown
         self._labels, self._aggregation = labels, aggregation
 
     def look_at(
@@ -150,7 +150,7 @@ class LabelBehavior:
             ``'imagenet'`` also ``synset`` and ``logit`` (the index of the class).
         """
         if self._labels is None:
-            raise UserError("no labels were given yet", remedy="call start_task('label', labels) first")
+            raise UserError("there are no labels to choose from yet", remedy="call start_task('label', labels) first")
         options: dict[str, Any] = {"number_of_trials": number_of_trials, "require_variance": require_variance}
         if self._readout is not None and self._fits:
             return self._read_out(self._readout, stimuli, options)
@@ -163,7 +163,7 @@ class LabelBehavior:
         if undefined.any():
             name = logits["stimulus_id"].values[undefined.argmax()]
             raise UserError(
-                f"{self._identifier!r} gives logits that are not finite for {int(undefined.sum())} presentations, "
+                f"{self._identifier!r} returned logits that are not finite for {int(undefined.sum())} presentations, "
                 f"such as of {name!r}",
                 remedy="check the model's weights and preprocessing, or compute in float32",
             )
@@ -196,7 +196,7 @@ class LabelBehavior:
         return BehavioralAssembly(choices[:, np.newaxis], coords=coords, dims=["presentation", "choice"])
 
     def _has_logits(self, width: int | None) -> bool:
-        """Whether there are the logits of ImageNet; None: that is not known yet."""
+        """Whether there are the logits of ImageNet; True if the `width` is not known yet (None)."""
         if width is None or width == NUMBER_OF_CLASSES:
             return True
         if self._readout is not None:
@@ -216,16 +216,16 @@ def label_probabilities(
     Parameters
     ----------
     logits : array_like, stimuli × classes
-        Of any size: the maximum is subtracted first.
+        Logits of any size: the maximum is subtracted first.
     lists : sequence of sequences of int
         Classes of each label.
     aggregation : {'mean', 'max'}
-        Over the classes of a label.
+        Aggregation over the classes of a label.
 
     Returns
     -------
     ndarray, stimuli × labels
-        Means do not sum to 1: each class counts within its own label only.
+        Means do not sum to 1, since each is over the classes of its own label only.
 
     Examples
     --------
@@ -244,7 +244,7 @@ _SIMILARITIES = ("dot", "cosine")
 
 
 class OddOneOut:
-    """The odd stimulus of each triplet: the one that is not in the most similar pair (Hebart et al. 2020 [1]_).
+    """Odd-one-out choices: the stimulus of each triplet that is not in the most similar pair (Hebart et al. 2020 [1]_).
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class OddOneOut:
     layer : str or list of str
         Layer or layers whose activations are compared.
     similarity : {'dot', 'cosine'}
-        How two stimuli are compared.
+        Similarity of two stimuli.
 
     References
     ----------
@@ -282,7 +282,7 @@ class OddOneOut:
 
     @property
     def similarity_measure(self) -> Similarity:
-        """How two stimuli are compared: ``'dot'`` or ``'cosine'``."""
+        """Similarity of two stimuli: ``'dot'`` or ``'cosine'``."""
         return self._similarity
 
     @similarity_measure.setter
@@ -292,35 +292,35 @@ class OddOneOut:
         self._similarity = similarity
 
     def set_similarity_measure(self, similarity_measure: Similarity) -> None:
-        """Compare by ``'dot'`` product or ``'cosine'`` from now on; the same as setting `similarity_measure`."""
+        """Set `similarity_measure` to ``'dot'`` or ``'cosine'``."""
         self.similarity_measure = similarity_measure
 
     def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
-        """Nothing has to be learned; `fitting_stimuli` is unused."""
+        """Check the task; `fitting_stimuli` is unused."""
         if task != BrainModel.Task.odd_one_out:
             raise NotApplicable(f"{self._identifier!r}: this finds odd stimuli, it cannot do {str(task)!r}")
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
     ) -> BehavioralAssembly:
-        """Index of the odd stimulus of each triplet.
+        """Find the index of the odd stimulus of each triplet.
 
         Parameters
         ----------
         stimuli : StimulusSet
-            Rows 0–2 are the first triplet, rows 3–5 the second …; a stimulus may occur in many.
+            Rows 0–2 are the first triplet, rows 3–5 the second …; a stimulus may occur in many triplets.
         number_of_trials, require_variance
-            Unused: there is one choice a triplet.
+            Unused: there is one choice per triplet.
 
         Returns
         -------
         BehavioralAssembly
             One-dimensional (presentation): 0, 1 or 2. Coordinates ``stimulus_id`` (the three ids, joined by ``|``) and
-            ``stimulus_id_0`` … ``stimulus_id_2``. Of equally similar pairs the first counts.
+            ``stimulus_id_0`` … ``stimulus_id_2``. Of equally similar pairs, the first is used.
         """
         ids = stimuli["stimulus_id"].to_numpy()
         if len(ids) % 3 or not len(ids):
-            raise UserError(f"{len(ids)} stimuli make no triplets", remedy="give the stimuli in rows of three")
+            raise UserError(f"{len(ids)} stimuli are not triplets", remedy="pass the stimuli in rows of three")
         unique = stimuli.drop_duplicates("stimulus_id").sort_values("stimulus_id")
         features = self.activations_model(unique, layers=self._layers).transpose("presentation", "neuroid")
         rows = {identifier: row for row, identifier in enumerate(features["stimulus_id"].values)}
@@ -333,7 +333,7 @@ class OddOneOut:
 
 
 def odd_one_out(features: ArrayLike, triplets: NDArray[np.integer], *, cosine: bool = False) -> NDArray[np.int64]:
-    """Position of the odd row of each triplet.
+    """Find the position of the odd row of each triplet.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def odd_one_out(features: ArrayLike, triplets: NDArray[np.integer], *, cosine: b
     triplets : ndarray of int, triplets × 3
         Rows of `features`.
     cosine : bool
-        Divide by the lengths.
+        Whether to divide by the lengths.
 
     Returns
     -------
@@ -370,7 +370,7 @@ LogitsBehavior = LabelBehavior
 
 
 class TaskBehavior(Protocol):
-    """What does one task."""
+    """Performs one task."""
 
     def start_task(self, task: str, *args: Any, **kwargs: Any) -> None: ...
 
@@ -380,20 +380,20 @@ class TaskBehavior(Protocol):
 
 
 class BehaviorArbiter:
-    """Hands each task to what can do it.
+    """Delegates each task to the object that performs it.
 
     Parameters
     ----------
-    mapping : dict of str to behaviour
+    mapping : dict of str to TaskBehavior
         Task → object with ``start_task`` and ``look_at``.
     """
 
     def __init__(self, mapping: Mapping[str, TaskBehavior]) -> None:
-        self.mapping = {str(task): behaviour for task, behaviour in mapping.items()}
+        self.mapping = {str(task): behavior for task, behavior in mapping.items()}
         self.current_executor: TaskBehavior | None = None
 
     def start_task(self, task: str, *args: Any, **kwargs: Any) -> None:
-        """Start `task` with whatever else it takes; `NotApplicable` where nothing does it."""
+        """Start `task` with its further arguments; raises `NotApplicable` if no object performs it."""
         if str(task) not in self.mapping:
             raise NotApplicable(f"the task {str(task)!r} is not among {', '.join(self.mapping) or 'none'}")
         executor = self.mapping[str(task)]
@@ -403,7 +403,7 @@ class BehaviorArbiter:
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
     ) -> BehavioralAssembly:
-        """Show stimuli to what does the current task."""
+        """Show stimuli to the object that performs the current task."""
         if self.current_executor is None:
             raise UserError("no task was started", remedy="call start_task before look_at")
         return self.current_executor.look_at(
@@ -425,13 +425,13 @@ class ProbabilitiesMapping:
     activations_model : callable
         ``(stimuli, layers=[layer])`` → presentation × neuroid.
     layer : str or list of str
-        What to read out from.
+        Layer or layers to read out from.
 
     Notes
     -----
-    For two labels scikit-learn fits a binary regression. A multinomial one with C has exactly the probabilities of a
-    binary one with 2 C, so that is what is fitted: the multinomial weights are ± half of the binary ones, and their
-    penalty therefore half as large.
+    For two labels, scikit-learn fits a binary regression. A multinomial regression with C has exactly the probabilities
+    of a binary regression with 2 C, which is therefore fitted: the multinomial weights are ± half of the binary ones,
+    and their penalty is half as large.
     """
 
     def __init__(self, identifier: str, activations_model: ActivationsModel, layer: str | Sequence[str]) -> None:
@@ -455,7 +455,7 @@ class ProbabilitiesMapping:
         task : str
             ``'probabilities'``.
         fitting_stimuli : StimulusSet
-            With a column ``image_label``.
+            Stimuli with a column ``image_label``.
         number_of_trials, require_variance
             How the fitting stimuli are shown; see :meth:`BrainModel.look_at`.
         """
@@ -479,7 +479,7 @@ class ProbabilitiesMapping:
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
     ) -> BehavioralAssembly:
-        """Probability of each label for each stimulus.
+        """Compute the probability of each label for each stimulus.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A network as an experimental subject."""
+"""Models made from networks: layers committed to regions, and readouts for behavior."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ Look = Callable[[StimulusSet, int, bool], Any]
 
 
 class ModelCommitment(BrainModel):
-    """A network made a subject: which layers are which region, what it answers, what its input spans.
+    """A model made from a network: the layers of each region, readouts for tasks, and the visual angle of the input.
 
     Parameters
     ----------
@@ -56,46 +56,47 @@ class ModelCommitment(BrainModel):
         Unique name of the model.
     activations_model : callable
         ``(stimuli, layers, number_of_trials=…, require_variance=…)`` → presentation × neuroid[ × time_bin], such as a
-        `PytorchWrapper`. Its ``layers()``, where it has one, is what names and patterns are checked against.
+        `PytorchWrapper`. Names and patterns are checked against its ``layers()``, if available.
     layers : sequence of str, optional
-        Layers to select among, in order; names or patterns (``'blocks.*'``). None: those of the regions, where
-        `region_layer_map` or the file of the model's plugin names them.
+        Layers to select from, in order; names or patterns (``'blocks.*'``). None: the layers in `region_layer_map` or
+        in the file of the model's plugin.
     behavioral_readout_layer : str or list of str, optional
         Layer for the tasks ``probabilities`` and ``odd_one_out``; by default the last of `layers`.
     region_layer_map : mapping of str to str or list of str, optional
-        Region → layer or layers. Without it, the file ``region_layer_map/<identifier>.json`` of the model's plugin
-        counts; without that, layers are selected when a region is first recorded from (see Notes).
+        Region → layer or layers. By default that in the file ``region_layer_map/<identifier>.json`` of the model's
+        plugin; without the file, layers are selected when a region is first recorded (see Notes).
     visual_degrees : float
         Visual angle that the model's input spans, in degrees.
     time_mapping : mapping of str to mapping of int to (start, end), optional
-        Of recurrent models: region → time step → milliseconds. The layers of such a region are named with their step,
-        as in ``'IT.output-t1'``. Each requested time bin is given the step that starts nearest.
+        For recurrent models: region → time step → milliseconds. Layers of such a region have their step in their name,
+        as in ``'IT.output-t1'``. Each requested time bin gets the step with the nearest start.
     similarity : {'dot', 'cosine'}
-        Similarity by which the odd one out is found.
+        Similarity that determines the odd one out.
     readout_stimuli : StimulusSet, str or callable, optional
-        Labelled images, for models without the 1,000 logits of ImageNet: the task ``label`` is then done by a readout
-        that is fitted on them; see :class:`LabelBehavior`. A stimulus set with a column ``image_label``, the name of a
+        Labelled images for models without the 1,000 logits of ImageNet: the task ``label`` then uses a readout that is
+        fitted on them; see :class:`LabelBehavior`. A stimulus set with a column ``image_label``, the name of a
         registered one, or a function that returns one.
     selection_benchmarks : mapping of str to sequence of (str or Benchmark), optional
-        Region → benchmarks to select its layer on: the first whose data can be reached counts. Those that are left
-        out: :data:`~brainscore_vision.model_helpers.brain_transformation.selection.SELECTION_BENCHMARKS`.
+        Region → benchmarks to select its layer on; the first one with available data is used. By default, and for other
+        regions: :data:`~brainscore_vision.model_helpers.brain_transformation.selection.SELECTION_BENCHMARKS`.
 
     Raises
     ------
     UserError
-        If a layer is not in the network; the message has the nearest ones.
+        If a layer is not in the network; the message lists the nearest names.
 
     Notes
     -----
-    *The later of* ``start_task`` *and* ``start_recording`` *decides* what ``look_at`` returns; ``passive`` ends a task.
+    *The last call of* ``start_task`` *and* ``start_recording`` *determines* what ``look_at`` returns; ``passive`` ends
+    a task.
 
-    *Time.* Without a time course, recordings in several time bins are the same response in each, not copied, so not to
-    be written to. A time course of the activations is averaged into the time bins (weights: the share of each source
-    bin). A single time bin is squeezed.
+    *Time.* Without a time course, all time bins have the same response; it is not copied, so do not write to it. A time
+    course of the activations is averaged into the time bins (weights: the share of each source bin). A single time bin
+    is squeezed.
 
     *Selection.* The layer with the highest score on the selection benchmark of the region. Measurements of the stimuli
-    that are being shown are never used: where the benchmark has those stimuli the next one is taken. A warning says
-    which one it was where it is not the published one.
+    that are being shown are never used: if the benchmark has these stimuli, the next benchmark is used. A warning names
+    the benchmark if it is not the published one.
 
     Examples
     --------
@@ -135,12 +136,12 @@ class ModelCommitment(BrainModel):
             identifier, self.layers, known=known, given=region_layer_map, select=self._select
         )
         self.selected: dict[tuple[str, str], SelectedLayer] = {}  # by region and benchmark
-        self.behavior_model = BehaviorArbiter(self._behaviours(similarity, readout_stimuli))
+        self.behavior_model = BehaviorArbiter(self._behaviors(similarity, readout_stimuli))
         self.layer_model = _Recordings(self)
         self._record: Look | None = None
         self._look: Look | None = None
         self._expected: tuple[str, ...] = ()
-        self._seen_along: set[tuple[Any, ...]] = set()
+        self._recorded_together: set[tuple[Any, ...]] = set()
 
     @property
     def identifier(self) -> str:
@@ -154,11 +155,11 @@ class ModelCommitment(BrainModel):
     def start_task(self, task: str, fitting_stimuli: Any = None, **options: Any) -> None:
         """Instruct the model; see :meth:`BrainModel.start_task`.
 
-        ``passive`` ends a task; recordings that were started go on. Other tasks take further `options`: see
+        ``passive`` ends a task; a started recording continues. Other tasks take further `options`: see
         :class:`LabelBehavior` and :class:`ProbabilitiesMapping`.
         """
         if task == BrainModel.Task.passive:
-            self._look = self._record or self._nothing
+            self._look = self._record or self._refuse_passive
             return
         if str(task) not in self.behavior_model.mapping:
             known = ", ".join([*self.behavior_model.mapping, str(BrainModel.Task.passive)])
@@ -171,7 +172,7 @@ class ModelCommitment(BrainModel):
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
     ) -> None:
-        """Record from a region; see :meth:`BrainModel.start_recording`. Without time bins there is one of no length."""
+        """Record from a region; see :meth:`BrainModel.start_recording`. Without time bins, time stays as recorded."""
         region = str(recording_target)
         self.region_layer_map.check(region)
         bins = checked_time_bins(time_bins)
@@ -182,15 +183,16 @@ class ModelCommitment(BrainModel):
         self._look = self._record = record
 
     def expect_recordings(self, regions: Sequence[str]) -> None:
-        """Tell from which regions the stimuli that are shown next will be recorded sooner or later.
+        """Announce the regions that will be recorded with the stimuli that are shown next.
 
-        Their layers are then stored when a stimulus first passes the network, which it needs not do again for another
-        region. Without an activation store, and for regions whose layers are still to be selected, nothing changes.
+        The layers of all these regions are then stored when a stimulus first passes the network, so that it need not
+        pass again for another region. This has no effect without an activation store, and for regions whose layers are
+        not selected yet.
 
         Parameters
         ----------
         regions : sequence of str
-            Names; those that the model does not have are left out.
+            Names; regions that the model does not have are ignored.
         """
         self._expected = tuple(str(region) for region in regions)
 
@@ -199,11 +201,11 @@ class ModelCommitment(BrainModel):
     ) -> BehavioralAssembly | NeuroidAssembly:
         """Show stimuli; see :meth:`BrainModel.look_at`.
 
-        Of a list of paths, the ``stimulus_id`` of each is its path.
+        For a list of paths, the ``stimulus_id`` is the path.
 
-        Recordings are presentation × neuroid, with × time_bin where several time bins are recorded. ``presentation``
-        has every column of `stimuli`, ``neuroid`` what the activations model names (``neuroid_id``, ``layer``, …) and
-        ``region``; ``attrs['layers_from']`` says where the choice of layers is from.
+        Recordings are presentation × neuroid, with × time_bin if several time bins are recorded. ``presentation`` has
+        every column of `stimuli`, ``neuroid`` the coordinates of the activations model (``neuroid_id``, ``layer``, …)
+        and ``region``; ``attrs['layers_from']`` states the source of the choice of layers.
 
         Raises
         ------
@@ -212,7 +214,7 @@ class ModelCommitment(BrainModel):
         """
         if self._look is None:
             raise UserError(
-                f"{self.identifier!r} was not told what to do",
+                f"{self.identifier!r} has neither a task nor a recording",
                 remedy="call start_recording(region, time_bins) or start_task(task, fitting_stimuli) before look_at",
             )
         if number_of_trials < 1:
@@ -222,12 +224,12 @@ class ModelCommitment(BrainModel):
 
     @property
     def do_behavior(self) -> bool:
-        """Whether a task was started, so that `look_at` returns behaviour; subclasses may set it."""
+        """Whether a task was started, so that `look_at` returns behavior; subclasses may set it."""
         return self._look == self.behavior_model.look_at
 
     @do_behavior.setter
     def do_behavior(self, behaves: bool) -> None:
-        self._look = self.behavior_model.look_at if behaves else self._record or self._nothing
+        self._look = self.behavior_model.look_at if behaves else self._record or self._refuse_passive
 
     def activations(
         self,
@@ -237,12 +239,12 @@ class ModelCommitment(BrainModel):
         number_of_trials: int = 1,
         require_variance: bool = False,
     ) -> NeuroidAssembly:
-        """Activations of some layers, as the activations model gives them.
+        """Activations of some layers, as returned by the activations model.
 
         Parameters
         ----------
         stimuli : StimulusSet
-            What to look at.
+            Stimuli to show.
         layers : str or list of str
             Names or patterns.
         number_of_trials, require_variance
@@ -267,12 +269,12 @@ class ModelCommitment(BrainModel):
         )
 
     def _prepare(self) -> None:
-        # before each look, not once: several subjects of different visual angles may share one network
+        # before each call, since several models with different visual angles may share a network
         set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
         if callable(set_degrees):
             set_degrees(self._visual_degrees)
 
-    def _behaviours(self, similarity: Similarity, readout_stimuli: ReadoutStimuli | None) -> dict[str, TaskBehavior]:
+    def _behaviors(self, similarity: Similarity, readout_stimuli: ReadoutStimuli | None) -> dict[str, TaskBehavior]:
         return {
             BrainModel.Task.label: LabelBehavior(
                 self.identifier, _SubjectActivations(self), layer=self._readout, readout_stimuli=readout_stimuli
@@ -298,7 +300,7 @@ class ModelCommitment(BrainModel):
         steps = [] if when is None else steps_for(when, time_bins)
         if when is not None:
             layers = [layer for layer in layers if _step_of(layer) in steps]
-        self._record_along(stimuli, layers, number_of_trials, require_variance)
+        self._record_together(stimuli, layers, number_of_trials, require_variance)
         responses = self._activations(
             stimuli, layers, number_of_trials=number_of_trials, require_variance=require_variance
         )
@@ -311,53 +313,53 @@ class ModelCommitment(BrainModel):
         result.attrs["layers_from"] = self.region_layer_map.source_of(region)
         return result
 
-    def _record_along(self, stimuli: StimulusSet, layers: Sequence[str], trials: int, vary: bool) -> None:
-        """Store these layers and those of the regions that are expected, from one pass."""
+    def _record_together(self, stimuli: StimulusSet, layers: Sequence[str], trials: int, vary: bool) -> None:
+        """Store these layers and those of the expected regions, from one pass."""
         mapped = self.region_layer_map.known_layers(self._expected)
-        along = [layer for layer in mapped if layer not in layers]
-        # the same stimuli again cost but a look into the store
-        key = (stimuli.identifier, len(stimuli), trials, vary, *along)
-        if not along or key in self._seen_along:
+        others = [layer for layer in mapped if layer not in layers]
+        # for the same stimuli, everything is stored already
+        key = (stimuli.identifier, len(stimuli), trials, vary, *others)
+        if not others or key in self._recorded_together:
             return
         keeps = getattr(self.activations_model, "keeps_activations", None)
         if keeps is None or not keeps():
             return
         self._prepare()
         try:
-            self.activations_model.by_layer(  # type: ignore[attr-defined] # what keeps activations has it
-                stimuli, [*layers, *along], number_of_trials=trials, require_variance=vary
+            self.activations_model.by_layer(  # type: ignore[attr-defined] # exists if there is keeps_activations
+                stimuli, [*layers, *others], number_of_trials=trials, require_variance=vary
             )
-        except UserError as error:  # such as: there is no room for so many layers
+        except UserError as error:  # for example, there is no space for so many layers
             _logger.info("only the layers of one region are recorded of %r: %s", self.identifier, error.message)
-        self._seen_along.add(key)
+        self._recorded_together.add(key)
 
     def _select(self, region: str, stimuli: StimulusSet | None) -> tuple[list[str], str]:
         from brainscore_vision.model_helpers.brain_transformation.selection import select_layers
 
         return select_layers(self, region, stimuli, benchmarks=self._selection_benchmarks)
 
-    def _nothing(self, stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> Any:
+    def _refuse_passive(self, stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> Any:
         raise UserError(
-            f"{self.identifier!r} looks on passively, and nothing is recorded",
-            remedy="call start_recording(region, time_bins) to see what it responds",
+            f"{self.identifier!r} looks passively, and nothing is recorded",
+            remedy="call start_recording(region, time_bins) to record its responses",
         )
 
 
 class _Recordings:
-    """The recording half of a subject, which subclasses and scripts for brain-score 2.x call ``layer_model``."""
+    """The recordings of a model, which subclasses and scripts for brain-score 2.x call ``layer_model``."""
 
-    def __init__(self, subject: ModelCommitment) -> None:
-        self._subject = subject
+    def __init__(self, model: ModelCommitment) -> None:
+        self._model = model
 
     def start_recording(self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None) -> None:
-        """Record from a region, whatever a subclass of the subject does then."""
-        ModelCommitment.start_recording(self._subject, recording_target, time_bins)
+        """Record from a region, bypassing overrides in subclasses of the model."""
+        ModelCommitment.start_recording(self._model, recording_target, time_bins)
 
     def look_at(
         self, stimuli: StimulusSet | Sequence[str | Path], number_of_trials: int = 1, require_variance: bool = False
     ) -> NeuroidAssembly:
-        """Recordings, also while the subject does a task."""
-        record = self._subject._record or self._subject._nothing
+        """Recordings, also while the model does a task."""
+        record = self._model._record or self._model._refuse_passive
         shown = stimuli if isinstance(stimuli, StimulusSet) else StimulusSet.from_paths(stimuli)
         recordings: NeuroidAssembly = record(shown, number_of_trials, require_variance)
         return recordings
@@ -365,26 +367,26 @@ class _Recordings:
     def __getattr__(self, name: str) -> Any:
         if name not in ("identifier", "activations_model", "region_layer_map", "visual_degrees"):
             raise AttributeError(name)
-        return getattr(self._subject, name)
+        return getattr(self._model, name)
 
 
 class _SubjectActivations:
-    """The activations of a subject, with the visual angle that is its own."""
+    """The activations of a model, with its own visual angle."""
 
-    def __init__(self, subject: ModelCommitment) -> None:
-        self._subject = subject
+    def __init__(self, model: ModelCommitment) -> None:
+        self._model = model
 
     def __call__(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
-        return _without_time(self._subject._activations(stimuli, layers, **options))
+        return _without_time(self._model._activations(stimuli, layers, **options))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._subject.activations_model, name)
+        return getattr(self._model.activations_model, name)
 
 
 def _without_time(activations: NeuroidAssembly) -> NeuroidAssembly:
-    """Behaviour is read out of the mean over time."""
+    """Average over time, for readouts of behavior."""
     return activations.mean("time_bin") if "time_bin" in activations.dims else activations
 
 
@@ -392,7 +394,7 @@ def _checked_degrees(degrees: float, identifier: str) -> float:
     valid = isinstance(degrees, int | float | np.number) and not isinstance(degrees, bool) and 0 < degrees < np.inf
     if not valid:
         raise UserError(
-            f"visual_degrees of {identifier!r} is {degrees!r}", remedy="give a visual angle in degrees, such as 8"
+            f"visual_degrees of {identifier!r} is {degrees!r}", remedy="pass a visual angle in degrees, such as 8"
         )
     return degrees
 
@@ -413,18 +415,18 @@ def _check_steps(time_mapping: TimeMapping, region_layer_map: Mapping[str, str |
         steps = {_step_of(layer) for layer in ([mapped] if isinstance(mapped, str) else mapped)}
         if missing := [step for step in when if step not in steps]:
             raise UserError(
-                f"no layer of the region {region!r} is that of time step {', '.join(map(str, missing))}",
-                remedy="map a layer of each step to the region, or leave the step out of time_mapping",
+                f"the region {region!r} has no layer for time step {', '.join(map(str, missing))}",
+                remedy="map a layer of each step to the region, or remove the step from time_mapping",
             )
 
 
 def _layers_by_region_name(time_mapping: TimeMapping, layers: Sequence[str], identifier: str) -> dict[str, list[str]]:
-    """Layers of each region: those with a time step whose name has the region as a part, as in ``'IT.output-t0'``."""
+    """Layers of each region: those with a time step and the region as a part of their name: ``'IT.output-t0'``."""
     named = {
         region: [layer for layer in layers if time_step(layer) is not None and region in layer.split(".")]
         for region in time_mapping
     }
-    missing = [region for region, found in named.items() if not found]
+    missing = [region for region, matches in named.items() if not matches]
     if missing:
         raise UserError(
             f"no layer of {identifier!r} is named after {', '.join(missing)} and has a time step",
@@ -434,7 +436,7 @@ def _layers_by_region_name(time_mapping: TimeMapping, layers: Sequence[str], ide
 
 
 def _responses_at_step(responses: NeuroidAssembly, layers: Sequence[str], step: int) -> NeuroidAssembly:
-    """Responses of the layers at one time step; neuroids are named without it, so that they are the same at each."""
+    """Responses of the layers at one time step; names of neuroids omit the step, so that they agree between steps."""
     suffix = f"-t{step}"
     of_neuroids = responses["layer"].values.astype(str)
     here = np.isin(of_neuroids, [layer for layer in layers if _step_of(layer) == step])

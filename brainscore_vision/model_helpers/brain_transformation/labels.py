@@ -1,4 +1,4 @@
-"""Names of what is on a picture, and the ImageNet classes that they stand for."""
+"""Labels of images, and the ImageNet classes of each label."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def known_labels() -> Mapping[str, tuple[int, ...]]:
 
 
 def label_to_indices(label: str) -> tuple[int, ...]:
-    """Indices of the ImageNet classes that a label stands for; upper case and blanks do not matter.
+    """Indices of the ImageNet classes of a label; case and blanks are ignored.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def label_to_indices(label: str) -> tuple[int, ...]:
     Raises
     ------
     UserError
-        If no list of this label is published; the message has the nearest ones.
+        If no list of classes is published for this label; the message has the nearest labels.
 
     Examples
     --------
@@ -67,16 +67,16 @@ def label_to_indices(label: str) -> tuple[int, ...]:
     if name not in lists:
         near = nearest(name, lists)
         raise UserError(
-            f"which ImageNet classes are a {label!r} is not known"
-            + (f"; is {' or '.join(map(repr, near))} meant?" if near else ""),
+            f"the ImageNet classes of {label!r} are not known"
+            + (f"; did you mean {' or '.join(map(repr, near))}?" if near else ""),
             remedy="pass a dictionary from label to indices of logits, such as {'sloth': [297, 364]}; "
-            f"labels that are known: {', '.join(sorted(lists))}",
+            f"known labels: {', '.join(sorted(lists))}",
         )
     return lists[name]
 
 
 def plain_label(label: object) -> str:
-    """A label without upper case and blanks, by which labels are compared.
+    """A label in lower case without blanks, for comparison.
 
     Examples
     --------
@@ -87,11 +87,11 @@ def plain_label(label: object) -> str:
 
 
 def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> dict[str, list[int]]:
-    """Indices of each of several labels, in their order."""
+    """Indices of the classes of each label, in the order of the labels."""
     if isinstance(choice_labels, Mapping):
         lists = {label: [int(index) for index in indices] for label, indices in choice_labels.items()}
     elif isinstance(choice_labels, str):
-        raise UserError(f"{choice_labels!r} is no list of labels", remedy="pass 'imagenet', or a list of labels")
+        raise UserError(f"{choice_labels!r} is not a list of labels", remedy="pass 'imagenet', or a list of labels")
     else:
         lists = {label: list(label_to_indices(label)) for label in choice_labels}
     if not lists:
@@ -100,7 +100,7 @@ def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> d
         if not indices or min(indices) < 0 or max(indices) >= NUMBER_OF_CLASSES:
             raise UserError(
                 f"the label {label!r} stands for the logits {indices}",
-                remedy=f"name at least one, from 0 to {NUMBER_OF_CLASSES - 1}",
+                remedy=f"pass at least one, from 0 to {NUMBER_OF_CLASSES - 1}",
             )
     return lists
 

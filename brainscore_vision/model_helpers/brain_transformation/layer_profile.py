@@ -38,19 +38,19 @@ class LayerScore:
     Attributes
     ----------
     layer : str
-        Its name.
+        Name of the layer.
     features : int
-        How many features it has.
+        Number of its features.
     score : float
-        As the benchmark gives it, but not clamped; NaN where it is not defined.
+        The benchmark's score, but not clamped; NaN if it is not defined.
     error : float
         Its standard error, or NaN.
     ci : tuple of float
         Its confidence interval, or NaN.
     raw : float
-        Before the ceiling.
+        Score before division by the ceiling.
     halves : tuple of (float, float)
-        Raw score on both halves of the stimuli, in each division of them.
+        Raw score on both halves of the stimuli, for each division.
     reason : str or None
         Why the metric cannot score this layer; all numbers are then NaN.
     """
@@ -66,18 +66,18 @@ class LayerScore:
 
 
 class HeldOut(NamedTuple):
-    """What choosing a layer on half of the stimuli gives on the other half, over random divisions of them.
+    """Selection on half of the stimuli, scored on the other half, over random divisions.
 
     Attributes
     ----------
     value, sd : float
-        Mean raw score, on the other half, of the layer with the highest raw score on one half; its standard deviation.
+        Mean and standard deviation of the raw score on one half, for the layer with the highest raw score on the other.
     optimism : float
-        How much higher the same layers score, on average, on the half that they were chosen on.
+        Mean difference between the raw scores of the same layers on the half that they were chosen on and the other.
     chosen : dict of str to float
-        How often each layer was chosen, as a share; layers that never were are left out.
+        Share of choices of each layer; layers that were never chosen are left out.
     times : int
-        How many choices there were.
+        Number of choices.
     """
 
     value: float
@@ -94,17 +94,17 @@ class LayerProfile:
     Attributes
     ----------
     model, benchmark, version : str
-        What was scored, on what.
+        Identifiers of model and benchmark, and the benchmark's version.
     control : bool
         Whether the benchmark's measurements are simulated.
     visual_degrees : float
         Visual angle that the model's input spans.
     stimuli : int
-        How many were shown.
+        Number of stimuli shown.
     ceiling : float
-        The benchmark's, or NaN.
+        Ceiling of the benchmark, or NaN.
     components : int or None
-        Principal components to which larger layers were reduced, where there were more stimuli.
+        Principal components to which larger layers were reduced, if there were more stimuli.
     scores : tuple of LayerScore
         In the network's order.
     no_halves : str or None
@@ -124,7 +124,7 @@ class LayerProfile:
 
     @property
     def best(self) -> str | None:
-        """The layer with the highest score, the earlier of equals; None where no score is defined."""
+        """The layer with the highest score, the earlier of equal ones; None if no score is defined."""
         values = np.array([score.score for score in self.scores], dtype=np.float64)
         if not len(values) or np.isnan(values).all():
             return None
@@ -132,17 +132,17 @@ class LayerProfile:
 
     @property
     def held_out(self) -> HeldOut | None:
-        """Choice and score on different stimuli; None where halves were not scored."""
+        """Selection and score on different stimuli; None if halves were not scored."""
         if self.best is None or not all(score.halves for score in self.scores):
             return None
         values = np.array([score.halves for score in self.scores], dtype=np.float64)  # layers × divisions × halves
         values = np.where(np.isnan(values), -np.inf, values)
         inside, outside, names = [], [], []
-        for one, other in ((0, 1), (1, 0)):
-            chosen = values[:, :, one].argmax(axis=0)
+        for chosen_on, scored_on in ((0, 1), (1, 0)):
+            chosen = values[:, :, chosen_on].argmax(axis=0)
             divisions = np.arange(values.shape[1])
-            inside += values[chosen, divisions, one].tolist()
-            outside += values[chosen, divisions, other].tolist()
+            inside += values[chosen, divisions, chosen_on].tolist()
+            outside += values[chosen, divisions, scored_on].tolist()
             names += [self.scores[number].layer for number in chosen]
         counts = Counter(names)
         order = [score.layer for score in self.scores if score.layer in counts]
@@ -155,7 +155,7 @@ class LayerProfile:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, NaN as None; with ``best`` and ``held_out``."""
+        """Convert to plain JSON types, NaN as None; with ``best`` and ``held_out``."""
         held_out = self.held_out
         return _without_nan(
             asdict(self) | {"best": self.best, "held_out": None if held_out is None else held_out._asdict()}
@@ -163,32 +163,32 @@ class LayerProfile:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "LayerProfile":
-        """Read what :meth:`to_dict` gave."""
+        """Make a profile from the result of :meth:`to_dict`."""
         fields = {key: value for key, value in data.items() if key not in ("best", "held_out", "scores", "schema")}
         scores = tuple(
             LayerScore(
-                layer=one["layer"],
-                features=one["features"],
-                score=_number(one["score"]),
-                error=_number(one["error"]),
-                ci=(_number(one["ci"][0]), _number(one["ci"][1])),
-                raw=_number(one["raw"]),
-                halves=tuple((_number(a), _number(b)) for a, b in one["halves"]),
-                reason=one["reason"],
+                layer=score["layer"],
+                features=score["features"],
+                score=_number(score["score"]),
+                error=_number(score["error"]),
+                ci=(_number(score["ci"][0]), _number(score["ci"][1])),
+                raw=_number(score["raw"]),
+                halves=tuple((_number(a), _number(b)) for a, b in score["halves"]),
+                reason=score["reason"],
             )
-            for one in data["scores"]
+            for score in data["scores"]
         )
         return cls(**fields | {"scores": scores, "ceiling": _number(fields["ceiling"])})
 
 
 def profile_file(key: str) -> Path:
-    """Where a profile is kept: ``$BRAINSCORE_HOME/layers`` (default ``~/.brain-score``)."""
+    """File of a stored profile, in ``$BRAINSCORE_HOME/layers`` (default ``~/.brain-score``)."""
     home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
     return home / "layers" / key[:2] / f"{key}.json"
 
 
 def read_profile(key: str) -> LayerProfile | None:
-    """A kept profile; None where there is none, or none that can be read."""
+    """Read a stored profile; None if it does not exist or cannot be read."""
     try:
         data = json.loads(profile_file(key).read_text(encoding="utf-8"))
         return LayerProfile.from_dict(data) if data.get("schema") == SCHEMA else None
@@ -197,7 +197,7 @@ def read_profile(key: str) -> LayerProfile | None:
 
 
 def write_profile(key: str, profile: LayerProfile) -> None:
-    """Keep a profile; whole or not at all."""
+    """Store a profile, atomically."""
     text = json.dumps({"schema": SCHEMA} | profile.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(profile_file(key)) as stream:
         stream.write(text.encode())
@@ -222,9 +222,9 @@ PartScorer = Callable[[NeuroidAssembly, NDArray[Any]], float]
 
 
 def part_scorer(benchmark: Benchmark) -> tuple[NDArray[Any], PartScorer] | None:
-    """Stimuli of a benchmark, and what scores recordings on some of them; None where it cannot be scored in parts.
+    """Stimuli of a benchmark, and a function that scores recordings on a part of them; None if this is not possible.
 
-    The score is the metric's, before the ceiling.
+    The score is that of the metric, before division by the ceiling.
     """
     from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
     from brainscore_vision.benchmarks.kriegeskorte2008 import benchmark as kriegeskorte2008
@@ -237,8 +237,8 @@ def part_scorer(benchmark: Benchmark) -> tuple[NDArray[Any], PartScorer] | None:
 
 
 def random_halves(number: int, times: int, seed: int) -> list[tuple[Part, Part]]:
-    """`times` random divisions of so many stimuli into two."""
-    random = np.random.RandomState(seed)  # a stream that is frozen for ever
+    """Divide `number` stimuli into two random halves, `times` times."""
+    random = np.random.RandomState(seed)  # its stream never changes between versions of NumPy
     halves = []
     for _ in range(times):
         first = np.zeros(number, dtype=bool)
@@ -276,14 +276,14 @@ def _of_dissimilarities(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
     assembly = benchmark._assembly.content
     shown = assembly.attrs["stimulus_set"]["stimulus_id"].to_numpy()
     measured = subject_rdms(assembly)[1] if "subject" in assembly.coords else assembly.values[:1]
-    squares = [expanded(one) for one in measured]
+    squares = [expanded(vector) for vector in measured]
 
     def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
         rows = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
         here = np.flatnonzero(np.isin(shown, stimuli))
         patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[here]]]
         dissimilarities = rdm(np.asarray(patterns, dtype=np.float64))
-        parts = [condensed(one[np.ix_(here, here)]) for one in squares]
+        parts = [condensed(square[np.ix_(here, here)]) for square in squares]
         return float(np.mean([compare_rdms(dissimilarities, part).value for part in parts]))
 
     return shown, score

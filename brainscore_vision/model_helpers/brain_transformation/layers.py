@@ -1,4 +1,4 @@
-"""Layers of an activations model: their names, and candidates where none are named."""
+"""Layers of an activations model: resolution of names, and automatic candidates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HELPERS = "brainscore_vision.model_helpers."
 
 
 class ActivationsModel(Protocol):
-    """What gives activations: presentation × neuroid, presentations in the order of the stimuli.
+    """Returns activations: presentation × neuroid, presentations in the order of the stimuli.
 
     It may also have ``layers()`` (names of all layers, in order), ``set_visual_degrees(degrees)``, ``identifier``.
     """
@@ -43,14 +43,14 @@ class ActivationsModel(Protocol):
 
 
 class UnknownLayer(UserError, ValueError):
-    """A name or pattern that means no layer of the network."""
+    """A name or pattern that matches no layer of the network."""
 
 
 def layer_names(activations_model: Any) -> list[str] | None:
-    """All layers of a network in order; None where `activations_model` does not tell them."""
+    """All layers of a network in order; None if `activations_model` does not list them."""
     network: Any = getattr(activations_model, "_model", None)
     if callable(getattr(network, "named_modules", None)):
-        # a wrapper that reads layers in a way of its own may have names of its own
+        # a wrapper that overrides how layers are read may have names of its own
         own = getattr(getattr(activations_model, "_extractor", None), "_resolve", None) is None
         return None if own else [name for name, _ in network.named_modules(remove_duplicate=False) if name]
     layers = getattr(activations_model, "layers", None)
@@ -62,46 +62,46 @@ def layer_names(activations_model: Any) -> list[str] | None:
 
 
 def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, identifier: str) -> list[str]:
-    """Layers that names and patterns mean, each once.
+    """Resolve names and patterns of layers, without duplicates.
 
     Parameters
     ----------
     wanted : str or sequence of str
         Names, or patterns with ``*``, ``?`` and ``[…]``. ``'logits'`` and names with a time step (``'IT.output-t1'``)
-        are accepted where the network has the layer without it.
+        are accepted if the network has the layer without the step.
     known : sequence of str, optional
-        All layers in order; None where they are not known: names are then taken as they are.
+        All layers in order; None if they are not known: names are then not checked.
     identifier : str
         Name of the model, for messages.
 
     Raises
     ------
     UnknownLayer
-        If a name or a pattern means no layer.
+        If a name or a pattern matches no layer.
 
     Examples
     --------
     >>> resolve_layers(["conv*", "fc"], ["conv1", "conv2", "fc"], identifier="net")
     ['conv1', 'conv2', 'fc']
     """
-    found: list[str] = []
+    layers: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
         if known is None:
             if _GLOB.search(name):
                 raise UnknownLayer(
-                    f"the pattern {name!r} cannot be looked up: {identifier!r} does not tell the names of its layers",
+                    f"the pattern {name!r} cannot be resolved: {identifier!r} does not list its layers",
                     remedy="name each layer",
                 )
-            found.append(name)
+            layers.append(name)
         elif name in known or _TIME_STEP.sub("", name) in {*known, _LOGITS}:
-            found.append(name)
+            layers.append(name)
         elif _GLOB.search(name) and (matching := [layer for layer in known if fnmatchcase(layer, name)]):
-            found += matching
+            layers += matching
         else:
             raise _unknown(name, known, identifier)
-    if not found:
+    if not layers:
         raise UnknownLayer(f"no layers of {identifier!r} are named", remedy="name at least one")
-    return unique(found)
+    return unique(layers)
 
 
 def time_step(layer: str) -> int | None:
@@ -117,27 +117,27 @@ def time_step(layer: str) -> int | None:
 
 
 def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
-    """How many logits a network has, where that can be told before it runs; 0 where it has none."""
+    """Number of a network's logits, 0 if it has none; None if not known before it runs."""
     known = layer_names(activations_model)
     get_layer = getattr(activations_model, "get_layer", None)
     if callable(get_layer):
-        if _changes_what_it_returns(getattr(get_layer, "__self__", activations_model)):
+        if _overrides_call(getattr(get_layer, "__self__", activations_model)):
             return None
         try:
             return getattr(get_layer(layer), "out_features", None)
         except (AttributeError, IndexError, KeyError, UserError):
-            return None  # a wrapper of its own kind: what it gives for the stimuli tells
+            return None  # known only from the output for stimuli
     return 0 if known is not None and layer not in known else None
 
 
-def _changes_what_it_returns(wrapper: Any) -> bool:
+def _overrides_call(wrapper: Any) -> bool:
     """Whether a wrapper has a ``__call__`` of its own, which may drop a background class or pool tokens."""
     call: Any = getattr_static(type(wrapper), "__call__", None)
     return not str(getattr(call, "__module__", "")).startswith(_HELPERS)
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """Each name once, in order of first appearance."""
+    """Names without duplicates, in order of first appearance."""
     return list(dict.fromkeys(names))
 
 
@@ -157,20 +157,20 @@ class _Output(NamedTuple):
 
 
 def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> list[str]:
-    """Name up to `limit` layers that cover a network, in the order in which they compute.
+    """Choose up to `limit` layers that cover a network, in the order of computation.
 
-    The network runs once. Layers that hand on the same values (a block and its last member, an activation that works
-    in place) count once, under the shortest name. The nesting is followed down, level by level, as long as no more
-    than `limit` layers come out: blocks are preferred to what is inside them.
+    The network runs once. Layers with the same output (a block and its last member, an in-place activation) count once,
+    under the shortest name. Levels of nesting are added as long as there are at most `limit` layers: blocks are
+    preferred to their parts.
 
     Parameters
     ----------
     model : torch.nn.Module
         The network.
     inputs : torch.Tensor
-        What it takes, for one or more stimuli.
+        Input of the network for one or more stimuli.
     limit : int
-        Most layers to name.
+        Largest number of layers.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
     Raises
     ------
     UserError
-        If no layer gives a tensor whose first axis is the stimuli.
+        If no layer returns a tensor whose first axis is the stimuli.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
     outputs = _distinct(_run(model, inputs))
     if not outputs:
         raise UserError(
-            f"no layer of {type(model).__name__} gives a tensor whose first axis is the stimuli",
+            f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli",
             remedy="name the layers to record from: layers=[...]",
         )
     deepest = max(output.depth for output in outputs)
@@ -214,13 +214,13 @@ def _run(model: torch.nn.Module, inputs: Any) -> list[_Output]:
     import torch
 
     stimuli = inputs.shape[0]
-    found: list[_Output] = []
+    outputs: list[_Output] = []
 
     def hook(name: str) -> Any:
         def keep(module: torch.nn.Module, args: Any, output: Any) -> None:
             values = output[0] if isinstance(output, tuple) and output else output
             if isinstance(values, torch.Tensor) and values.ndim > 1 and values.shape[0] == stimuli:
-                found.append(_Output(name, name.count(".") + 1, values))
+                outputs.append(_Output(name, name.count(".") + 1, values))
 
         return keep
 
@@ -234,7 +234,7 @@ def _run(model: torch.nn.Module, inputs: Any) -> list[_Output]:
         model.train(training)
         for handle in handles:
             handle.remove()
-    return found
+    return outputs
 
 
 def _call(model: torch.nn.Module, inputs: Any) -> None:
@@ -250,23 +250,23 @@ def _call(model: torch.nn.Module, inputs: Any) -> None:
 
 
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
-    """Keep one name for each tensor; views and reshapes of it that hold the same values count as it."""
+    """Keep one name for each tensor; views and reshapes with the same values count as the same tensor."""
     groups: dict[tuple[int, int], _Output] = {}
     for output in outputs:
         key = (output.tensor.data_ptr(), output.tensor.numel())
         known = groups.get(key)
         if known is None or (output.depth, len(output.name)) < (known.depth, len(known.name)):
-            groups[key] = output  # the place in the order of computation stays that of the first
+            groups[key] = output  # keeps the position of the first in the order of computation
     return list({output.name: output for output in groups.values()}.values())
 
 
 def _level(outputs: list[_Output], depth: int) -> list[_Output]:
-    """Layers at most `depth` deep; a container gives way to what it holds."""
+    """Layers at most `depth` deep; a container is replaced by its members."""
     within = [output for output in outputs if output.depth <= depth]
     holders = {output.name.rpartition(".")[0] for output in within if output.depth > 1}
     ancestors = {name for holder in holders for name in _with_ancestors(holder)}
     ends = {id(output): output for output in within if output.name not in ancestors}
-    # a container whose last value none of its members gives is kept: it adds something, such as a skip connection
+    # a container is kept if no member has its output: it computes something, such as a skip connection
     tensors = {(output.tensor.data_ptr(), output.tensor.numel()) for output in ends.values()}
     return [
         output
@@ -281,7 +281,7 @@ def _with_ancestors(name: str) -> list[str]:
 
 
 def _thin(outputs: list[_Output], limit: int) -> list[_Output]:
-    """Keep `limit` of them, evenly spread, the first and the last among them."""
+    """Keep `limit` layers, evenly spread, including the first and the last."""
     if len(outputs) <= limit:
         return outputs
     if limit == 1:

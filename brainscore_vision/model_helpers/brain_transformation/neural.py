@@ -1,4 +1,4 @@
-"""Names of brain-score 2.x for models of which layers are regions."""
+"""Names of brain-score 2.x for models whose layers are mapped to regions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ __all__ = ["LayerMappedModel", "LayerSelection"]
 
 
 class LayerMappedModel(ModelCommitment):
-    """A :class:`ModelCommitment` that is given the layers of its regions, and records without time bins.
+    """A :class:`ModelCommitment` with given layers of its regions, which records without time bins.
 
     Parameters
     ----------

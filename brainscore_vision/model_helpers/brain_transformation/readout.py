@@ -26,9 +26,9 @@ class LogisticReadout:
     Parameters
     ----------
     features : ndarray, stimuli × features
-        What to read out from.
+        Features to read out from.
     labels : ndarray of str, stimuli
-        At least two different ones.
+        Labels, at least two different ones.
     """
 
     def __init__(self, features: NDArray[Any], labels: NDArray[Any]) -> None:
@@ -39,7 +39,7 @@ class LogisticReadout:
         if len(self.labels) < 2:
             raise UserError(
                 f"all fitting stimuli have the label {self.labels[0]!r}" if len(labels) else "no fitting stimuli",
-                remedy="give stimuli of at least two labels",
+                remedy="pass stimuli of at least two labels",
             )
         index = {label: number for number, label in enumerate(self.labels)}
         penalty = 1e-3 * (2 if len(self.labels) == 2 else 1)  # see Notes of ProbabilitiesMapping
@@ -55,7 +55,7 @@ class LogisticReadout:
 
 
 class FittedReadout:
-    """Labels of stimuli for a model that has no logits of ImageNet, by a readout that is fitted on labelled images.
+    """Labels of stimuli for a model without logits of ImageNet, from a readout that is fitted on labelled images.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class FittedReadout:
     activations_model : callable
         ``(stimuli, layers=[layer])`` → presentation × neuroid.
     layers : list of str
-        What to read out from: the behavioural readout layer.
+        Layers to read out from: the behavioral readout layer.
     stimuli : StimulusSet, str or callable
-        Images with a column ``image_label``, shown as they are, so that each fills the model's input; the name of a
-        registered stimulus set; or a function that returns one. Labels are those to choose from, or synsets of
-        ImageNet.
+        Images with a column ``image_label``, which are not placed on a screen, so that each fills the model's input;
+        the name of a registered stimulus set; or a function that returns one. Image labels are the labels to choose
+        from, or synsets of ImageNet.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class FittedReadout:
     def choose(
         self, choice_labels: ChoiceLabels, stimuli: StimulusSet, aggregation: Aggregation = "mean", **options: Any
     ) -> "ReadoutChoices":
-        """Label of each stimulus.
+        """Choose the label of each stimulus.
 
-        Fitted are the images that have one of `choice_labels`; where these are not labels of the images, the images of
-        the ImageNet classes that `choice_labels` stand for, whose probabilities are aggregated as those of logits are.
+        The readout is fitted on the images with one of `choice_labels`; if these are not labels of the images, on the
+        images of their ImageNet classes, whose probabilities are aggregated like those of logits.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class FittedReadout:
         return ReadoutChoices(np.array(list(classes), dtype=object)[of_labels.argmax(axis=1)], features, description)
 
     def _classes(self, choice_labels: ChoiceLabels) -> dict[str, list[str]]:
-        """Labels of the images that each label to choose from stands for."""
+        """Image labels of each label to choose from."""
         labels = list(dict.fromkeys(self._images["image_label"]))
         synsets = set(imagenet_synsets())
         of_imagenet = synsets.issuperset(labels)
@@ -182,16 +182,16 @@ class FittedReadout:
 
 
 class ReadoutChoices:
-    """What a fitted readout chose.
+    """Choices of a fitted readout.
 
     Attributes
     ----------
     labels : ndarray of str
-        One a presentation.
+        One label per presentation.
     features : NeuroidAssembly
-        Of the stimuli, with the coordinates of their presentations.
+        Features of the stimuli, with the coordinates of their presentations.
     description : str
-        On what the readout was fitted.
+        What the readout was fitted on.
     """
 
     def __init__(self, labels: NDArray[Any], features: NeuroidAssembly, description: str) -> None:

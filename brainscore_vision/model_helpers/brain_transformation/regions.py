@@ -1,4 +1,4 @@
-"""Which layers stand for which region."""
+"""Maps from region to layers."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,27 +17,27 @@ _REGIONS = tuple(str(region) for region in BrainModel.RecordingTarget)
 
 
 class RegionLayerMap(Mapping[str, list[str]]):
-    """Region → its layers: given, read from the plugin's file, or selected when a region is first recorded from.
+    """Region → its layers: given, read from the plugin's file, or selected when a region is first recorded.
 
     Parameters
     ----------
     identifier : str
         Name of the model.
     layers : sequence of str
-        Layers to select among.
+        Layers to select from.
     known : sequence of str, optional
-        All layers of the network, for patterns and for checking names.
+        All layers of the network, to resolve patterns and check names.
     given : mapping of str to str or list of str, optional
-        Region → layer or layers, or patterns of them. Without it the file
-        ``region_layer_map/<identifier>.json`` of the plugin that registers the model counts.
+        Region → layer or layers, or patterns. By default the file ``region_layer_map/<identifier>.json`` of the plugin
+        that registers the model.
     select : callable, optional
-        ``select(region, stimuli) -> (layers, where they are from)``, for regions that neither names; `stimuli` are
-        those that selection must not have seen.
+        ``select(region, stimuli) -> (layers, source)``, if neither exists; the selection must not use measurements of
+        `stimuli`.
 
     Notes
     -----
-    Iteration and ``len`` cover what is given or selected so far; asking for a region selects where it must. A model
-    with one layer has that one everywhere. Regions that are given are all there are.
+    Iteration and ``len`` cover the regions that are given or selected so far; looking up a region selects its layers if
+    necessary. A model with a single layer uses it for all regions. If regions are given, there are no others.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class RegionLayerMap(Mapping[str, list[str]]):
 
     @property
     def regions(self) -> list[str]:
-        """Regions that can be recorded from."""
+        """Regions that can be recorded."""
         given = self._fixed()
         return list(_REGIONS) if given is None else list(given)
 
@@ -79,19 +79,19 @@ class RegionLayerMap(Mapping[str, list[str]]):
         return f"{type(self).__name__}({self._fixed() or self._selected})"
 
     def check(self, region: str) -> None:
-        """Raise `NotApplicable` where there is no such region."""
+        """Raise `NotApplicable` if the model does not have the region."""
         if str(region) not in self.regions:
             raise NotApplicable(
                 f"{self._identifier!r} has no region {str(region)!r}; it has {', '.join(self.regions) or 'none'}"
             )
 
     def layers_for(self, region: str, stimuli: StimulusSet | None) -> list[str]:
-        """Layers of a region; where they have to be selected, on other stimuli than these.
+        """Layers of a region; if they have to be selected, on stimuli other than these.
 
         Raises
         ------
         NotApplicable
-            If there is no such region.
+            If the model does not have the region.
         """
         region = str(region)
         self.check(region)
@@ -104,18 +104,18 @@ class RegionLayerMap(Mapping[str, list[str]]):
         return list(self._selected[region])
 
     def known_layers(self, regions: Sequence[str]) -> list[str]:
-        """Layers of those regions, each once, as far as they need not be selected."""
+        """Layers of these regions without duplicates, except those that have to be selected."""
         given = self._fixed() or {}
         return list(dict.fromkeys(layer for region in regions for layer in given.get(region, [])))
 
     def source_of(self, region: str) -> str | None:
-        """Where the layers of a region are from; None before they are selected."""
+        """Source of the layers of a region; None before they are selected."""
         return self._source if self._fixed() is not None else self._sources.get(str(region))
 
     def _fixed(self) -> dict[str, list[str]] | None:
-        """What is given or read from a file; None where layers are selected."""
+        """Layers that are given or read from a file; None if layers are selected."""
         if self._given is None and not self._source:
-            file = _file_of(self._identifier)  # once, and not before it is needed
+            file = _file_of(self._identifier)  # looked up once, on first use
             if file is not None:
                 source = f"{file.parent.parent.name}/{file.parent.name}/{file.name}"
                 self._given = self._resolved(load_region_layer_map(file), source)
@@ -134,12 +134,12 @@ class RegionLayerMap(Mapping[str, list[str]]):
 
 
 def layers_of_regions(identifier: str, given: Mapping[str, str | Sequence[str]] | None = None) -> list[str]:
-    """Layers that a map from region to layer names, each once: the map that is given, or the file of the plugin.
+    """Layers in a map from region to layers, without duplicates: the given map, or the file of the plugin.
 
     Raises
     ------
     UserError
-        If there is neither.
+        If neither exists.
     """
     if given is None:
         file = _file_of(identifier)
@@ -164,15 +164,15 @@ def load_region_layer_map(path: Path) -> dict[str, str | list[str]]:
     Raises
     ------
     UserError
-        If the file is no such map.
+        If the file does not contain such a map.
     """
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read: {error}", remedy="mend it, or pass region_layer_map") from error
+        raise UserError(f"{path} cannot be read: {error}", remedy="fix it, or pass region_layer_map") from error
     if not isinstance(content, dict) or not all(_is_layers(value) for value in content.values()):
         raise UserError(
-            f"{path} is no map from region to layers",
+            f"{path} is not a map from region to layers",
             remedy='write it as {"V1": "layer1", "IT": ["layer3", "layer4"]}',
         )
     return content
@@ -185,7 +185,7 @@ def _is_layers(value: Any) -> bool:
 
 
 def _file_of(identifier: str) -> Path | None:
-    """The plugin's file for this model; None where no plugin registers it or it has none."""
+    """The plugin's file for this model; None if no plugin registers the model or there is no file."""
     from brainscore_vision import model_registry
 
     places = model_registry.locations(identifier)

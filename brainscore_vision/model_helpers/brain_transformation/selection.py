@@ -1,6 +1,6 @@
-"""Selection of the layer for a region: the one that predicts measurements of it best.
+"""Selection of the layer for a region: the layer that predicts measurements of the region best.
 
-Published measurements are used if they can be reached, simulated ones otherwise; all layers are run in one pass.
+Published measurements are used if available, simulated ones otherwise; all layers are recorded in one pass.
 """
 
 import contextlib
@@ -66,22 +66,22 @@ SELECTION_BENCHMARKS: Final[Mapping[str, Sequence[str]]] = {
     "V4": ("MajajHong2015public.V4-pls", f"{_SIMULATED}.IT-pls"),
     "IT": ("MajajHong2015public.IT-pls", "Kriegeskorte2008.IT-human-rdm", f"{_SIMULATED}.IT-pls"),
 }
-"""Region → benchmarks on which its layer is selected: the first that can be reached and has other stimuli than those
-that are scored. The first of each is the published one. ``Simulated2026-selection`` has the simulated neuroids of
-Simulated2026 and its noise, but stimuli and noise of its own, which nothing is scored on; it has neither V2 nor V4, for
-which V1 and IT stand in."""
+"""Region → benchmarks to select its layer on: the first one that is available and has other stimuli than those that
+are being scored. The first of each is the published one. ``Simulated2026-selection`` has the simulated neuroids and the
+noise distribution of Simulated2026, but stimuli and noise samples of its own, which no score uses; it has neither V2
+nor V4, for which V1 and IT are used."""
 
-_EXEMPLARS = range(200, 230)  # Simulated2026 shows 0 to 99, and its neuroids' prototypes are 100 to 103
+_EXEMPLARS = range(200, 230)  # Simulated2026 shows 0 to 99; the prototypes of its neuroids are 100 to 103
 _STREAMS = {"V1": 11, "IT": 12}
 
 
 def load_selection_benchmark(identifier: str) -> "Benchmark":
-    """A registered benchmark, or one of ``Simulated2026-selection``: ``.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
+    """Load a registered benchmark, or ``Simulated2026-selection.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
 
     Raises
     ------
     UnknownIdentifier
-        If there is none of that name.
+        If the name is unknown.
     """
     if identifier.startswith(f"{_SIMULATED}."):
         region, _, metric = identifier.removeprefix(f"{_SIMULATED}.").partition("-")
@@ -102,7 +102,7 @@ def _simulated(region: str, metric: str) -> "Benchmark":
     if region not in _STREAMS or metric not in ("pls", "rdm"):
         raise UnknownIdentifier(
             f"there is no benchmark {_SIMULATED}.{region}-{metric}",
-            remedy=f"there are {', '.join(f'{_SIMULATED}.{known}-pls and -rdm' for known in _STREAMS)}",
+            remedy=f"known: {', '.join(f'{_SIMULATED}.{known}-pls and -rdm' for known in _STREAMS)}",
         )
     measured = _measured(region, _stimuli())
     ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
@@ -164,31 +164,31 @@ def _measured(region: str, stimuli: "StimulusSet") -> "NeuroidAssembly":
     return measured
 
 
-_CHUNK = 1 << 26  # bytes that are hashed at once
-_ROWS = 256  # that are reduced at once
+_CHUNK = 1 << 26  # bytes that are hashed together
+_ROWS = 256  # rows that are reduced together
 
 Key = tuple[str, int, bool]
 
 
 class RecordingDone(BrainScoreError):
-    """Ends a benchmark when the activations that it asked for are there."""
+    """Ends a benchmark once the activations that it requested are recorded."""
 
 
 class ShowsScoredStimuli(BrainScoreError):
-    """The benchmark shows stimuli that must not be seen."""
+    """The benchmark shows stimuli that are being scored."""
 
 
 class SinglePassActivations:
-    """An activations model that runs all of its layers on stimuli when the first of them is asked for.
+    """An activations model that records all of its layers in one pass when the first layer is requested.
 
     Parameters
     ----------
     activations_model : callable
-        What runs.
+        The underlying activations model.
     layers : sequence of str
-        All layers that will be asked for.
+        All layers that will be requested.
     components : int, optional
-        Layers of more features than this are reduced to as many principal components, where there are more stimuli.
+        Layers with more features are reduced to this number of principal components, if there are more stimuli.
     avoid : frozenset of str
         Hashes of files (:func:`stimulus_hashes`) that must not be shown.
     """
@@ -209,14 +209,14 @@ class SinglePassActivations:
         self.contents: frozenset[str] = frozenset()
         self.features: dict[str, int] = {}
         self.digests: dict[str, str] = {}
-        self.only_record = False
+        self.record_only = False
 
     def layers(self) -> list[str]:
         """Names of the layers."""
         return list(self._layers)
 
     def set_visual_degrees(self, visual_degrees: float) -> None:
-        """Tell the network the visual angle that its input spans."""
+        """Set the visual angle that the network's input spans."""
         set_degrees = getattr(self._activations_model, "set_visual_degrees", None)
         if callable(set_degrees):
             set_degrees(visual_degrees)
@@ -228,10 +228,10 @@ class SinglePassActivations:
 
         Raises
         ------
-        SeesScored
+        ShowsScoredStimuli
             Before anything runs, if the stimuli are among those to avoid.
-        Recorded
-            With `only_record`, once all layers ran.
+        RecordingDone
+            With `record_only`, once all layers are recorded.
         """
         contents = stimulus_hashes(stimuli)
         if not self._avoid.isdisjoint(contents):
@@ -240,41 +240,41 @@ class SinglePassActivations:
         key = (_key_of(stimuli), number_of_trials if require_variance else 1, require_variance)
         if key not in self._seen:
             self._seen[key] = self._run(stimuli, number_of_trials, require_variance)
-        if self.only_record:
+        if self.record_only:
             raise RecordingDone("the activations are recorded")
         (layer,) = layers
         return self._seen[key][layer]
 
-    def last(self, layer: str) -> NeuroidAssembly:
-        """Activations of a layer for the stimuli that were shown last."""
+    def latest(self, layer: str) -> NeuroidAssembly:
+        """Activations of a layer for the latest stimuli."""
         return next(reversed(self._seen.values()))[layer]
 
     def _run(self, stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> dict[str, NeuroidAssembly]:
         options: dict[str, Any] = {"number_of_trials": number_of_trials, "require_variance": require_variance}
         by_layer = getattr(self._activations_model, "by_layer", None)
         if callable(by_layer):
-            found = by_layer(stimuli, layers=self._layers, **options)
+            activations = by_layer(stimuli, layers=self._layers, **options)
         else:
-            found = _split(self._activations_model(stimuli, layers=self._layers, **options), self._layers)
+            activations = _split(self._activations_model(stimuli, layers=self._layers, **options), self._layers)
         first = not self.digests
         for layer in self._layers:
-            self.features[layer] = found[layer].sizes["neuroid"]
+            self.features[layer] = activations[layer].sizes["neuroid"]
             if first:
-                self.digests[layer] = array_digest(found[layer].values)
+                self.digests[layer] = array_digest(activations[layer].values)
             if self._components is not None:
-                found[layer] = _reduced(found[layer], layer, self._components)
-        return found
+                activations[layer] = _reduced(activations[layer], layer, self._components)
+        return activations
 
 
 def stimulus_hashes(stimuli: StimulusSet) -> frozenset[str]:
-    """Hashes of the stimuli's files, as they were before they were placed on a screen."""
+    """Hashes of the stimuli's original files, before they were placed on a screen."""
     original = stimuli.__dict__.get("original_paths")
     paths = stimulus_files(stimuli) if original is None else original
     return frozenset(file_digest(path, "sha256") for path in set(paths.values()))
 
 
 def array_digest(values: np.ndarray) -> str:
-    """Hash of an array's shape, type and bytes, read piece by piece."""
+    """Hash of an array's shape, type and bytes, read in chunks."""
     digest = hashlib.sha256(f"{values.shape} {values.dtype.str}".encode())
     rows = max(1, _CHUNK // max(1, values[:1].nbytes))
     for start in range(0, len(values), rows):
@@ -285,7 +285,7 @@ def array_digest(values: np.ndarray) -> str:
 def _key_of(stimuli: StimulusSet) -> str:
     files = stimulus_files(stimuli)
     shown = [f"{name}\0{file_digest(files[name], 'sha256')}" for name in stimuli["stimulus_id"]]
-    columns = stimuli.to_csv(index=False)  # other columns are coordinates of what comes back
+    columns = stimuli.to_csv(index=False)  # other columns are coordinates of the result
     return hashlib.sha256("\n".join([*shown, columns]).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -294,9 +294,9 @@ def _split(activations: NeuroidAssembly, layers: Sequence[str]) -> dict[str, Neu
     parts = {}
     for layer in layers:
         places = np.flatnonzero(names == layer)
-        whole = len(places) and places[-1] - places[0] + 1 == len(places)
-        # a slice, where it is one, copies nothing
-        parts[layer] = activations.isel(neuroid=slice(places[0], places[-1] + 1) if whole else places)
+        contiguous = len(places) and places[-1] - places[0] + 1 == len(places)
+        # a slice is not copied
+        parts[layer] = activations.isel(neuroid=slice(places[0], places[-1] + 1) if contiguous else places)
     return parts
 
 
@@ -321,20 +321,20 @@ def _reduced(activations: NeuroidAssembly, layer: str, components: int) -> Neuro
 
 COMPONENTS = 1000
 """Principal components to which larger layers are reduced before selection, as published."""
-_VERSION = 1  # raise it whenever the same measurements and activations give other scores
+_VERSION = 1  # increase it whenever scores change for the same measurements and activations
 _logger = logging.getLogger(__name__)
 
 
 class SelectionWarning(PluginWarning):
-    """Layers were selected on other measurements than the published ones."""
+    """Layers were selected on measurements other than the published ones."""
 
 
 class LayerSelection:
     """Scores every layer of a network on a benchmark.
 
-    All layers run in one pass. Profiles are kept in ``$BRAINSCORE_HOME/layers`` under a hash of the activations
-    themselves, the measurements, the benchmark's version and the settings, so that nothing that changed returns an old
-    one.
+    All layers are recorded in one pass. Profiles are stored in ``$BRAINSCORE_HOME/layers`` under a hash of the
+    activations themselves, the measurements, the benchmark's version and the settings, so that any change gives a new
+    profile.
 
     Parameters
     ----------
@@ -347,8 +347,8 @@ class LayerSelection:
     visual_degrees : float
         Visual angle that the model's input spans.
     components : int, optional
-        Principal components to which layers of more features are reduced where there are more stimuli than that; they
-        are computed from the layer's responses to the benchmark's stimuli, never from measurements. None: as they are.
+        Number of principal components to which layers with more features are reduced if there are more stimuli; they
+        are computed from the layer's responses to the benchmark's stimuli, never from measurements. None: no reduction.
 
     Examples
     --------
@@ -374,7 +374,7 @@ class LayerSelection:
         self._components = components
 
     def __call__(self, benchmark: "Benchmark") -> str:
-        """The layer with the highest score.
+        """Select the layer with the highest score.
 
         Raises
         ------
@@ -391,12 +391,12 @@ class LayerSelection:
         Parameters
         ----------
         benchmark : Benchmark
-            On what. Recordings are from each layer in turn; behaviour is read out of each layer in turn.
+            Benchmark to score on. Each layer in turn is recorded, or used as the readout layer for behavior.
         halves : int
-            How often the stimuli are divided at random into two halves, so that the choice on one half is scored on
-            the other (:attr:`LayerProfile.held_out`); it costs 2 × `halves` more scores a layer.
+            Number of random divisions of the stimuli into two halves, so that the choice on one half is scored on the
+            other (:attr:`LayerProfile.held_out`); it costs 2 × `halves` more scores per layer.
         seed : int
-            Of the divisions.
+            Seed of the divisions.
         avoid : frozenset of str
             SHA-256 hashes of stimulus files that the benchmark must not show.
 
@@ -407,10 +407,10 @@ class LayerSelection:
 
         Raises
         ------
-        SeesScored
-            If the benchmark shows what it must not; nothing ran then.
+        ShowsScoredStimuli
+            If the benchmark shows stimuli in `avoid`; nothing is run in this case.
         NotApplicable
-            If the model cannot do what the benchmark asks.
+            If the model cannot do what the benchmark requires.
         """
         return self._profile(benchmark, halves=halves, seed=seed, avoid=avoid)[0]
 
@@ -419,22 +419,22 @@ class LayerSelection:
     ) -> tuple[LayerProfile, frozenset[str]]:
         """The profile, and hashes of the stimuli that were shown."""
         recorder = SinglePassActivations(self._activations_model, self.layers, components=self._components, avoid=avoid)
-        recorder.only_record = True
+        recorder.record_only = True
         with contextlib.suppress(RecordingDone):
             benchmark(self._subject(recorder, self.layers[0], benchmark))
-        recorder.only_record = False
+        recorder.record_only = False
         parts = part_scorer(benchmark) if halves else None
         key = self._key(benchmark, recorder, halves if parts else 0, seed)
-        kept = read_profile(key)
-        note("cache", store="layers", key=key, hit=kept is not None)
-        if kept is not None:  # the same activations may be those of a model of another name
-            return replace(kept, model=self.model_identifier), recorder.contents
+        stored = read_profile(key)
+        note("cache", store="layers", key=key, hit=stored is not None)
+        if stored is not None:  # a model of another name may have the same activations
+            return replace(stored, model=self.model_identifier), recorder.contents
         divisions = random_halves(len(parts[0]), halves, seed) if parts else []
         scores, ceiling = [], np.nan
         for layer in _progress(self.layers, f"{self.model_identifier} on {benchmark.identifier}"):
             try:
                 score = benchmark(self._subject(recorder, layer, benchmark))
-                each = half_scores(parts[0], parts[1], recorder.last(layer), divisions) if parts else []
+                each = half_scores(parts[0], parts[1], recorder.latest(layer), divisions) if parts else []
             except MetricInputError as error:  # such as fewer features than the regression has components
                 scores.append(_undefined(layer, recorder.features[layer], str(error.message), len(divisions)))
                 continue
@@ -485,7 +485,7 @@ class LayerSelection:
 
 
 class SelectedLayer(NamedTuple):
-    """A choice that was made: the profile, the contents of its stimuli, and what was noted of it."""
+    """A selection: the profile, the hashes of its stimuli, and its notes."""
 
     profile: LayerProfile
     contents: frozenset[str]
@@ -493,43 +493,43 @@ class SelectedLayer(NamedTuple):
 
 
 def select_layers(
-    subject: "ModelCommitment",
+    model: "ModelCommitment",
     region: str,
     stimuli: StimulusSet | None,
     *,
     benchmarks: "Mapping[str, Sequence[str | Benchmark]] | None" = None,
 ) -> tuple[list[str], str]:
-    """Layer of a region, and where the choice is from.
+    """Select the layer of a region; also return a description of what it was selected on.
 
-    The first benchmark counts whose measurements can be reached and whose stimuli are not among `stimuli`.
+    The first benchmark is used whose measurements are available and whose stimuli are not among `stimuli`.
 
     Parameters
     ----------
-    subject : ModelCommitment
+    model : ModelCommitment
         The model.
     region : str
         The region.
     stimuli : StimulusSet, optional
-        What is being shown, and therefore scored: the choice must not have seen measurements of it.
+        Stimuli that are being shown, and therefore scored: the selection must not use measurements of them.
     benchmarks : mapping of str to sequence of (str or Benchmark), optional
-        Region → what to select on; those that are left out: :data:`SELECTION_BENCHMARKS`.
+        Region → benchmarks to select on; by default, and for other regions, :data:`SELECTION_BENCHMARKS`.
 
     Raises
     ------
     UserError
-        If there is nothing to select on.
+        If there is no benchmark to select on.
     """
     candidates = [*((benchmarks or {}).get(region) or SELECTION_BENCHMARKS.get(region, ()))]
     avoid = frozenset() if stimuli is None else stimulus_hashes(stimuli)
     selection = LayerSelection(
-        subject.identifier, subject.activations_model, subject.layers, visual_degrees=subject.visual_degrees()
+        model.identifier, model.activations_model, model.layers, visual_degrees=model.visual_degrees()
     )
-    passed_over = []
+    skipped = []
     for candidate in candidates:
         name = candidate if isinstance(candidate, str) else candidate.identifier
-        known = subject.selected.get((region, name))
+        known = model.selected.get((region, name))
         if known is not None and avoid.isdisjoint(known.contents):
-            for item in known.notes:  # hold for every score that rests on the choice
+            for item in known.notes:  # apply to every score that depends on the selection
                 note(**item)
             return [_best(known.profile)], f"selected on {name}"
         try:
@@ -537,39 +537,38 @@ def select_layers(
                 benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
                 profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
         except UnknownIdentifier:
-            passed_over.append(f"{name} is not registered")
+            skipped.append(f"{name} is not registered")
         except DataUnavailable:
-            passed_over.append(f"the data of {name} cannot be reached")
+            skipped.append(f"the data of {name} are not available")
         except ShowsScoredStimuli:
-            passed_over.append(f"{name} has stimuli that are being scored")
+            skipped.append(f"{name} has stimuli that are being scored")
         else:
             layer = _best(profile)
-            with recording() as said:
-                _announce(subject.identifier, region, layer, profile, passed_over)
-            notes = [item for item in (*record.items, *said.items) if item["kind"] not in ("cache", "time")]
-            subject.selected[(region, name)] = SelectedLayer(profile, contents, notes)
+            with recording() as announcement:
+                _announce(model.identifier, region, layer, profile, skipped)
+            notes = [item for item in (*record.items, *announcement.items) if item["kind"] not in ("cache", "time")]
+            model.selected[(region, name)] = SelectedLayer(profile, contents, notes)
             return [layer], f"selected on {name}"
     raise UserError(
-        f"no layer of {subject.identifier!r} can be selected for {region}: "
-        + ("; ".join(passed_over) or "no benchmark"),
+        f"no layer of {model.identifier!r} can be selected for {region}: " + ("; ".join(skipped) or "no benchmark"),
         remedy="pass region_layer_map, or other selection_benchmarks",
     )
 
 
-def _announce(model: str, region: str, layer: str, profile: LayerProfile, passed_over: list[str]) -> None:
+def _announce(model: str, region: str, layer: str, profile: LayerProfile, skipped: list[str]) -> None:
     simulated = " (simulated measurements)" if profile.control else ""
     text = f"{model}: layer {layer!r} was selected for {region} on {profile.benchmark}{simulated}"
-    if passed_over:
-        text += f", since {'; '.join(passed_over)}"
+    if skipped:
+        text += f", since {'; '.join(skipped)}"
     note("remark", text=text)
-    if passed_over:
+    if skipped:
         warnings.warn(text, SelectionWarning, stacklevel=2)
     else:
         _logger.info("%s", text)
 
 
 def _progress(layers: Sequence[str], what: str) -> Iterable[str]:
-    """Go through `layers`; how far it is, is shown in a terminal only."""
+    """Iterate over `layers`, with a progress bar in a terminal."""
     if len(layers) < 2 or not sys.stderr.isatty():
         return layers
     from rich.console import Console
@@ -595,7 +594,7 @@ def _layer_score(layer: str, features: int, score: Score, halves: list[list[floa
         error=_float(score.attrs.get("error")),
         ci=(_float(low), _float(high)),
         raw=_float(score.attrs.get("raw")),
-        halves=tuple((one, other) for one, other in halves),
+        halves=tuple((first, second) for first, second in halves),
     )
 
 
@@ -609,7 +608,7 @@ def _float(value: Any) -> float:
 
 
 def _region_of(benchmark: Any) -> list[str]:
-    """The region of a benchmark that records from one that is not among the usual ones."""
+    """The region of a benchmark, which may not be a member of `BrainModel.RecordingTarget`."""
     region = getattr(benchmark, "region", None)
     return [str(region)] if region is not None else []
 

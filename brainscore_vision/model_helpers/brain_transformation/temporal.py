@@ -28,7 +28,7 @@ AssemblyT = TypeVar("AssemblyT", bound=DataAssembly)
 
 
 def with_level(assembly: AssemblyT, dim: str, name: str, value: str) -> AssemblyT:
-    """Add a coordinate of one value along a dimension."""
+    """Add a coordinate with a constant value along a dimension."""
     known = assembly.xindexes.get(dim)
     if not isinstance(known, PandasMultiIndex) or name in known.index.names:
         return assembly.assign_coords({name: (dim, np.full(assembly.sizes[dim], value, dtype=object))})
@@ -41,20 +41,20 @@ def with_level(assembly: AssemblyT, dim: str, name: str, value: str) -> Assembly
 def with_dimension(
     assembly: AssemblyT, values: NDArray[Any], dim: str, levels: dict[str, tuple[Any, NDArray[np.intp]]]
 ) -> AssemblyT:
-    """`values` with an assembly's coordinates, but those of one dimension; a new dimension is the last one.
+    """Make an assembly with other values and other coordinates of one dimension; a new dimension is appended.
 
     Parameters
     ----------
     assembly : DataAssembly
-        What has the other coordinates.
+        Assembly with the other coordinates.
     values : ndarray
-        Measurements.
+        New values.
     dim : str
         The dimension.
     levels : dict
-        Name → distinct values, and for each position the number of its value among them.
+        Name → distinct values, and for each position the index of its value among them.
     """
-    # the order in which assemblies keep their levels: otherwise they would sort all coordinates anew
+    # the order of levels in assemblies: otherwise all coordinates would be sorted again
     names = sorted(levels, key=lambda name: name.removesuffix("_end") + "_start_" if name.endswith("_end") else name)
     index: Any = pd.MultiIndex(
         levels=[levels[name][0] for name in names],
@@ -79,10 +79,10 @@ _RENAMED = {"time_bin_level_0": "time_bin_start", "time_bin_level_1": "time_bin_
 
 
 class TemporalAligned:
-    """Brings the recordings of another model into the time bins that are asked for.
+    """Converts the recordings of another model to the requested time bins.
 
-    :class:`ModelCommitment` does this by itself; this is for models that know only regions, such as those of scripts
-    for brain-score 2.x.
+    :class:`ModelCommitment` does this itself; this class is for models that support only regions, such as those in
+    scripts for brain-score 2.x.
 
     Parameters
     ----------
@@ -111,12 +111,12 @@ class TemporalAligned:
 
 
 def checked_time_bins(time_bins: Any) -> list[tuple[float, float]] | None:
-    """Time bins as pairs of numbers; None stays None.
+    """Convert time bins to pairs of numbers; None stays None.
 
     Raises
     ------
     UserError
-        If there are none, or one is no pair or ends before it starts.
+        If the sequence is empty, or a time bin is not a pair or ends before it starts.
 
     Examples
     --------
@@ -133,26 +133,26 @@ def checked_time_bins(time_bins: Any) -> list[tuple[float, float]] | None:
     if not valid:
         raise UserError(
             f"time_bins are {time_bins!r}",
-            remedy="give start and end of each time bin in milliseconds after stimulus onset, such as [(70, 170)]",
+            remedy="pass start and end of each time bin in milliseconds after stimulus onset, such as [(70, 170)]",
         )
     return [(start, end) for start, end in bins]
 
 
 def time_align(source_time_bins: ArrayLike, target_time_bins: ArrayLike, mode: Mode = "portion") -> NDArray[np.float64]:
-    """Weights with which source time bins make up target time bins.
+    """Weights of source time bins in target time bins.
 
     Parameters
     ----------
     source_time_bins, target_time_bins : array_like, bins × 2
         Start and end of each, in milliseconds.
     mode : {'portion', 'center'}
-        ``'portion'``: the share of a source bin that lies in the target bin. ``'center'``: 1 for a source bin that
-        holds the middle of the target bin.
+        ``'portion'``: the share of a source bin that is in the target bin. ``'center'``: 1 for a source bin that
+        contains the middle of the target bin.
 
     Returns
     -------
     ndarray, targets × sources
-        All 0 for a target that the sources do not cover (``'portion'``: whole; ``'center'``: at its middle).
+        All 0 for a target that the sources do not cover (``'portion'``: completely; ``'center'``: at its middle).
 
     Examples
     --------
@@ -176,7 +176,7 @@ def time_align(source_time_bins: ArrayLike, target_time_bins: ArrayLike, mode: M
 
 
 def assembly_time_align(source: AssemblyT, target_time_bins: TimeBins, mode: Mode = "portion") -> AssemblyT:
-    """Average the time bins of an assembly into others.
+    """Average the time bins of an assembly into other time bins.
 
     Parameters
     ----------
@@ -185,18 +185,18 @@ def assembly_time_align(source: AssemblyT, target_time_bins: TimeBins, mode: Mod
     target_time_bins : sequence of (start, end)
         In milliseconds.
     mode : {'portion', 'center'}
-        See :func:`time_align`: the weights of the average.
+        Weights of the average; see :func:`time_align`.
 
     Returns
     -------
     DataAssembly
-        Of the class and, where that is floating-point, the precision of `source`; NaN spreads to the bins it is part
-        of. ``time_bin`` is the last dimension.
+        Of the class and, if floating-point, the precision of `source`; NaN in a source bin gives NaN in all target bins
+        that contain part of it. ``time_bin`` is the last dimension.
 
     Raises
     ------
     UserError
-        If there are no time bins, or they do not cover what is asked for.
+        If there are no time bins, or they do not cover the target time bins.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def assembly_time_align(source: AssemblyT, target_time_bins: TimeBins, mode: Mod
         raise UserError(
             f"the time bins {', '.join(map(_shown, map(tuple, bins.tolist())))} do not cover "
             f"{', '.join(map(_shown, uncovered))}",
-            remedy="ask for time bins within them",
+            remedy="request time bins within them",
         )
     source = source.transpose(..., "time_bin")
     values = source.values
@@ -237,9 +237,9 @@ def assembly_time_align(source: AssemblyT, target_time_bins: TimeBins, mode: Mod
 
 
 def fix_timebin_naming(assembly: AssemblyT) -> AssemblyT:
-    """Call ``time_bin_level_0`` ``time_bin_start`` and ``time_bin_level_1`` ``time_bin_end``.
+    """Rename ``time_bin_level_0`` to ``time_bin_start`` and ``time_bin_level_1`` to ``time_bin_end``.
 
-    Some versions of xarray named the levels of ``time_bin`` so; others come back as they are.
+    Some versions of xarray named the levels of ``time_bin`` so; other assemblies are returned unchanged.
     """
     coords: dict[Any, Any] = {
         _RENAMED.get(str(name), name): (dims, values) for name, dims, values in walk_coords(assembly)
@@ -248,9 +248,9 @@ def fix_timebin_naming(assembly: AssemblyT) -> AssemblyT:
 
 
 def in_time_bins(responses: NeuroidAssembly, time_bins: TimeBins | None) -> NeuroidAssembly:
-    """Responses in the time bins that were asked for; a single one is squeezed.
+    """Responses in the requested time bins; a single time bin is squeezed.
 
-    Without a time course the response is the same in each bin: a read-only view of it. With one, see
+    Without a time course, the response is the same in each bin: a read-only view. With a time course, see
     :func:`assembly_time_align`.
     """
     if time_bins is None:
@@ -271,10 +271,10 @@ def steps_for(when: Mapping[int, tuple[float, float]], time_bins: TimeBins | Non
     Parameters
     ----------
     when : mapping of int to (start, end)
-        When each step happens, in milliseconds.
+        Time of each step, in milliseconds.
     time_bins : sequence of (start, end), optional
-        Each is given the step that starts nearest to its start, the earlier of two that are equally near, as published
-        for CORnet-S (https://doi.org/10.48550/arXiv.1909.06161). None: every step once.
+        Each gets the step whose start is nearest to its start, the earlier of two equally near ones, as published for
+        CORnet-S (https://doi.org/10.48550/arXiv.1909.06161). None: every step once.
 
     Examples
     --------
@@ -291,21 +291,21 @@ def steps_for(when: Mapping[int, tuple[float, float]], time_bins: TimeBins | Non
 def steps_in_time(
     responses: Mapping[int, NeuroidAssembly], steps: Sequence[int], time_bins: TimeBins
 ) -> NeuroidAssembly:
-    """Responses of a recurrent model, one step a time bin.
+    """Combine responses of a recurrent model, one step per time bin.
 
     Parameters
     ----------
     responses : mapping of int to NeuroidAssembly
-        Of the same neuroids at each step, presentation × neuroid.
+        Responses of the same neuroids at each step, presentation × neuroid.
     steps : sequence of int
         Step of each time bin.
     time_bins : sequence of (start, end)
-        As many, in milliseconds.
+        One per step, in milliseconds.
 
     Returns
     -------
     NeuroidAssembly
-        presentation × neuroid, with × time_bin where there are several.
+        presentation × neuroid, with × time_bin if there are several.
     """
     first = responses[steps[0]]
     if len(time_bins) == 1:
@@ -320,7 +320,7 @@ def steps_in_time(
 
 
 def _with_time_bins(assembly: AssemblyT, values: NDArray[Any], time_bins: TimeBins) -> AssemblyT:
-    """`values`, … × time_bin, with the other coordinates and the attributes of `assembly`."""
+    """Make an assembly of `values`, … × time_bin, with the other coordinates and the attributes of `assembly`."""
     ends = np.asarray(time_bins).T
     levels: dict[str, Any] = {
         name: np.unique(column, return_inverse=True)
@@ -330,7 +330,7 @@ def _with_time_bins(assembly: AssemblyT, values: NDArray[Any], time_bins: TimeBi
 
 
 def _covers(bins: NDArray[np.float64], start: float, end: float) -> bool:
-    """Whether every moment from `start` to `end` lies in one of `bins`."""
+    """Whether every moment from `start` to `end` is in one of `bins`."""
     reached = start
     for low, high in bins[np.argsort(bins[:, 0], kind="stable")]:
         if low <= reached <= high:

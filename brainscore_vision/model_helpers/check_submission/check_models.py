@@ -1,4 +1,4 @@
-"""Check the models of a module before they are submitted, under the names that existing plugins call."""
+"""Checks of a module's models before submission, with the function names that existing plugins call."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def check_brain_models(module: str | ModuleType) -> None:
     """
     from brainscore_vision.model_interface import BrainModel
 
-    found = _module(module)
-    for identifier in _listed(found):
-        model = found.get_model(identifier)
+    imported = _module(module)
+    for identifier in _listed(imported):
+        model = imported.get_model(identifier)
         if not isinstance(model, BrainModel):
             raise UserError(
-                f"get_model({identifier!r}) of {found.__name__} returned a {type(model).__name__}, not a BrainModel",
+                f"get_model({identifier!r}) of {imported.__name__} returned a {type(model).__name__}, not a BrainModel",
                 remedy="wrap the network in ModelCommitment, or check it with check_base_models",
             )
         check_brain_model_processing(model)
-        print(f"{identifier}: all checks passed")  # noqa: T201 - published behaviour: says so when run as a script
+        print(f"{identifier}: all checks passed")  # noqa: T201 - output of scripts, as published
 
 
 def check_base_models(module: str | ModuleType) -> None:
-    """Check every network that a module lists, as a subject whose regions use its last layer.
+    """Check every network that a module lists, as a model whose regions use the network's last layer.
 
     Parameters
     ----------
@@ -61,25 +61,27 @@ def check_base_models(module: str | ModuleType) -> None:
     """
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
-    found = _module(module)
-    if not hasattr(found, "get_layers"):
-        raise UserError(f"{found.__name__} has no get_layers", remedy="define get_layers(identifier) -> list of names")
-    for identifier in _listed(found):
-        layers = found.get_layers(identifier)
+    imported = _module(module)
+    if not hasattr(imported, "get_layers"):
+        raise UserError(
+            f"{imported.__name__} has no get_layers", remedy="define get_layers(identifier) -> list of names"
+        )
+    for identifier in _listed(imported):
+        layers = imported.get_layers(identifier)
         if not isinstance(layers, list) or not layers:
             raise UserError(
-                f"get_layers({identifier!r}) of {found.__name__} returned {layers!r}",
-                remedy="return a list with the name of one layer or more",
+                f"get_layers({identifier!r}) of {imported.__name__} returned {layers!r}",
+                remedy="return a list of layer names",
             )
         regions = {region: str(layers[-1]) for region in ("V1", "V2", "V4", "IT")}
         model = ModelCommitment(
             identifier=identifier,
-            activations_model=found.get_model(identifier),
+            activations_model=imported.get_model(identifier),
             layers=layers,
             region_layer_map=regions,
         )
         check_brain_model_processing(model)
-        print(f"{identifier}: all checks passed")  # noqa: T201 - published behaviour: says so when run as a script
+        print(f"{identifier}: all checks passed")  # noqa: T201 - output of scripts, as published
 
 
 def check_brain_model_processing(model: Any) -> None:

@@ -25,7 +25,7 @@ CONTROLS = {key for key in benchmark_registry if key.startswith("Simulated2026")
         (lambda: StimuliMetadata(n=True), "n is True"),
         (lambda: StimuliMetadata(kind=" "), "kind is empty"),
         (lambda: StimuliMetadata(visual_degrees=0), "visual_degrees is 0"),
-        (lambda: StimuliMetadata(source="osf.io/abc"), "source 'osf.io/abc' is no URL"),
+        (lambda: StimuliMetadata(source="osf.io/abc"), "source 'osf.io/abc' is not a URL"),
         (lambda: StimuliMetadata(notes="a note"), "notes is 'a note', not a tuple"),
         (lambda: DataMetadata(kind="eeg"), "kind is 'eeg', not one of neural, behavioural, engineering"),
         (lambda: DataMetadata(access="open"), "access is 'open', not one of public, private"),
@@ -34,7 +34,7 @@ CONTROLS = {key for key in benchmark_registry if key.startswith("Simulated2026")
         (lambda: DataMetadata(duration_ms=float("inf")), "duration_ms is inf"),
         (lambda: MetricMetadata(ceiling=""), "ceiling is empty"),
         (lambda: BenchmarkMetadata(title=" "), "title is empty"),
-        (lambda: BenchmarkMetadata(bibtex="Smith 2026"), "bibtex is no entry"),
+        (lambda: BenchmarkMetadata(bibtex="Smith 2026"), "bibtex is not an entry"),
         (lambda: BenchmarkMetadata(data={"species": "human"}), "data is {'species': 'human'}, not a DataMetadata"),
     ],
 )

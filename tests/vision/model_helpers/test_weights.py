@@ -240,8 +240,8 @@ def test_what_is_no_checkpoint(content, tmp_path):
     [
         ({"epoch": 3, "model": {}}, "state_dict", "has no 'state_dict'; it has epoch, model"),
         ([1, 2], "state_dict", "has no 'state_dict'; it has list"),
-        ({"epoch": 3}, None, "epoch is no tensor"),
-        (torch.zeros(3), None, "holds no state dict but Tensor"),
+        ({"epoch": 3}, None, "not tensors: epoch"),
+        (torch.zeros(3), None, "is a Tensor, not a state dict"),
     ],
 )
 def test_what_is_no_state_dict(checkpoint, key, message):

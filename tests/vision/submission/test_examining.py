@@ -109,7 +109,7 @@ def test_tests(found, model, benchmark):
     test = "benchmarks/mine2026/test.py"
     assert only(found({**benchmark, test: "# none\n"}), "tests") == [("error", test)]
     said = [one[3] for one in found({**benchmark, test: "def test_it(): pass\n"})]
-    assert said == ["no test loads it by its identifier", "no test looks at the ceiling", "no test runs it on a model"]
+    assert said == ["no test checks the ceiling", "no test loads it by its identifier", "no test runs it on a model"]
     text = benchmark[test].replace("== 0.25", "> 0")
     assert found({**benchmark, test: text}) == [
         ("warning", "tests", test, "no test compares a score with a number")

@@ -75,7 +75,7 @@ def test_what_is_left_out(zipped, model):
     package = read_zip(zipped(model))
     assert list(package.files) == ["models/mine/__init__.py", "models/mine/model.py", "models/mine/test.py"]
     assert notes(package, "left out") == [
-        "4 files that programs leave behind",
+        "4 leftover files of programs",
         "not in a plugin's folder, and left out: README.md, models/conftest.py",
     ]
     data = {one.file.rpartition("/")[2]: one for one in package.findings if one.check in ("data in code", "program")}
@@ -106,7 +106,7 @@ def test_what_holds_no_plugin(zipped):
         read_zip(zipped({"README.md": "x", "src/net.py": "x = 1"}))
     assert "models/my_model/__init__.py" in caught.value.remedy
     both = "from brainscore_vision import model_registry, data_registry\nmodel_registry['a'] = data_registry['b'] = 1"
-    with pytest.raises(UserError, match="registers in models and data, so that its kind is not clear"):
+    with pytest.raises(UserError, match="registers in models and data, so that its kind is ambiguous"):
         read_zip(zipped({"mine/__init__.py": both}))
 
 
@@ -132,18 +132,18 @@ def _entry(path, mode=stat.S_IFREG | 0o644, **attributes):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("../models/mine/x.py", "leads out"),
-        ("/models/mine/x.py", "leads out"),
-        ("models/../../x.py", "leads out"),
-        ("C:/models/x.py", "leads out"),
-        ("..\\models\\x.py", "leads out"),
-        ("models/mine/a\x07b.py", "some systems refuse"),
-        ("models/mine/a\u202eb.py", "some systems refuse"),
-        ("models/mine/nul.py", "some systems refuse"),
-        ("models/mine/a?.py", "some systems refuse"),
-        ("models/mine/e\u0301.py", "some systems refuse"),
-        ("models/mine/end./x.py", "some systems refuse"),
-        ("models/mine/TEST.py", "differ in case alone"),
+        ("../models/mine/x.py", "leaves its folder"),
+        ("/models/mine/x.py", "leaves its folder"),
+        ("models/../../x.py", "leaves its folder"),
+        ("C:/models/x.py", "leaves its folder"),
+        ("..\\models\\x.py", "leaves its folder"),
+        ("models/mine/a\x07b.py", "some systems reject"),
+        ("models/mine/a\u202eb.py", "some systems reject"),
+        ("models/mine/nul.py", "some systems reject"),
+        ("models/mine/a?.py", "some systems reject"),
+        ("models/mine/e\u0301.py", "some systems reject"),
+        ("models/mine/end./x.py", "some systems reject"),
+        ("models/mine/TEST.py", "differ only in case"),
     ],
 )
 def test_names_that_are_refused(zipped, model, path, said):
@@ -189,7 +189,7 @@ def test_bombs(zipped, model):
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x03\x04" + bytes(100), b"\x1f\x8b\x08", b"Rar!"])
 def test_what_is_no_archive(content):
-    with pytest.raises(UserError, match=r"no ZIP file|cannot be read"):
+    with pytest.raises(UserError, match=r"not a ZIP file|cannot be read"):
         read_zip(content)
 
 
@@ -213,7 +213,7 @@ def test_archives_are_the_same_for_the_same_files(zipped, written, model, tmp_pa
     assert (tmp_path / "unpacked" / "models/mine/test.py").read_text() == model["models/mine/test.py"]
     with pytest.raises(UserError, match="is not empty"):
         unpack(one.to_zip(), tmp_path / "unpacked")
-    with pytest.raises(UserError, match="no archive of a submission"):
+    with pytest.raises(UserError, match="not an archive of a submission"):
         unpack(zipped({"models/../../x": "x"}), tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -245,7 +245,7 @@ def test_a_checkout_of_the_platform(tmp_path, written, model):
                  (PLATFORM / "models/pixels").glob("*.*"))):  # fmt: skip
         written({f"brainscore_vision/{file}": (PLATFORM / file).read_bytes()})
     folder = written({"tests/vision/models/old/__init__.py": model["models/mine/__init__.py"]})
-    with pytest.raises(UserError, match="all plugins in it are the platform's own"):
+    with pytest.raises(UserError, match="all its plugins are the platform's own"):
         read_folder(folder)
     written({f"brainscore_vision/{path}": text for path, text in model.items()})
     package = read_folder(folder)

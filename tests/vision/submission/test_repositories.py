@@ -46,7 +46,7 @@ def test_commits_that_are_not_there(repository, model, commit):
 
 @pytest.mark.parametrize("commit", ["--upload-pack=touch x", "a b", "main..other", "-x", "main^{/x}"])
 def test_what_is_no_commit(repository, commit):
-    with pytest.raises(UserError, match="is no commit"):
+    with pytest.raises(UserError, match="is not a commit"):
         read_git(repository.url, commit)
 
 
@@ -74,7 +74,7 @@ def test_limits(repository, model):
     repository.commit({**model, "models/mine/big.csv": "1234567890" * 1000, "models/mine/weights.pth": "x"})
     package = read_git(repository.url, "main", limits=Limits(file=5000))
     assert {one.check for one in package.findings} == {"size", "data in code"}
-    with pytest.raises(UserError, match="did not come within 0 s"):
+    with pytest.raises(UserError, match="could not be fetched within 0 s"):
         read_git(repository.url, "main", limits=Limits(seconds=0))
     with pytest.raises(UserError, match="larger than 0 MB"):
         read_git(repository.url, "main", limits=Limits(repository=10))
@@ -93,10 +93,10 @@ def test_addresses(repository, monkeypatch):
         repository.url: "https://",
         "http://github.com/a/b": "https://",
         "git@github.com:a/b.git": "https://",
-        "ext::sh -c touch x": "no address",
-        "https://user:secret@github.com/a/b": "holds a user",
+        "ext::sh -c touch x": "not the address",
+        "https://user:secret@github.com/a/b": "contains a user name",
         "https://github.com/a/b/tree/main": "a page of a repository",
-        "https://github.com/a/b?x=1": "names no repository",
+        "https://github.com/a/b?x=1": "does not name a repository",
         "https://127.0.0.1/a/b": "private network",
         "https://[::1]/a/b": "private network",
         "https://[::ffff:10.0.0.1]/a/b": "private network",
@@ -104,7 +104,7 @@ def test_addresses(repository, monkeypatch):
         "https://192.168.1.1/a": "private network",
         "https://localhost/a": "private network",
         "https://absent.invalid/a": "no host",
-        "--upload-pack=x": "no address",
+        "--upload-pack=x": "does not begin with https",
     }.items():
         with pytest.raises(UserError, match=said) as caught:
             read_git(url, "main")
@@ -151,5 +151,5 @@ def test_what_is_a_pull_request(monkeypatch):
     for url in ("https://github.com/brain-score/vision", "https://example.org/a/b/pull/1", "file:///a/pull/1"):
         monkeypatch.delenv("BRAINSCORE_GIT_LOCAL", raising=False)
         assert not is_pull(url)
-        with pytest.raises(UserError, match="no address of a pull request"):
+        with pytest.raises(UserError, match="not the address of a pull request"):
             read_pull(url)

@@ -1,4 +1,4 @@
-"""Activations on disk: found by what they depend on, a memory map a layer, shared by any number of runs."""
+"""Store of activations on disk, keyed by everything they depend on; layers are memory-mapped and shared by all runs."""
 
 from brainscore_vision.model_helpers.activations.store._layers import CheckedLayer, StoredEntry, StoredLayer, layer_key
 from brainscore_vision.model_helpers.activations.store._store import (

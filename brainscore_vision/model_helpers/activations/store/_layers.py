@@ -29,11 +29,11 @@ __all__ = [
     "verify_layer",
 ]
 
-_FORMAT = 1  # counts up when the same parts come to mean other values
+_FORMAT = 1  # increase it whenever values change for the same parts
 
 
 def layer_key(parts: Mapping[str, Any]) -> str:
-    """Hash of all that a layer's values depend on.
+    """Hash of everything that a layer's values depend on.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def layer_key(parts: Mapping[str, Any]) -> str:
     Raises
     ------
     TypeError
-        If a part is anything else, such as an array or a path, whose text would not say what it holds.
+        If a part has another type, such as an array or a path, whose text does not represent its content.
     ValueError
         If a number is not finite.
 
@@ -65,7 +65,7 @@ def layer_key(parts: Mapping[str, Any]) -> str:
 
 
 def plain_value(value: Any, where: str = "parts") -> Any:
-    """Copy of a value in plain JSON types; anything else is refused, by name."""
+    """Copy a value in plain JSON types; other types raise an error that names the part."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
@@ -85,40 +85,40 @@ def plain_value(value: Any, where: str = "parts") -> Any:
 
 
 def is_key(name: str) -> bool:
-    """Whether `name` is written as :func:`layer_key` writes it."""
+    """Whether `name` has the form of a result of :func:`layer_key`."""
     return len(name) == 64 and all(character in "0123456789abcdef" for character in name)
 
 
 _VERSION = 1
-_CHUNK = 1 << 24  # bytes that are read at once to check a layer
+_CHUNK = 1 << 24  # bytes that are read together to check a layer
 
 
 class DamagedLayer(Exception):
-    """The file of a layer is not what its manifest says."""
+    """The file of a layer does not match its manifest."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a layer without opening its values.
+    """Description of a layer, read without opening its values.
 
     Attributes
     ----------
     key : str
-        Of `parts`.
+        Key of `parts`.
     file : str
         Name of the file with the values, in the same folder.
     shape : tuple of int
         Stimuli × features (or × time × features).
     dtype : str
-        As NumPy writes it, such as ``'<f4'``.
+        In NumPy's notation, such as ``'<f4'``.
     checksum : str
-        Of the values: sha256 of the rows' sha256, one row a stimulus.
+        Checksum of the values: sha256 of the sha256 of the rows, one row per stimulus.
     nbytes : int
         Size of the file.
     created : float
         Seconds since 1970.
     parts, info : dict
-        What the key was made of; names for people, which are not part of the key.
+        Parts of the key; descriptive names, which are not part of the key.
     """
 
     key: str
@@ -132,19 +132,19 @@ class Manifest:
     info: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
-        """Write it as it stands on disk."""
+        """Write the manifest as it is stored."""
         return json.dumps({"version": _VERSION, **vars(self)}, indent=1).encode()
 
     @classmethod
     def from_json(cls, content: bytes, key: str) -> "Manifest":
-        """Read it; raises `DamagedLayer` where it is not one that this version wrote for `key`."""
+        """Read a manifest; raises `DamagedLayer` unless this version wrote it for `key`."""
         try:
             data = json.loads(content)
             if data.pop("version") != _VERSION or data["key"] != key or data_file_key(data["file"]) != key:
-                raise DamagedLayer("its manifest is another layer's or another version's")
+                raise DamagedLayer("its manifest belongs to another layer or another version")
             manifest = cls(**{**data, "shape": tuple(int(size) for size in data["shape"])})
             if np.dtype(manifest.dtype).kind not in "biuf":
-                raise DamagedLayer(f"its manifest says dtype {manifest.dtype}")
+                raise DamagedLayer(f"its manifest states dtype {manifest.dtype}")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DamagedLayer(f"its manifest cannot be read: {error}") from error
         return manifest
@@ -157,11 +157,11 @@ class StoredEntry:
     Attributes
     ----------
     manifest : Manifest
-        What is known of it.
+        Its description.
     used : float
         When it was last read or written, in seconds since 1970.
     folder : Path
-        Where it lies.
+        Folder of its files.
     """
 
     manifest: Manifest
@@ -184,13 +184,13 @@ class StoredEntry:
         return self.folder / self.manifest.file
 
     def named(self, name: str) -> str:
-        """Name for people (``'model'``, ``'layer'``, ``'stimulus_set'``): from the info, else the key's parts."""
+        """Descriptive name (``'model'``, ``'layer'``, ``'stimulus_set'``): from the info, else the key's parts."""
         value = self.manifest.info.get(name, self.manifest.parts.get(name))
         return value if isinstance(value, str) else ""
 
 
 class CheckedLayer(NamedTuple):
-    """`state` is 'good' or 'wrong'; `found` says what is wrong."""
+    """Result of a check: `state` is 'good' or 'wrong'; `found` is the checksum, or what is wrong."""
 
     entry: StoredEntry
     state: Literal["good", "wrong"]
@@ -201,15 +201,15 @@ class CheckedLayer(NamedTuple):
 class StoredLayer:
     """A stored layer, opened.
 
-    Its values are mapped, not read: what is looked at comes from disk when it is looked at. They stay readable when
-    the layer is removed from the store.
+    Its values are memory-mapped: they are read from disk when they are used. They stay readable when the layer is
+    removed from the store.
 
     Attributes
     ----------
     manifest : Manifest
-        What is known of it.
+        Its description.
     array : numpy.memmap
-        Its values, stimuli × features, read-only. A plain array where there are none (no stimulus or no feature).
+        Its values, stimuli × features, read-only. A plain array if there are no values (no stimulus or no feature).
     """
 
     manifest: Manifest
@@ -232,12 +232,12 @@ class StoredLayer:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """What the key was made of."""
+        """Parts of the key."""
         return self.manifest.parts
 
     @property
     def info(self) -> dict[str, Any]:
-        """Names for people."""
+        """Descriptive names."""
         return self.manifest.info
 
     def __repr__(self) -> str:
@@ -245,7 +245,7 @@ class StoredLayer:
 
 
 def data_file_key(name: str) -> str | None:
-    """Key of the layer whose values a file of this name holds: ``<key>.<32 digits>.npy``; else None."""
+    """Key of a layer from the name of its file of values, ``<key>.<32 digits>.npy``; None for other names."""
     key, _, rest = name.partition(".")
     unique, _, ending = rest.partition(".")
     written_here = len(unique) == 32 and set(unique) <= set("0123456789abcdef")
@@ -253,19 +253,19 @@ def data_file_key(name: str) -> str | None:
 
 
 def read_manifest(folder: Path, key: str) -> Manifest:
-    """Read the manifest of `key`; raises `DamagedLayer`, or `FileNotFoundError` where there is none."""
+    """Read the manifest of `key`; raises `DamagedLayer`, or `FileNotFoundError` if there is none."""
     return Manifest.from_json((folder / f"{key}.json").read_bytes(), key)
 
 
 def open_layer(folder: Path, manifest: Manifest) -> StoredLayer:
-    """Map the values. Raises `DamagedLayer` where the file cannot be the one of the manifest."""
+    """Memory-map the values. Raises `DamagedLayer` if the file does not match the manifest."""
     with (folder / manifest.file).open("rb") as stream:
         offset = _check(stream, manifest)
         return StoredLayer(manifest, map_values(stream, manifest.dtype, manifest.shape, offset))
 
 
 def map_values(stream: BinaryIO, dtype: str, shape: tuple[int, ...], offset: int) -> NDArray[Any]:
-    """Values of an open ``.npy`` file, read-only; the map outlives both the stream and the file's name."""
+    """Values of an open ``.npy`` file, read-only; they stay valid after the stream is closed or the file is renamed."""
     if 0 in shape:  # there is nothing to map
         empty = np.empty(shape, dtype)
         empty.flags.writeable = False
@@ -274,7 +274,7 @@ def map_values(stream: BinaryIO, dtype: str, shape: tuple[int, ...], offset: int
 
 
 def _check(stream: BinaryIO, manifest: Manifest) -> int:
-    """Compare size and header with the manifest; return where the values start."""
+    """Compare size and header with the manifest; return the position of the values."""
     size = os.fstat(stream.fileno()).st_size
     if size != manifest.nbytes:
         raise DamagedLayer(f"its file has {size} bytes, not {manifest.nbytes}")
@@ -288,7 +288,7 @@ def _check(stream: BinaryIO, manifest: Manifest) -> int:
     if (tuple(shape), dtype, by_column) != (manifest.shape, np.dtype(manifest.dtype), False):
         raise DamagedLayer(f"its file holds {dtype} of shape {shape}, not {manifest.dtype} of shape {manifest.shape}")
     if offset + dtype.itemsize * int(np.prod(manifest.shape, dtype=object)) != size:
-        raise DamagedLayer("its file is shorter than its header says")
+        raise DamagedLayer("its file does not have the length of its header's shape")
     return offset
 
 
@@ -298,28 +298,28 @@ def row_digest(row: Any) -> bytes:
 
 
 def checksum(digests: list[bytes]) -> str:
-    """Hash of a layer from those of its rows, in order: rows may be written in any order, none is read again."""
+    """Hash of a layer from the hashes of its rows, in order, so that rows can be written in any order."""
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 def verify_layer(entry: StoredEntry) -> CheckedLayer:
-    """Read all values again and compare them with the checksum of the manifest."""
+    """Read all values and compare them with the checksum of the manifest."""
     manifest = entry.manifest
     try:
         with entry.path.open("rb") as stream:
             _check(stream, manifest)
-            found = checksum([row_digest(row) for row in _rows(stream, manifest)])
+            actual = checksum([row_digest(row) for row in _rows(stream, manifest)])
     except DamagedLayer as error:
         return CheckedLayer(entry, "wrong", str(error))
     except FileNotFoundError:
         return CheckedLayer(entry, "wrong", "its file is missing")
     except OSError as error:
         return CheckedLayer(entry, "wrong", f"its file cannot be read: {error.strerror or error}")
-    return CheckedLayer(entry, "good" if found == manifest.checksum else "wrong", f"sha256:{found}")
+    return CheckedLayer(entry, "good" if actual == manifest.checksum else "wrong", f"sha256:{actual}")
 
 
 def _rows(stream: BinaryIO, manifest: Manifest) -> Iterator[memoryview]:
-    """Bytes of each row; read, not mapped, so that a failing disk is an error and no crash."""
+    """Bytes of each row; read rather than mapped, so that a failing disk raises an error instead of a crash."""
     row = int(np.prod(manifest.shape[1:], dtype=object)) * np.dtype(manifest.dtype).itemsize
     if row == 0:
         yield from (memoryview(b"") for _ in range(manifest.shape[0]))

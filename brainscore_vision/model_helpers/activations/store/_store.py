@@ -33,14 +33,14 @@ __all__ = ["ActivationStore", "Leftover", "activations_home", "default_store", "
 
 @dataclass(frozen=True)
 class Leftover:
-    """A file that belongs to no whole layer: one that is being written, or what a killed process left.
+    """A file that belongs to no complete layer: one that is being written, or was left by a killed process.
 
     Attributes
     ----------
     path : Path
         The file.
     nbytes : int
-        Its size; for one that is being written, the size it will have.
+        Its size; for a file that is being written, its final size.
     changed : float
         When it was last written to, in seconds since 1970.
     """
@@ -61,26 +61,26 @@ class Contents:
 
     @property
     def total(self) -> int:
-        """All bytes."""
+        """Size of all files."""
         return sum(self.sizes.values()) + sum(part.nbytes for part in self.parts)
 
 
 def scan(folder: Path) -> Contents:
-    """List a store's folder; whatever else lies in it is left out."""
+    """List a store's folder; other files are ignored."""
     contents = Contents()
     for entry in _files(folder):
         try:
             status = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:  # another process removed or renamed it just now
+        except FileNotFoundError:  # removed or renamed by another process
             continue
         name = entry.name
-        found = Leftover(Path(entry.path), status.st_size, status.st_mtime)
+        file = Leftover(Path(entry.path), status.st_size, status.st_mtime)
         if name.startswith(".") and name.endswith(PART_SUFFIX):
-            contents.parts.append(found)
+            contents.parts.append(file)
             continue
         key = data_file_key(name)
         if key is not None:
-            contents.data.setdefault(key, []).append(found)
+            contents.data.setdefault(key, []).append(file)
         elif name.endswith(".json") and is_key(name.removesuffix(".json")):
             key = name.removesuffix(".json")
             contents.used[key] = status.st_mtime
@@ -99,12 +99,12 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
     except OSError as error:
         raise UserError(
             f"cannot read the activations in {folder}: {error.strerror}",
-            remedy="set BRAINSCORE_ACTIVATIONS to a folder that you can read, or to 'off'",
+            remedy="set BRAINSCORE_ACTIVATIONS to a readable folder, or to 'off'",
         ) from error
 
 
 def remove_layer(folder: Path, key: str, data: list[Leftover]) -> None:
-    """Remove a layer: its manifest first, so that nobody finds half of it. Who has it open keeps its values."""
+    """Remove a layer, its manifest first, so that no incomplete layer is found. Opened layers keep their values."""
     try:
         (folder / f"{key}.json").unlink(missing_ok=True)
         for file in data:
@@ -116,36 +116,36 @@ def remove_layer(folder: Path, key: str, data: list[Leftover]) -> None:
 
 
 def leftovers(folder: Path, contents: Contents) -> list[Leftover]:
-    """Files that no manifest names, manifests that cannot be read with theirs, and what is being written."""
-    found = [*contents.parts, *_unnamed(folder, contents)]
+    """Files that no manifest names, unreadable manifests with their files, and files that are being written."""
+    files_left = [*contents.parts, *_unnamed(folder, contents)]
     for key, used in contents.used.items():
         try:
             read_manifest(folder, key)
         except DamagedLayer:
             files = contents.data.get(key, [])
             size = contents.sizes[key] - sum(file.nbytes for file in files)
-            found += [Leftover(folder / f"{key}.json", size, used), *files]
-        except FileNotFoundError:  # removed just now
+            files_left += [Leftover(folder / f"{key}.json", size, used), *files]
+        except FileNotFoundError:  # removed by another process
             continue
-    return found
+    return files_left
 
 
 def _unnamed(folder: Path, contents: Contents) -> list[Leftover]:
-    """Files of values that a manifest which can be read, or none, does not name."""
-    found: list[Leftover] = []
+    """Files of values without a manifest, or with a readable manifest that does not name them."""
+    unnamed: list[Leftover] = []
     for key, files in contents.data.items():
         try:
             named = read_manifest(folder, key).file
         except FileNotFoundError:
             named = None
-        except DamagedLayer:  # it may be of a later version, which knows what it names
+        except DamagedLayer:  # it may be of a later version, so its files are kept
             continue
-        found += [file for file in files if file.path.name != named]
-    return found
+        unnamed += [file for file in files if file.path.name != named]
+    return unnamed
 
 
 def sweep_folder(folder: Path) -> None:
-    """Remove what killed processes left long ago. Where that is not allowed it stays: it is never read."""
+    """Remove old files of killed processes. Without permission they stay; they are never read."""
     with contextlib.suppress(OSError):
         sweep(folder)
         for file in _unnamed(folder, scan(folder)):
@@ -154,8 +154,8 @@ def sweep_folder(folder: Path) -> None:
 
 
 _OFF_VALUES = {"off", "no", "false", "0"}
-_SHARE = 0.5  # of the room there is, for activations
-_ATTEMPTS = 5  # a layer that is replaced while it is opened is looked for again
+_SHARE = 0.5  # of the available space
+_ATTEMPTS = 5  # to open a layer that is replaced in the meantime
 _logger = logging.getLogger(__name__)
 
 
@@ -166,7 +166,7 @@ def activations_home() -> Path | None:
     -------
     Path or None
         ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None
-        where ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
+        if ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def activations_home() -> Path | None:
 
 
 def default_store() -> "ActivationStore | None":
-    """Store in :func:`activations_home`; None where that is switched off.
+    """Store in :func:`activations_home`; None if storing is switched off.
 
     Examples
     --------
@@ -192,21 +192,21 @@ def default_store() -> "ActivationStore | None":
 
 
 class ActivationStore:
-    """Layers' activations in a folder, which any number of processes and machines may share.
+    """Activations of layers in a folder, which any number of processes and machines may share.
 
-    A layer is found by its key alone (:func:`layer_key`), so whatever changes its values must be part of the key. It
-    lies in two files: ``<key>.<unique>.npy`` with the values and ``<key>.json``, the manifest, which names it. The
-    manifest is written last, and each file appears whole by a rename, so a layer is there or is not. No lock is needed:
-    of two writers of one key both finish and the later one's layer stays.
+    A layer is identified by its key alone (:func:`layer_key`), so everything that changes its values must be part of
+    the key. It has two files: ``<key>.<unique>.npy`` with the values, and ``<key>.json``, the manifest, which names the
+    file of values. The manifest is written last, and each file appears complete by a rename, so that there are no
+    incomplete layers. No lock is needed: two writers of the same key both finish, and the later layer stays.
 
     Parameters
     ----------
     folder : path
-        Made when the first layer is written.
+        Created when the first layer is written.
     max_bytes : int or str, optional
-        Size that the folder may reach; what was used least recently goes first. By default
-        ``$BRAINSCORE_ACTIVATIONS_LIMIT`` (such as ``200GB``), else half of what is free on the disk and stored here
-        together.
+        Largest size of the folder; the least recently used layers are removed first. By default
+        ``$BRAINSCORE_ACTIVATIONS_LIMIT`` (such as ``200GB``), else half of the sum of the free disk space and the size
+        of the folder.
 
     Examples
     --------
@@ -235,11 +235,11 @@ class ActivationStore:
 
     @property
     def max_bytes(self) -> int:
-        """Size that the folder may reach, in bytes."""
+        """Largest size of the folder, in bytes."""
         return self._limit(None)
 
     def get(self, key: str) -> StoredLayer | None:
-        """Open a layer, and note that it was used.
+        """Open a layer, and record that it was used.
 
         Parameters
         ----------
@@ -249,8 +249,8 @@ class ActivationStore:
         Returns
         -------
         StoredLayer or None
-            None where it is not stored, and, with a warning in the log, where its files are damaged: size and header
-            are compared with the manifest. :meth:`verify` compares all values.
+            None if it is not stored, or, with a warning in the log, if its files are damaged: size and header are
+            compared with the manifest. :meth:`verify` compares all values.
 
         Raises
         ------
@@ -258,7 +258,7 @@ class ActivationStore:
             If the folder cannot be read.
         """
         if not is_key(key):
-            raise ValueError(f"{key!r} is no key of a layer; layer_key makes one")
+            raise ValueError(f"{key!r} is not a key of a layer; make one with layer_key")
         for _ in range(_ATTEMPTS):
             try:
                 manifest = read_manifest(self.folder, key)
@@ -272,13 +272,13 @@ class ActivationStore:
             try:
                 layer = open_layer(self.folder, manifest)
             except FileNotFoundError:
-                continue  # replaced just now, or removed
+                continue  # replaced or removed by another process
             except DamagedLayer as error:
                 self._warn(key, str(error))
                 return None
             except OSError as error:
                 raise self._unreadable(error) from error
-            with contextlib.suppress(OSError):  # somebody else's, or removed just now
+            with contextlib.suppress(OSError):  # owned by another user, or removed by another process
                 os.utime(self.folder / f"{key}.json")
             return layer
         self._warn(key, "its file is missing")
@@ -304,16 +304,16 @@ class ActivationStore:
         dtype : dtype
             Type on disk; assigned values are converted to it.
         parts : mapping
-            What the key was made of.
+            Parts of the key.
         info : mapping, optional
-            Names for people, of the same plain types, which ``brainscore cache ls`` shows: ``model``, ``layer``,
+            Descriptive names of the same plain types, which ``brainscore cache ls`` shows: ``model``, ``layer``,
             ``stimulus_set``.
 
         Returns
         -------
         LayerWriter
-            Entering its block drops other layers where the limit asks for it. Raises `UserError` there, or while rows
-            are written, if the folder cannot be written or has no room.
+            Entering its block removes other layers if the limit requires it. Entering the block and writing rows raise
+            `UserError` if the folder is not writable or has no space.
 
         Raises
         ------
@@ -326,23 +326,23 @@ class ActivationStore:
         )
 
     def entries(self) -> list[StoredEntry]:
-        """List the whole layers, the most recently used first."""
-        found = []
+        """List the complete layers, the most recently used first."""
+        entries = []
         for key, used in scan(self.folder).used.items():
             with contextlib.suppress(FileNotFoundError, DamagedLayer):
-                found.append(StoredEntry(read_manifest(self.folder, key), used, self.folder))
-        return sorted(found, key=lambda entry: (-entry.used, entry.key))
+                entries.append(StoredEntry(read_manifest(self.folder, key), used, self.folder))
+        return sorted(entries, key=lambda entry: (-entry.used, entry.key))
 
     def leftovers(self) -> list[Leftover]:
-        """List files that belong to no whole layer: being written, or left by a process that was killed."""
+        """List files that belong to no complete layer: being written, or left by a killed process."""
         return leftovers(self.folder, scan(self.folder))
 
     def nbytes(self) -> int:
-        """Bytes that the folder takes, layers that are being written included."""
+        """Size of the folder in bytes, including layers that are being written."""
         return scan(self.folder).total
 
     def room(self) -> int:
-        """Bytes that new layers may take, were all others dropped: within the limit, and on the disk.
+        """Bytes available for new layers if all others were removed: within the limit, and on the disk.
 
         Examples
         --------
@@ -356,12 +356,12 @@ class ActivationStore:
         return max(min(self._limit(contents) - being_written, free), 0)
 
     def verify(self, keys: Iterable[str] | None = None) -> list[CheckedLayer]:
-        """Read layers again and compare them with their checksums; all layers by default."""
+        """Read layers and compare them with their checksums; all layers by default."""
         wanted = None if keys is None else set(keys)
         return [verify_layer(entry) for entry in self.entries() if wanted is None or entry.key in wanted]
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Remove layers; keys that are not stored are passed over. Who has one open keeps its values.
+        """Remove layers; keys that are not stored are ignored. Opened layers keep their values.
 
         Raises
         ------
@@ -371,7 +371,7 @@ class ActivationStore:
         data = scan(self.folder).data
         for key in keys:
             if not is_key(key):
-                raise ValueError(f"{key!r} is no key of a layer; layer_key makes one")
+                raise ValueError(f"{key!r} is not a key of a layer; make one with layer_key")
             remove_layer(self.folder, key, data.get(key, []))
 
     def trim(self) -> list[str]:
@@ -380,7 +380,7 @@ class ActivationStore:
         Returns
         -------
         list of str
-            Keys of what was removed. What is being written stays, and so does what others put there.
+            Keys of the removed layers. Layers that are being written and layers of other users stay.
         """
         sweep_folder(self.folder)
         return self._trim(0)
@@ -394,12 +394,12 @@ class ActivationStore:
                 break
             try:
                 remove_layer(self.folder, key, contents.data.get(key, []))
-            except UserError:  # somebody else's
+            except UserError:  # owned by another user
                 continue
             excess -= contents.sizes[key]
             removed.append(key)
         if removed:
-            _logger.info("dropped %d layers from %s to stay below its limit", len(removed), self.folder)
+            _logger.info("removed %d layers from %s to stay below its limit", len(removed), self.folder)
         return removed
 
     def _make_room(self, needed: int) -> None:
@@ -409,19 +409,19 @@ class ActivationStore:
         except OSError as error:
             raise UserError(
                 f"activations cannot be written to {self.folder}: {error.strerror}",
-                remedy="set BRAINSCORE_ACTIVATIONS to a folder that you can write, or to 'off'",
+                remedy="set BRAINSCORE_ACTIVATIONS to a writable folder, or to 'off'",
             ) from error
         if not self._swept:
             sweep_folder(self.folder)
             self._swept = True
         contents = scan(self.folder)
-        limit, held = self._limit(contents), sum(part.nbytes for part in contents.parts)
-        if held + needed > limit:
+        limit, being_written = self._limit(contents), sum(part.nbytes for part in contents.parts)
+        if being_written + needed > limit:
             raise UserError(
                 f"activations in {self.folder} may take {format_size(limit)}: "
                 f"a layer of {format_size(needed)} does not fit"
-                + (f" beside {format_size(held)} that are being written" if held else ""),
-                remedy="raise BRAINSCORE_ACTIVATIONS_LIMIT, ask for fewer layers at once, or reduce them",
+                + (f" beside {format_size(being_written)} that are being written" if being_written else ""),
+                remedy="raise BRAINSCORE_ACTIVATIONS_LIMIT, record fewer layers at once, or reduce them",
             )
         if contents.total + needed > limit:
             self._trim(needed)
@@ -446,5 +446,5 @@ class ActivationStore:
     def _unreadable(self, error: OSError) -> UserError:
         return UserError(
             f"cannot read the activations in {self.folder}: {error.strerror or error}",
-            remedy="set BRAINSCORE_ACTIVATIONS to a folder that you can read, or to 'off'",
+            remedy="set BRAINSCORE_ACTIVATIONS to a readable folder, or to 'off'",
         )

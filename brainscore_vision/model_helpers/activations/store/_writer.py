@@ -1,4 +1,4 @@
-"""Write one layer: rows in any order, then all of it appears at once."""
+"""Writer of a layer: rows are written in any order, then the complete layer appears at once."""
 
 import contextlib
 import errno
@@ -42,8 +42,8 @@ class LayerWriter:
     """Writes one layer, inside a ``with`` block; made by :meth:`ActivationStore.writer`.
 
     Rows are assigned in any order, each once: ``writer[start:stop] = values``, ``writer[[3, 17]] = values``; several
-    threads may assign different rows. Whoever leaves the block without an error has stored the layer; after an error
-    nothing of it stays. Only what is assigned at once is in memory.
+    threads may assign different rows. If the block ends without an error, the layer is stored; after an error nothing
+    of it stays. Only the rows of one assignment are in memory.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class LayerWriter:
     dtype : numpy.dtype
         Type on disk; values are converted to it.
     stored : StoredLayer or None
-        After the block: the layer, opened. It stays readable should the store drop it.
+        After the block: the layer, opened. It stays readable if the store removes it.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LayerWriter:
         self.dtype = np.dtype(dtype).newbyteorder("=")
         self.stored: StoredLayer | None = None
         if not is_key(key):
-            raise ValueError(f"{key!r} is no key of a layer; layer_key makes one")
+            raise ValueError(f"{key!r} is not a key of a layer; make one with layer_key")
         if not self.shape or any(size < 0 for size in self.shape):
             raise ValueError(f"layer {key[:12]}… cannot have shape {self.shape}; it needs stimuli × features")
         if self.dtype.kind not in "biuf":
@@ -100,17 +100,17 @@ class LayerWriter:
 
     def __enter__(self) -> "LayerWriter":
         if self._part is not None:
-            raise ValueError("a writer writes once; ask the store for another one")
+            raise ValueError("a writer can be used once; ask the store for another one")
         self._make_room(self.nbytes)
         self._part = self._folder / f".{uuid.uuid4().hex}{PART_SUFFIX}"
         try:
             free = shutil.disk_usage(self._folder).free
             if free < self.nbytes:
                 raise _no_space(self._folder, f"{format_size(self.nbytes)} needed, {format_size(free)} free")
-            # not mapped for writing: on a full disk that would end the process, whereas a write that fails is an error
+            # not memory-mapped: on a full disk, writing to a map ends the process, whereas a failed write is an error
             self._stream = io.FileIO(self._part, "x+")
             self._write(0, self._header)
-            os.truncate(self._stream.fileno(), self.nbytes)  # others see how much room it will take
+            os.truncate(self._stream.fileno(), self.nbytes)  # shows other processes how much space it will take
         except OSError as error:
             self._discard()
             raise self._explained(error) from error
@@ -120,7 +120,7 @@ class LayerWriter:
         return self
 
     def __setitem__(self, rows: slice | int | ArrayLike, values: ArrayLike) -> None:
-        """Write rows; `values` has one entry a row, of the layer's shape."""
+        """Write rows; `values` has one entry per row, of the layer's shape."""
         if self._stream is None:
             raise ValueError("rows are written inside the writer's `with` block")
         indices = self._indices(rows)
@@ -183,7 +183,7 @@ class LayerWriter:
             (self._folder / file).unlink(missing_ok=True)
             self.stored = None
             raise
-        # two writers of one key may both miss this one: nothing names it any more, and it is swept when it is old
+        # two concurrent writers of one key may both miss the replaced file: it is removed later as a leftover
         if replaced is not None:
             with contextlib.suppress(OSError):
                 (self._folder / replaced).unlink(missing_ok=True)
@@ -233,7 +233,7 @@ class LayerWriter:
             self._stream.close()
             self._stream = None
         if self._part is not None:
-            with contextlib.suppress(OSError):  # swept later
+            with contextlib.suppress(OSError):  # removed later as a leftover
                 self._part.unlink(missing_ok=True)
 
     def _explained(self, error: OSError) -> Exception:
@@ -242,23 +242,24 @@ class LayerWriter:
         if isinstance(error, FileNotFoundError):
             return UserError(
                 f"a layer that was being written to {self._folder} was removed by another process",
-                remedy="run again; leave the folder alone meanwhile",
+                remedy="run again; do not change the folder in the meantime",
             )
         return UserError(
             f"activations cannot be written to {self._folder}: {error.strerror or error}",
-            remedy="set BRAINSCORE_ACTIVATIONS to a folder that you can write, or to 'off'",
+            remedy="set BRAINSCORE_ACTIVATIONS to a writable folder, or to 'off'",
         )
 
 
 def _no_space(folder: Path, what: str) -> UserError:
     return UserError(
-        f"no room for activations in {folder}: {what}",
-        remedy="`brainscore cache rm --kind activations` makes room; or set BRAINSCORE_ACTIVATIONS to another folder",
+        f"no space for activations in {folder}: {what}",
+        remedy="free space with `brainscore cache rm --kind activations`, or name another folder in "
+        "BRAINSCORE_ACTIVATIONS",
     )
 
 
 def _runs(indices: NDArray[np.intp]) -> list[tuple[int, int]]:
-    """Positions [start, stop) of rows that follow each other."""
+    """Positions [start, stop) of consecutive rows."""
     if not len(indices):
         return []
     breaks = np.flatnonzero(np.diff(indices) != 1) + 1

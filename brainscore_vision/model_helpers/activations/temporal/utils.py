@@ -1,4 +1,4 @@
-"""Helpers of plugins of networks over time."""
+"""Helpers for plugins with temporal networks."""
 
 import os
 from pathlib import Path
@@ -16,12 +16,12 @@ _TIMEOUT = 60  # seconds without an answer
 
 
 def get_specified_layers(any_model: Any) -> list[str]:
-    """Layers whose format a network over time was given.
+    """Layers of a temporal network whose format is defined.
 
     Parameters
     ----------
     any_model : PytorchWrapper or ModelCommitment
-        The activations model, or what is made of it.
+        The activations model, or a model made from it.
 
     Raises
     ------
@@ -47,21 +47,21 @@ def download_weight_file(url: str, folder: str | None = None, *, sha256: str | N
     Parameters
     ----------
     url : str
-        Where it is.
+        Address of the file.
     folder : str, optional
-        Folder below ``$BRAINSCORE_HOME/models`` (default ``~/.brain-score/models``) in which it is put.
+        Destination folder below ``$BRAINSCORE_HOME/models`` (default ``~/.brain-score/models``).
     sha256 : str, optional
-        Its hash. Without one a file that is there is taken as it is.
+        Hash of the file. Without one, an existing file is used unchecked.
 
     Returns
     -------
     str
-        Path of the file, which is whole: it is moved there after the last byte has come.
+        Path of the complete file: it is moved there after the download has finished.
 
     Raises
     ------
     UserError
-        If it cannot be fetched, came in part only, or has another hash.
+        If it cannot be fetched completely, or has another hash.
     """
     name = unquote(Path(urlsplit(url).path).name)
     home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
@@ -87,7 +87,7 @@ def _download(url: str, path: Path, sha256: str | None) -> None:
             expected = response.headers.get("content-length")
             plain = "content-encoding" not in response.headers
             if plain and expected is not None and received != int(expected):
-                raise UserError(f"{url} broke off after {received} of {expected} bytes", remedy="try again")
+                raise UserError(f"the download of {url} ended after {received} of {expected} bytes", remedy="try again")
             if sha256 is not None and digest.hexdigest() != sha256.lower():
                 raise UserError(f"{url} has the sha256 {digest.hexdigest()}, not {sha256}", remedy="check url and hash")
     except requests.RequestException as error:

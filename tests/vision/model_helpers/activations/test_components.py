@@ -133,7 +133,7 @@ def test_what_cannot_be_learnt_says_so(stimuli, store):
         return np.zeros((len(paths), 3, 4, 4), dtype=np.float32)
 
     extractor = ActivationsExtractorHelper(features, ones, "f", 3, store=store, reduction="pca:2")
-    with pytest.raises(UserError, match="'alike' responds to all stimuli alike"):
+    with pytest.raises(UserError, match="'alike' responds equally to all stimuli"):
         extractor(stimuli, ["alike"])
     with pytest.raises(UserError, match=r"layer 'nan': .*not finite"):
         extractor(stimuli, ["nan"])

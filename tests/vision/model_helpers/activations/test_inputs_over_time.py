@@ -72,7 +72,7 @@ def test_what_cannot_be_decoded_is_named(tmp_path, monkeypatch):
     path = tmp_path / "text.mp4"
     path.write_text("no film")
     if inputs.find_spec("av"):
-        with pytest.raises(UserError, match=r"text\.mp4 is not a film"):
+        with pytest.raises(UserError, match=r"text\.mp4 is not a video"):
             Video.from_path(path)
     monkeypatch.setattr(inputs, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="neither PyAV nor decord") as error:

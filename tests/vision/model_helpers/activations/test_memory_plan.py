@@ -117,7 +117,7 @@ def test_too_much_disk(tmp_path):
 
 
 def test_activations_could_go_to_disk():
-    with pytest.raises(UserError, match="let activations go to disk"):
+    with pytest.raises(UserError, match="store activations on disk"):
         planned(50_000)
 
 

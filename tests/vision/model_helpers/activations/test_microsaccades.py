@@ -103,5 +103,5 @@ def test_only_images_can_be_displaced(stimuli):
     )
     extractor.set_visual_degrees(8)
     assert extractor(stimuli, ["x"], number_of_trials=1, require_variance=True).shape == (7, 2)
-    with pytest.raises(UserError, match="no array of images"):
+    with pytest.raises(UserError, match="images can only be displaced in an array"):
         extractor(stimuli, ["x"], number_of_trials=2, require_variance=True)

@@ -159,5 +159,5 @@ def test_settings_of_hugging_face(tmp_path):
     wanted = (np.asarray(resized) / 255 - clip["image_mean"]) / clip["image_std"]
     np.testing.assert_allclose(from_settings(clip)([path])[0], np.moveaxis(wanted, 2, 0), atol=1e-6)
     for unknown in ({"do_pad": True}, {"rescale_factor": 1.0}, {"do_resize": True, "size": {"longest_edge": 3}}):
-        with pytest.raises(UserError, match="not known here"):
+        with pytest.raises(UserError, match="is not supported"):
             from_settings(unknown)

@@ -131,7 +131,12 @@ def test_patterns_and_logits(network, wrapper, stimuli):
 
 @pytest.mark.parametrize(
     ("layers", "match"),
-    [(["convv"], "nearest: conv"), (["nothing*"], "matches 'nothing\\*'"), ([], "no layers"), ("conv", "pass a list")],
+    [
+        (["convv"], "nearest: conv"),
+        (["nothing*"], "matches 'nothing\\*'"),
+        ([], "layers is empty"),
+        ("conv", "pass a list"),
+    ],
 )
 def test_layers_that_there_are_not(layers, match, wrapper, stimuli):
     with pytest.raises(UserError, match=match):

@@ -141,7 +141,7 @@ def test_features_on_disk_are_found_by_stimulus(kind, features, stimuli, tmp_pat
 
 def test_features_that_are_not_there(tmp_path, features):
     np.savez(tmp_path / "nameless.npz", **features)
-    with pytest.raises(UserError, match="what its rows are"):
+    with pytest.raises(UserError, match="does not identify its rows"):
         FeaturesOnDisk(tmp_path / "nameless.npz", "m")
     np.savez(tmp_path / "features.npz", stimulus_id=[f"s{number}" for number in range(9)], **features)
     model = FeaturesOnDisk(tmp_path / "features.npz", "m")
@@ -150,7 +150,7 @@ def test_features_that_are_not_there(tmp_path, features):
     with pytest.raises(UserError, match="no layer fd"):
         model(StimulusSet({"stimulus_id": ["s1"]}), ["fd"])
     np.savez(tmp_path / "twice.npz", stimulus_id=["a", "a"], fc=np.zeros((2, 1)))
-    with pytest.raises(UserError, match="there twice"):
+    with pytest.raises(UserError, match="occur twice"):
         FeaturesOnDisk(tmp_path / "twice.npz", "m")
 
 
@@ -209,5 +209,5 @@ def test_huggingface(stimuli):
     np.testing.assert_allclose(last.values, wanted.last_hidden_state.flatten(1).numpy(), rtol=1e-3, atol=1e-4)
     assert last["embedding"].values.max() == 15
     assert last["channel"].values.max() == 4  # the class token and four patches
-    with pytest.raises(UserError, match="how images are prepared"):
+    with pytest.raises(UserError, match="the preprocessing of images is not known"):
         from_huggingface(model)

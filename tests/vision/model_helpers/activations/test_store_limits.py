@@ -117,7 +117,9 @@ def test_limits(tmp_path, monkeypatch):
 
 def test_disk_is_full_before(store, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda folder: type("Usage", (), {"free": 100}))
-    with pytest.raises(UserError, match=r"no room for activations in .*: 176 bytes needed, 100 bytes free\n.*cache rm"):
+    with pytest.raises(
+        UserError, match=r"no space for activations in .*: 176 bytes needed, 100 bytes free\n.*cache rm"
+    ):
         put(store)
     assert files(store) == []
 
@@ -137,7 +139,7 @@ def test_disk_is_full_meanwhile(store, monkeypatch, call):
                 monkeypatch.setattr(os, "fsync", full)
             writer[:] = np.ones((4, 3))
 
-    with pytest.raises(UserError, match=r"no room for activations in .*No space left"):
+    with pytest.raises(UserError, match=r"no space for activations in .*No space left"):
         write()
     monkeypatch.undo()
     assert files(store) == []

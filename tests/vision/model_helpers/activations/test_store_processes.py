@@ -154,7 +154,7 @@ def test_a_real_write_that_fails(tmp_path):
         print(store.leftovers(), store.get(layer_key(parts)))
     """
     message, left = finish(start(tmp_path, code)).splitlines()
-    assert "no room for activations" in message
+    assert "no space for activations" in message
     assert left == "[] None"
 
 

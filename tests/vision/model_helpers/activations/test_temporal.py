@@ -125,7 +125,7 @@ def test_a_layer_without_time_is_there_all_the_time():
 def test_timelines_that_cannot_be():
     with pytest.raises(ValueError, match="time_alignment is 'no'"):
         ClipTimeline({}, fps=4, duration=1000, alignment="no")
-    with pytest.raises(ValueError, match="letters are"):
+    with pytest.raises(ValueError, match="use each of the letters"):
         ClipTimeline({"x": "TT"}, fps=4, duration=1000)
     with pytest.raises(ValueError, match="has no frame"):
         ClipTimeline({}, fps=1, duration=100)

@@ -56,7 +56,7 @@ def test_recordings(network, shown):
 
 def test_the_later_of_task_and_recording_decides_and_variance_reaches_recordings(network, shown):
     model = commitment(network)
-    with pytest.raises(UserError, match="not told what to do"):
+    with pytest.raises(UserError, match="has neither a task nor a recording"):
         model.look_at(shown)
     model.start_task(BrainModel.Task.label, "imagenet")
     assert isinstance(model.look_at(shown), BehavioralAssembly)

@@ -1,6 +1,6 @@
 """Inputs of networks that take clips: images and videos, at a frame rate and of a size.
 
-Films are decoded by PyAV if it is installed, else by decord.
+Videos are decoded by PyAV if it is installed, else by decord.
 """
 
 import copy
@@ -29,17 +29,18 @@ def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bil
     Parameters
     ----------
     arr : ndarray, frames × height × width × channels
-        What to resize.
+        Frames to resize.
     size : (int, int)
         Width and height of the result.
     mode : {'bilinear', 'pool'}
-        ``'bilinear'``: between the two nearest pixels in each direction, not antialiased, as OpenCV's ``INTER_LINEAR``.
+        ``'bilinear'``: between the two nearest pixels in each direction, not antialiased, as in OpenCV's
+        ``INTER_LINEAR``.
         ``'pool'``: the mean over the area that a pixel of the result covers.
 
     Returns
     -------
     ndarray, frames × height × width × channels
-        Of the type of `arr`; whole numbers are rounded.
+        Same type as `arr`; integer values are rounded.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bil
 
 
 def _bilinear(old: int, new: int) -> NDArray[np.float64]:
-    """Weights of the old pixels in each new one, new × old."""
+    """Weights of the old pixels in each new pixel, new × old."""
     places = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
     lower = np.minimum(places.astype(np.intp), max(old - 2, 0))
     share = places - lower
@@ -80,18 +81,18 @@ VideoPath = str | os.PathLike[str]
 
 
 def video_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
-    """Frames per second, number of frames, width and height of a film.
+    """Frames per second, number of frames, width and height of a video.
 
     Raises
     ------
     UserError
-        If the file is not a film, or nothing that decodes films is installed.
+        If the file is not a video, or no decoder of videos is installed.
     """
     return _av_properties(path) if _decoder(path) == "av" else _decord_properties(path)
 
 
 def decode_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Frames of a film by their number, in any order, frames × height × width × 3."""
+    """Frames of a video by their number, in any order, frames × height × width × 3."""
     if _decoder(path) == "av":
         return _av_frames(path, indices)
     from decord import VideoReader
@@ -112,14 +113,14 @@ def _av_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
     try:
         with av.open(os.fspath(path)) as container:
             stream = container.streams.video[0]
-            # some containers do not tell how many frames they hold
+            # some containers do not state their number of frames
             frames = stream.frames or sum(1 for _ in container.decode(stream))
             size = stream.codec_context.width, stream.codec_context.height
             if not stream.average_rate or not frames:
-                raise UserError(f"{path} has no frames", remedy="pass the path of a film")
+                raise UserError(f"{path} has no frames", remedy="pass the path of a video")
             return float(stream.average_rate), frames, size
     except (av.FFmpegError, IndexError) as error:
-        raise UserError(f"{path} is not a film that can be decoded: {error}", remedy="check the file") from error
+        raise UserError(f"{path} is not a video that can be decoded: {error}", remedy="check the file") from error
 
 
 def _av_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
@@ -127,21 +128,21 @@ def _av_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
 
     wanted, places = np.unique(indices, return_inverse=True)
     missing = set(wanted.tolist())
-    found: list[NDArray[np.uint8]] = []
+    frames: list[NDArray[np.uint8]] = []
     with av.open(os.fspath(path)) as container:
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
         for number, frame in enumerate(container.decode(stream)):
             if number in missing:
-                found.append(frame.to_ndarray(format="rgb24"))
+                frames.append(frame.to_ndarray(format="rgb24"))
                 missing.discard(number)
                 if not missing:
                     break
-    if not found:
+    if not frames:
         raise UserError(f"{path} has no frame {wanted.tolist()}", remedy="check the file")
-    # the container may have told of more frames than it holds: the last one is repeated
-    found += [found[-1]] * (len(wanted) - len(found))
-    return np.stack(found)[places]
+    # the container may have stated too many frames: the last frame is repeated
+    frames += [frames[-1]] * (len(wanted) - len(frames))
+    return np.stack(frames)[places]
 
 
 def _decord_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
@@ -151,7 +152,7 @@ def _decord_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
         reader = VideoReader(os.fspath(path))
         height, width, _ = reader[0].shape
     except (DECORDError, IndexError) as error:
-        raise UserError(f"{path} is not a film that can be decoded: {error}", remedy="check the file") from error
+        raise UserError(f"{path} is not a video that can be decoded: {error}", remedy="check the file") from error
     return float(reader.get_avg_fps()), len(reader), (width, height)
 
 
@@ -160,11 +161,11 @@ _IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tiff"}
 
 
 class Stimulus:
-    """Base of :class:`Image` and :class:`Video`."""
+    """Base class of :class:`Image` and :class:`Video`."""
 
     @staticmethod
     def is_video_path(path: str | os.PathLike[str]) -> bool:
-        """Whether a file is a video, by its ending.
+        """Whether a file is a video, by its suffix.
 
         Examples
         --------
@@ -175,7 +176,7 @@ class Stimulus:
 
     @staticmethod
     def is_image_path(path: str | os.PathLike[str]) -> bool:
-        """Whether a file is an image, by its ending."""
+        """Whether a file is an image, by its suffix."""
         return Path(path).suffix.lower() in _IMAGES
 
 
@@ -196,15 +197,15 @@ class Image(Stimulus):
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str]) -> "Image":
-        """Image in the size of its file."""
+        """Image file in its original size."""
         return cls(path, image_size(path))
 
     def copy(self) -> "Image":
-        """The same image; images are never changed."""
+        """A copy; images are immutable."""
         return replace(self)
 
     def set_size(self, size: tuple[int, int]) -> "Image":
-        """Image of another width and height."""
+        """The image with another width and height."""
         return replace(self, size=(int(size[0]), int(size[1])))
 
     def to_numpy(self) -> NDArray[np.uint8]:
@@ -215,13 +216,13 @@ class Image(Stimulus):
         return frame
 
     def to_img(self) -> "PillowImage":
-        """The image for Pillow."""
+        """The image as a Pillow image."""
         from PIL.Image import fromarray
 
         return fromarray(self.to_numpy())
 
     def store_to_path(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-        """Write the resized image into a file, and return its path."""
+        """Write the resized image to a file, and return its path."""
         self.to_img().save(path)
         return path
 
@@ -239,7 +240,7 @@ _ROUNDING = 1e-9  # of milliseconds to frames
 
 @dataclass(frozen=True)
 class _Original:
-    """What the file has: frames per second, number of frames, width and height."""
+    """Properties of the file: frames per second, number of frames, width and height."""
 
     fps: float
     num_frames: int
@@ -247,18 +248,18 @@ class _Original:
 
 
 class Video(Stimulus):
-    """A part of a film; what sets something returns a copy.
+    """A part of a video file; methods that set something return a copy.
 
-    Frames are decoded by PyAV where it is installed, else by decord.
+    Frames are decoded by PyAV if it is installed, else by decord.
 
     Parameters
     ----------
     path : path
-        The film.
+        The video file.
     fps : float
         Frames per second.
     start, end : float
-        The part that is shown, in milliseconds. Before its beginning and after its end the film's first and last frame
+        The part to show, in milliseconds. Before the beginning and after the end of the file, its first and last frame
         are repeated.
     size : (int, int)
         Width and height of the frames.
@@ -282,12 +283,12 @@ class Video(Stimulus):
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str]) -> "Video":
-        """The whole film of a file.
+        """The complete video of a file.
 
         Raises
         ------
         UserError
-            If the file is not a film, or neither PyAV nor decord is installed.
+            If the file is not a video, or neither PyAV nor decord is installed.
         """
         original = _Original(*video_properties(path))
         video = Video(path, original.fps, 0, original.num_frames / original.fps * 1000, original.size)
@@ -296,16 +297,16 @@ class Video(Stimulus):
 
     @classmethod
     def from_img_path(cls, img_path: str | os.PathLike[str], duration: float, fps: float) -> "VideoFromImage":
-        """An image that is shown for some milliseconds."""
+        """An image that is shown for a duration in milliseconds."""
         return VideoFromImage(img_path, fps, 0, duration, image_size(img_path))
 
     def copy(self) -> Self:
-        """A video that shows the same."""
+        """A copy of the video."""
         return copy.copy(self)
 
     @property
     def duration(self) -> float:
-        """In milliseconds."""
+        """Duration in milliseconds."""
         return self._end - self._start
 
     @property
@@ -335,7 +336,7 @@ class Video(Stimulus):
 
     @property
     def original_duration(self) -> float:
-        """Of the file, in milliseconds."""
+        """Duration of the file, in milliseconds."""
         return self._original.num_frames / self._original.fps * 1000
 
     @property
@@ -344,12 +345,12 @@ class Video(Stimulus):
         return self._original.size
 
     def set_fps(self, fps: float) -> Self:
-        """Show other frames per second.
+        """Change the frames per second.
 
         Raises
         ------
         UserError
-            If not a single frame is left.
+            If no frame is left.
         """
         if not (fps > 0 and 1000 / fps <= self.duration + _ROUNDING):
             raise UserError(
@@ -363,7 +364,7 @@ class Video(Stimulus):
         return self._with(_size=(int(size[0]), int(size[1])))
 
     def set_window(self, start: float, end: float, padding: Literal["repeat"] = "repeat") -> Self:
-        """Show what lies between two moments of this video, in milliseconds; see :class:`Video`."""
+        """Show the part between two times of this video, in milliseconds; see :class:`Video`."""
         if end < start:
             raise ValueError(f"the window ends at {end} ms, before it starts at {start} ms")
         if padding != "repeat":
@@ -406,7 +407,7 @@ class Video(Stimulus):
 
 
 class VideoFromImage(Video):
-    """An image that is shown for a while; parameters as of :class:`Video`.
+    """An image that is shown for a duration; parameters as for :class:`Video`.
 
     Examples
     --------
@@ -419,7 +420,7 @@ class VideoFromImage(Video):
     """
 
     def get_frames(self, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8]:
-        """The image, as often as there are indices; repeated without being copied."""
+        """The image once per index; repeated without being copied."""
         frame = Image.from_path(self._path).set_size(self._size).to_numpy()
         return np.broadcast_to(frame, (len(indices), *frame.shape))
 
@@ -438,7 +439,7 @@ class Clip(VideoFromImage):
     fps : float
         Frames per second.
     duration : float
-        In milliseconds.
+        Duration in milliseconds.
     frame_size : (int, int), optional
         Width and height of the frames; by default the image's own.
     """

@@ -1,4 +1,4 @@
-"""Networks over time as activations models."""
+"""Activations models of temporal networks."""
 
 from brainscore_vision.model_helpers.activations.temporal.model.pytorch import PytorchWrapper
 

@@ -19,25 +19,24 @@ if TYPE_CHECKING:
 __all__ = ["ALIGNMENTS", "ClipTimeline", "PytorchWrapper"]
 
 ALIGNMENTS = ("evenly_spaced", "ignore_time", "estimate_layer_fps", "per_frame_aligned")
-_ORDER = "KCHW"  # in which the other letters follow the time axis
+_ORDER = "KCHW"  # order of the other axes, after the time axis
 
 
 @dataclass(frozen=True)
 class ClipTimeline:
-    """Brings the layers of a network over time onto one time axis.
+    """Aligns the layers of a temporal network to one time axis.
 
     Parameters
     ----------
     formats : dict of str to str
-        Layer → the axes of its output for one clip, in their order: T (time), C (channel), H (height), W (width),
-        K (token).
+        Layer → the axes of its output for one clip, in order: T (time), C (channel), H (height), W (width), K (token).
     fps : float
         Frames per second of the clip, and of the result.
     duration : float
-        Of the clip, in milliseconds.
+        Duration of the clip, in milliseconds.
     alignment : {'evenly_spaced', 'ignore_time', 'estimate_layer_fps', 'per_frame_aligned'}
-        When a layer's steps happen: spread evenly over the clip; all in one bin, as more features; at the multiple of
-        a frame that comes nearest to that; one a frame.
+        Times of a layer's steps: spread evenly over the clip; all in one bin, as more features; at the nearest multiple
+        of a frame's duration to even spreading; one step per frame.
 
     Examples
     --------
@@ -58,7 +57,9 @@ class ClipTimeline:
             raise ValueError(f"time_alignment is {self.alignment!r}, not one of {', '.join(ALIGNMENTS)}")
         for layer, axes in self.formats.items():
             if set(axes) - set("TCHWK") or len(set(axes)) < len(axes):
-                raise ValueError(f"the format of layer {layer!r} is {axes!r}; its letters are T, C, H, W, K, each once")
+                raise ValueError(
+                    f"the format of layer {layer!r} is {axes!r}; use each of the letters T, C, H, W, K at most once"
+                )
         if not (self.fps > 0 and self.duration > 0 and self.duration * self.fps >= 1000 - 1e-6):
             raise ValueError(f"a clip of {self.duration} ms at {self.fps} frames per second has no frame")
 
@@ -68,9 +69,9 @@ class ClipTimeline:
         return list(pairwise(edges))
 
     def arrange(self, layer: str, output: NDArray[np.floating]) -> NDArray[np.floating]:
-        """A layer's output for a batch as stimuli × time × the other axes, in the order K, C, H, W.
+        """Arrange a layer's output for a batch as stimuli × time × the other axes, in the order K, C, H, W.
 
-        Steps that fall into one time bin are averaged, weighted by how much of the bin each takes.
+        Steps in the same time bin are averaged, weighted by the share of the bin that each covers.
         """
         axes = self.formats.get(layer)
         if axes is None:
@@ -93,7 +94,7 @@ class ClipTimeline:
         return np.moveaxis(np.tensordot(weights.astype(values.dtype), values, axes=(1, 1)), 0, 1)
 
     def _frames(self) -> NDArray[np.float64]:
-        """Edges of the result's bins; the last may be shorter."""
+        """Edges of the result's bins; the last bin may be shorter."""
         edges = np.arange(0, self.duration - 1e-9, 1000 / self.fps)
         return np.append(edges, self.duration)
 
@@ -113,7 +114,7 @@ class ClipTimeline:
         return np.asarray(np.arange(steps + 1) * (frame * multiple))
 
     def _weights(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Share of each bin of the result that each step of a layer takes, bins × steps."""
+        """Share of each bin of the result that each step of a layer covers, bins × steps."""
         frames = self._frames()
         starts = np.maximum(frames[:-1, np.newaxis], edges[:-1])
         ends = np.minimum(frames[1:, np.newaxis], edges[1:])
@@ -129,9 +130,9 @@ class ClipTimeline:
 
 
 class PytorchWrapper(ImageWrapper):
-    """Makes a network that takes clips an activations model; images are shown as clips in which nothing moves.
+    """An activations model of a network that takes clips; images are shown as static clips.
 
-    Films are shown as they are, at `fps`; all stimuli last `img_duration`.
+    Videos are shown at `fps`; all stimuli last `img_duration`.
 
     Parameters
     ----------
@@ -142,33 +143,33 @@ class PytorchWrapper(ImageWrapper):
     preprocessing : callable
         :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video` → tensor of one clip.
     process_output : callable, optional
-        ``(module, layer, inputs, output)`` → what is recorded instead of `output`.
+        ``(module, layer, inputs, output)`` → the values to record instead of `output`.
     fps : float
         Frames per second that the network sees; also the time bins of the result.
     layer_activation_format : dict of str to str
         Layer → the axes of its output for one clip, such as ``'TCHW'``, ``'CTHW'``, ``'KC'``, ``'C'``: time, channel,
         height, width, token.
     num_frames, duration : number or (number, number), optional
-        How many frames, or milliseconds, the network takes; by default any.
+        Number of frames, or milliseconds, that the network accepts; by default any.
     time_alignment : {'evenly_spaced', 'ignore_time', 'estimate_layer_fps', 'per_frame_aligned'}
         See :class:`~brainscore_vision.model_helpers.activations.temporal.model.pytorch.ClipTimeline`.
     img_duration : float
-        How long an image is shown, in milliseconds; films must last as long, but for less than a frame.
+        Duration of an image, in milliseconds; the duration of videos may differ from it by less than a frame.
     **options
-        Of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
+        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
 
     Raises
     ------
     ValueError
-        If a clip of `img_duration` has more or fewer frames than the network takes.
+        If the network does not accept the number of frames in a clip of `img_duration`.
 
     Notes
     -----
-    Called with stimuli and layers it returns presentation × neuroid × time_bin. The clip passes the network whole.
+    Called with stimuli and layers, it returns presentation × neuroid × time_bin. Complete clips pass the network.
     Inference on growing or successive parts of a clip is not supported.
 
     Subclasses may override `forward` (a list of preprocessed clips → output), `get_activations`, ``_register_hook``
-    and ``_process_activation``, as on brain-score 2.x.
+    and ``_process_activation``, as in brain-score 2.x.
 
     Examples
     --------
@@ -196,7 +197,7 @@ class PytorchWrapper(ImageWrapper):
         if "inferencer_cls" in options:
             raise UserError(
                 "inference on parts of a clip is not supported",
-                remedy="leave inferencer_cls out: the clip passes the network whole",
+                remedy="leave inferencer_cls out: complete clips pass the network",
             )
         self.layer_activation_format = dict(layer_activation_format)
         self._process_output = process_output
@@ -213,7 +214,7 @@ class PytorchWrapper(ImageWrapper):
         super().__init__(model, reader, identifier, batch_size=batch_size, timeline=timeline, **options)
 
     def register_hook(self, layer: "torch.nn.Module", layer_name: str, target_dict: dict[str, Any]) -> Any:
-        """Let a module write what it returns, processed, into `target_dict`; returns torch's handle."""
+        """Make a module write its processed output into `target_dict`; returns torch's handle."""
         return self._register_hook(layer, layer_name, target_dict)
 
     def _register_hook(self, layer: "torch.nn.Module", layer_name: str, target_dict: dict[str, Any]) -> Any:
@@ -224,7 +225,7 @@ class PytorchWrapper(ImageWrapper):
         return layer.register_forward_hook(hook)
 
     def _process_activation(self, layer: "torch.nn.Module", layer_name: str, inputs: Any, output: Any) -> Any:
-        """What is recorded instead of `output`."""
+        """The values to record instead of `output`."""
         return output if self._process_output is None else self._process_output(layer, layer_name, inputs, output)
 
     def forward(self, inputs: Any) -> Any:
@@ -258,10 +259,10 @@ class _ClipReader:
     def _video(self, path: Any) -> Video:
         if not Stimulus.is_video_path(path):
             return Video.from_img_path(path, self._duration, self._fps)
-        film = Video.from_path(path)
-        if abs(film.duration - self._duration) >= 1000 / self._fps:
+        video = Video.from_path(path)
+        if abs(video.duration - self._duration) >= 1000 / self._fps:
             raise UserError(
-                f"{path} lasts {film.duration:g} ms, not {self._duration:g} ms",
+                f"{path} lasts {video.duration:g} ms, not {self._duration:g} ms",
                 remedy="pass img_duration, the duration of all stimuli, in milliseconds",
             )
-        return film.set_fps(self._fps).set_window(0, self._duration)
+        return video.set_fps(self._fps).set_window(0, self._duration)
