@@ -426,7 +426,7 @@ def both(what):
                 "/accounts/models/visibility/", {"identifier": model.identifier, "visibility": "public"}
             ).status_code
         if what == "leave":
-            return leave(User.objects.get(pk=user.pk), Leftover.KEEP)
+            return delete_account(User.objects.get(pk=user.pk), PrivateModels.KEEP)
         fields = {
             "identifier": benchmark.identifier, "order": 7, "access": "private", "version": "1", "title": "Edited"
         }

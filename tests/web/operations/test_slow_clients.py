@@ -15,13 +15,17 @@ from brainscore_web.operations import server
 from brainscore_web.operations.server import BufferedRequests, Deadlines
 
 SERVER = """
-import socket, sys
+import os, socket, sys
 
+import django
 from gunicorn.app.base import BaseApplication
 
-from brainscore_web.operations import server as slow_clients
+os.environ["DJANGO_SETTINGS_MODULE"] = "brainscore_web.settings"
+django.setup()
 
-slow_clients._HEADERS = slow_clients._BODY = 3
+from brainscore_web.operations import server
+
+server._HEADERS = server._BODY = 3
 
 
 def answer(environ, start_response):
@@ -33,14 +37,14 @@ def answer(environ, start_response):
 class Server(BaseApplication):
     def load_config(self):
         for name, value in {
-            "bind": [f"fd://{sys.argv[1]}"], "workers": 1, "worker_class": slow_clients.ConnectionWorker,
+            "bind": [f"fd://{sys.argv[1]}"], "workers": 1, "worker_class": server.ConnectionWorker,
             "threads": 250, "worker_connections": 300, "loglevel": "warning", "control_socket_disable": True,
         }.items():
             if name in self.cfg.settings:
                 self.cfg.set(name, value)
 
     def load(self):
-        return slow_clients.WholeRequests(answer, threads=2, longest=1000, streams=lambda path: False)
+        return server.BufferedRequests(answer, threads=2, longest=1000, streams=lambda path: False)
 
 
 sys.argv, number = ["server"], sys.argv[1]

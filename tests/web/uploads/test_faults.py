@@ -544,7 +544,7 @@ _AFTER = (
     + """
 file = UploadedFile.objects.get(upload__owner__email="b@example.org")
 UploadedFile.objects.filter(pk=file.pk).update(touched=timezone.now() - timedelta(minutes=3))
-print(taken_by(file.upload.owner))
+print(bytes_used(file.upload.owner))
 call_command("check_uploads")
 file.refresh_from_db()
 print(file.reserved, file.size)
