@@ -391,7 +391,7 @@ def ranks_from_errors(
 
 
 def group_letters(number: int) -> str:
-    """Letters of a group, given its position from 0.
+    """Name a group by letters, given its position from 0.
 
     Examples
     --------
