@@ -172,7 +172,9 @@ class TestCeiling:
 
     @pytest.mark.parametrize("value", [0.0, -0.3, np.nan])
     def test_not_positive(self, repeated, value):
-        assert "labelled rightly" in only(neural_findings(make(repeated, ceiling_func=lambda: value)), "ceiling")
+        assert "check the labels of stimuli" in only(
+            neural_findings(make(repeated, ceiling_func=lambda: value)), "ceiling"
+        )
 
     def test_none_is_declared(self, repeated):
         def none():

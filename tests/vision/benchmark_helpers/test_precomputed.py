@@ -126,7 +126,7 @@ def test_decisions_from_an_assembly():
 
 def test_decisions_are_all_there_is():
     model = RecordedDecisions("observer", {"a": "dog"}, visual_degrees=3)
-    with pytest.raises(NotApplicable, match="decisions only"):
+    with pytest.raises(NotApplicable, match="only recorded decisions"):
         model.start_recording("IT", [(70, 170)])
     with pytest.raises(NotApplicable, match="'label' only"):
         model.start_task(BrainModel.Task.probabilities, stimuli_of(["a"]))
