@@ -161,7 +161,7 @@ def test_a_real_write_that_fails(tmp_path):
 def test_only_what_is_looked_at_is_read(tmp_path):
     """A layer of 200 MB is written and partly read within 40 MB."""
     code = """
-        from brainscore_core.memory import resident
+        from brainscore_core.memory import resident_memory
         import resource
         parts = {"layer": "conv1"}
         def held():
