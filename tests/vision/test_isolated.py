@@ -408,7 +408,7 @@ def test_what_has_no_folder_is_no_error_of_the_receipt(monkeypatch):
 
     isolation = Isolation("pixels")
     assert isolation.folder("model", "pixels").name == "pixels"
-    monkeypatch.setattr(brainscore_vision, "_plugin_folder", refuse)
+    monkeypatch.setattr(brainscore_vision, "registered_folder", refuse)
     assert isolation.folder("benchmark", "Twice2026.V1-rdm") is None
 
 
