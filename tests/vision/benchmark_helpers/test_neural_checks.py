@@ -294,5 +294,7 @@ class TestWhatAModelReturns:
             run(lambda result: result.values)
 
     def test_time_bins_not_found(self, run):
-        with pytest.raises(UserError, match=r"time bins not found(.|\n)*1 of the 2 requested time bins(.|\n)*70–120 ms"):
+        with pytest.raises(
+            UserError, match=r"time bins not found(.|\n)*1 of the 2 requested time bins(.|\n)*70–120 ms"
+        ):
             run(None, timebins=[(70, 120), (120, 170)])

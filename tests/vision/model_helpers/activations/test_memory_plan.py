@@ -112,7 +112,9 @@ def test_one_stimulus_too_much(store):
 
 
 def test_too_much_disk(tmp_path):
-    with pytest.raises(UserError, match=r"3\.9 GB of disk needed, 2\.0 GB available(?s:.*)BRAINSCORE_ACTIVATIONS_LIMIT"):
+    with pytest.raises(
+        UserError, match=r"3\.9 GB of disk needed, 2\.0 GB available(?s:.*)BRAINSCORE_ACTIVATIONS_LIMIT"
+    ):
         planned(store=ActivationStore(tmp_path, max_bytes="2GB"))
 
 
