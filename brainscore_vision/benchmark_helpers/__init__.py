@@ -1,4 +1,4 @@
-"""What benchmarks have in common."""
+"""Helpers for benchmark plugins."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def values_along(scores: Sequence[Score], labels: Sequence[Hashable], dim: str) -> Score:
-    """Values of several scores along one dimension, before any of them was clamped."""
+    """Values of several scores along one dimension, before clamping."""
     coords: Any = {dim: (dim, np.asarray(labels, dtype=object if isinstance(labels[0], str) else None))}
     return Score([unclamped_value(score) for score in scores], coords=coords, dims=[dim])
 
@@ -42,22 +42,22 @@ def unclamped_value(score: Score) -> float:
 
 
 def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
-    """Mean of the scores of units that are all there are of interest, such as the two animals of an experiment.
+    """Mean of the scores of fixed units, such as the two animals of an experiment.
 
-    Each score varies as its own ``error`` and ``ci`` say, independently of the others; the units themselves do not.
-    The interval is by the method of variance estimates recovery [1]_.
+    The scores vary independently, with their own ``error`` and ``ci``; the units are not resampled. The interval is
+    computed by the method of variance estimates recovery [1]_.
 
     Parameters
     ----------
     scores : sequence of Score
         Single values.
     units : str
-        What each is the score of, in the plural.
+        Name of the units, in the plural.
 
     Returns
     -------
     Score
-        With ``error`` and ``ci``; NaN with a reason where one of `scores` has none.
+        With ``error`` and ``ci``; NaN with a reason if one of `scores` has none.
 
     References
     ----------
@@ -86,22 +86,22 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
 
 
 def mean_of_sampled(values: Score, *, units: str, error: float | None = None, note: str = "") -> Score:
-    """Mean over units that stand for others of their kind, such as subjects, which are resampled (t interval).
+    """Mean over units that are a sample of a population, such as subjects (t interval).
 
     Parameters
     ----------
     values : Score
-        One value a unit.
+        One value per unit.
     units : str
-        What they are, in the plural.
+        Name of the units, in the plural.
     error : float, optional
-        Standard error that takes the place of the t interval's.
+        Standard error, instead of that of the t interval.
     note : str
         Added to ``ci_estimates``.
     """
     numbers = np.asarray(values.values, dtype=np.float64)
     interval = bootstrap_interval(numbers, "mean", method="t", units=units)
-    mean = Score(float(numbers.mean()))  # of all of them: a unit without a value leaves none
+    mean = Score(float(numbers.mean()))  # NaN if a unit has no value
     if numbers.ndim == 1 and not np.isnan(numbers).any():
         (dim,) = values.dims
         attach_influence(mean, mean_influence(numbers), units=str(dim), ids=values[dim].values)
@@ -109,7 +109,7 @@ def mean_of_sampled(values: Score, *, units: str, error: float | None = None, no
 
 
 def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
-    """Arrays of several groups of neuroids side by side; None where one has no neuroids."""
+    """Join arrays of several groups of neuroids; None if one has no neuroids."""
     import xarray as xr
 
     if any("neuroid" not in getattr(array, "dims", ()) for array in arrays):
@@ -123,28 +123,28 @@ def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
 
 
 def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Callable[..., Any] = np.mean) -> Score:
-    """Explained variance of each neuroid by its own ceiling, then aggregated.
+    """Explained variance of each neuroid relative to its own ceiling, then aggregated.
 
     Parameters
     ----------
     score : Score
-        Its ``raw`` has one correlation a neuroid (splits are averaged).
+        Its ``raw`` has one correlation per neuroid (splits are averaged).
     ceiling : Score
-        With one reliability a neuroid in its ``raw`` (splits are averaged), or itself one value a neuroid.
+        With one reliability per neuroid in its ``raw`` (splits are averaged), or itself one value per neuroid.
     aggregate_func : callable
-        Of the neuroids' values to a number.
+        Aggregates the neuroids' values to a number.
 
     Returns
     -------
     Score
-        Aggregate of sign(r) · r² / reliability. ``attrs['ceiled_scores']``: one value a neuroid, NaN where correlation
+        Aggregate of sign(r) · r² / reliability. ``attrs['ceiled_scores']``: one value per neuroid, NaN if correlation
         or reliability is undefined or the reliability is not positive; the aggregate leaves these out, and
-        ``attrs['undefined']`` counts them. ``raw``, ``ceiling``; ``error`` and ``ci`` with neuroids resampled.
+        ``attrs['undefined']`` is their number. ``raw``, ``ceiling``; ``error`` and ``ci`` with neuroids resampled.
 
     Raises
     ------
     MetricInputError
-        If there are no values a neuroid, or not of the same neuroids in the same order.
+        If there are no values per neuroid, or not of the same neuroids in the same order.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
     """
     raw, ceilings = _neuroid_values(score, "score"), _neuroid_values(ceiling, "ceiling")
     _check_same_neuroids(raw, ceilings)
-    r, reliability = (np.asarray(one.values, dtype=np.float64) for one in (raw, ceilings))
+    r, reliability = (np.asarray(part.values, dtype=np.float64) for part in (raw, ceilings))
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(reliability > 0, np.copysign(r**2, r) / reliability, np.nan)
     defined = values[~np.isnan(values)]
@@ -176,16 +176,16 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
 
 
 def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
-    """Ceiling of the neuroids that have this value of a coordinate.
+    """Ceiling of the neuroids with a given value of a coordinate.
 
     Parameters
     ----------
     ceiling : Score
-        Its ``raw`` has one value a neuroid, perhaps for each of several splits.
+        Its ``raw`` has one value per neuroid, perhaps for each of several splits.
     coord : str
         Coordinate of the neuroids.
     value
-        Which neuroids.
+        Value of the coordinate.
 
     Returns
     -------
@@ -196,12 +196,12 @@ def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
     Raises
     ------
     MetricInputError
-        If the ceiling has no values a neuroid, or they lack the coordinate.
+        If the ceiling has no values per neuroid, or they lack the coordinate.
     """
     raw = ceiling.attrs.get(Score.RAW_VALUES_KEY)
     if raw is None or "neuroid" not in getattr(raw, "dims", ()) or coord not in raw.coords:
         raise MetricInputError(
-            f"the ceiling has no values a neuroid with the coordinate {coord!r} in its attrs['raw']",
+            f"the ceiling has no values per neuroid with the coordinate {coord!r} in its attrs['raw']",
             remedy="use a ceiling that keeps them, such as load_ceiling('internal_consistency'), or leave alpha_coord "
             "out",
         )
@@ -219,7 +219,7 @@ def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
 
 def _median(raw: Score) -> Any:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # the result is NaN
         return raw.median("neuroid")
 
 
@@ -227,13 +227,13 @@ def _neuroid_values(score: Score, role: str) -> DataAssembly:
     values = score.attrs.get(Score.RAW_VALUES_KEY, score)
     if "neuroid" not in getattr(values, "dims", ()):
         raise MetricInputError(
-            f"the {role} has no values a neuroid in its attrs['raw']",
+            f"the {role} has no values per neuroid in its attrs['raw']",
             remedy="use a metric and a ceiling that keep them, such as 'ridgecv_split' and 'internal_consistency'",
         )
     others = [dim for dim in values.dims if dim != "neuroid"]
     if others:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)  # NaN is the answer there
+            warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)  # the result is NaN
             values = values.mean(others)
     return values
 
@@ -247,12 +247,12 @@ def _check_same_neuroids(raw: DataAssembly, ceilings: DataAssembly) -> None:
     ours, theirs = coords_for_dim(raw, "neuroid"), coords_for_dim(ceilings, "neuroid")
     for name in [name for name in ours if name in theirs]:
         pairs = zip(ours[name].values, theirs[name].values, strict=True)
-        # a missing value is its own equal here
+        # missing values count as equal
         different = [pair for pair in pairs if pair[0] != pair[1] and not (pair[0] != pair[0] and pair[1] != pair[1])]
         if different:
             raise MetricInputError(
                 f"score and ceiling hold different neuroids, or the same in another order: {name!r} is "
-                f"{listed([different[0][0]])} in the score where it is {listed([different[0][1]])} in the ceiling",
+                f"{listed([different[0][0]])} in the score and {listed([different[0][1]])} in the ceiling",
                 remedy="compute both from the same recordings, filtered in the same way",
             )
 

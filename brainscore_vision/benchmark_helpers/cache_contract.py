@@ -1,4 +1,4 @@
-"""Whether a stimulus set that a benchmark derives from a registered one still says from which."""
+"""Check that the identifier of a derived stimulus set names the registered one that it is derived from."""
 
 __all__ = ["assert_stimulus_identifier_is_cacheable", "stimulus_identifier_is_cacheable"]
 
@@ -6,10 +6,10 @@ _MARK = "--"
 
 
 def stimulus_identifier_is_cacheable(stimuli_identifier: str) -> bool:
-    """Whether what stands before the first ``--`` of an identifier is a registered stimulus set or data set.
+    """Whether the part of an identifier before the first ``--`` is a registered stimulus set or data set.
 
-    The activation store of this package goes by the stimuli's bytes, whatever they are called. Receipts and recorded
-    features go by name: a benchmark that selects or merges stimuli names the result
+    The activation store of this package uses the stimuli's bytes, whatever their name. Receipts and recorded features
+    use names: a benchmark that selects or merges stimuli names the result
     ``<registered identifier>--<what was done>``, as :func:`~brainscore_vision.benchmark_helpers.screen.place_on_screen`
     does.
 
@@ -32,12 +32,12 @@ def stimulus_identifier_is_cacheable(stimuli_identifier: str) -> bool:
 
 
 def assert_stimulus_identifier_is_cacheable(stimuli_identifier: str) -> None:
-    """Fail a test if :func:`stimulus_identifier_is_cacheable` says no.
+    """Fail a test if :func:`stimulus_identifier_is_cacheable` returns False.
 
     Raises
     ------
     AssertionError
-        Naming what is not registered, and the name to give.
+        The message states what is not registered, and which name to use.
     """
     if not stimulus_identifier_is_cacheable(stimuli_identifier):
         base = str(stimuli_identifier).split(_MARK)[0]

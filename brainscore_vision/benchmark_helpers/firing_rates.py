@@ -49,9 +49,9 @@ ORIENTATION_STIM_NAME = "Marques2020_orientation"
 RF_NUMBER_OF_TRIALS = 10
 ORIENTATION_NUMBER_OF_TRIALS = 20
 RF_THRSH = 0.05
-"""Share of the largest response below which a position does not belong to a receptive field."""
+"""Positions with a smaller share of the largest response do not belong to a receptive field."""
 RF_DELTA = 0.15
-"""Distance of a receptive field's centre from the stimuli up to which a neuroid is recorded, in degrees."""
+"""Largest distance between the stimuli and the receptive field's centre of a recorded neuroid, in degrees."""
 MEDIAN_MAX_RESP = {"V1": 33.8}
 """Median over recorded neurons of the largest response, in spikes per second."""
 MEDIAN_SPONTANEOUS = {"V1": 0.82}
@@ -67,9 +67,9 @@ class ReceptiveFields(NamedTuple):
     Attributes
     ----------
     centres : array (neuroids, 2)
-        Vertical, horizontal, in degrees; NaN for neuroids that respond to no grating.
+        Vertical, horizontal, in degrees; NaN for neuroids that do not respond to gratings.
     maps : array (neuroids, vertical positions, horizontal positions)
-        Largest responses beyond that to a blank.
+        Largest responses minus the response to a blank.
     position_y, position_x : array
         Mapped positions.
     coords : dict
@@ -84,12 +84,12 @@ class ReceptiveFields(NamedTuple):
 
 
 class FiringRates:
-    """One model in one experiment: receptive fields are mapped and activations are scaled once.
+    """A model in an experiment; its receptive fields are mapped and its activations scaled once.
 
     Parameters
     ----------
     model : BrainModel
-        Already told where to record.
+        Model whose recording was started.
     region : str
         Region whose recorded firing rates the activations are scaled to.
     """
@@ -99,10 +99,10 @@ class FiringRates:
         self._region = region
         self._fields: ReceptiveFields | None = None
         self._scale: RateScale | None = None
-        self._kept: dict[tuple[str, int, bytes], DataAssembly] = {}
+        self._recordings: dict[tuple[str, int, bytes], DataAssembly] = {}
 
     def receptive_fields(self) -> ReceptiveFields:
-        """Map the receptive fields, once."""
+        """Receptive fields, mapped on first use."""
         if self._fields is None:
             blank = record_from_model(self._model, BLANK_STIM_NAME, RF_NUMBER_OF_TRIALS)
             recordings = record_from_model(self._model, RF_STIM_NAME, RF_NUMBER_OF_TRIALS)
@@ -119,12 +119,12 @@ class FiringRates:
         Raises
         ------
         NotApplicable
-            If there is none.
+            If there are none.
         """
         centres = self.receptive_fields().centres
         distance = np.linalg.norm(centres - np.asarray(position, dtype=np.float64), axis=1)
-        found = np.flatnonzero(distance <= delta)
-        if not found.size:
+        neuroids = np.flatnonzero(distance <= delta)
+        if not neuroids.size:
             mapped = ~np.isnan(distance)
             y, x = np.asarray(position, dtype=np.float64)
             nearest = (
@@ -134,10 +134,10 @@ class FiringRates:
                 f"none of {len(centres)} neuroids of {self._region} in {self._model.identifier!r} has its receptive "
                 f"field within {delta:.2g}° of the stimuli ({x:.2g}° right, {y:.2g}° down): {nearest}"
             )
-        return found
+        return neuroids
 
     def scale(self) -> RateScale:
-        """Scale from activations to spikes per second, once.
+        """Scale from activations to spikes per second, computed on first use.
 
         Raises
         ------
@@ -152,9 +152,9 @@ class FiringRates:
             recordings = record_from_model(self._model, ORIENTATION_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS)
             neuroids = self.near(single_position(recordings))
             blank, recordings = blank.isel(neuroid=neuroids), recordings.isel(neuroid=neuroids)
-            # experiments with these gratings need not show them again
-            self._kept[_key(BLANK_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS, neuroids)] = blank
-            self._kept[_key(ORIENTATION_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS, neuroids)] = recordings
+            # later experiments with these gratings reuse the recordings
+            self._recordings[_key(BLANK_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS, neuroids)] = blank
+            self._recordings[_key(ORIENTATION_STIM_NAME, ORIENTATION_NUMBER_OF_TRIALS, neuroids)] = recordings
             responses = _rectified(recordings.values)[cycle_design(recordings).order]
             scale = rate_scale(
                 responses.mean(axis=3).reshape(-1, len(neuroids)).max(axis=0),
@@ -176,7 +176,7 @@ class FiringRates:
         """Responses to a stimulus set in spikes per second, never below 0: neuroid × presentation."""
         slope, offset, _ = self.scale()
         rows = np.atleast_1d(np.asarray(neuroids, dtype=np.intp))
-        chosen = self._kept.get(_key(stimulus_identifier, number_of_trials, rows))
+        chosen = self._recordings.get(_key(stimulus_identifier, number_of_trials, rows))
         if chosen is None:
             recordings = record_from_model(self._model, stimulus_identifier, number_of_trials)
             chosen = recordings.isel(neuroid=rows)
@@ -186,21 +186,21 @@ class FiringRates:
 
 
 def require_known_rates(region: str) -> None:
-    """Refuse a region whose neurons' firing rates are not known."""
+    """Raise an error for a region without known firing rates."""
     if region not in MEDIAN_MAX_RESP:
         raise UserError(
-            f"firing rates in {region} are not known, so that activations cannot be scaled to them",
-            remedy=f"known are those in {', '.join(MEDIAN_MAX_RESP)}",
+            f"firing rates in {region} are not known, so activations cannot be scaled to them",
+            remedy=f"known regions: {', '.join(MEDIAN_MAX_RESP)}",
         )
 
 
 def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_trials: int) -> NeuroidAssembly:
-    """Show a registered stimulus set at the angle that its column ``degrees`` tells.
+    """Show a registered stimulus set at the angle in its column ``degrees``.
 
     Parameters
     ----------
     model : BrainModel
-        Already told where to record, in one time bin.
+        Model whose recording was started, in one time bin.
     stimulus_identifier : str
         Name in the stimulus set registry.
     number_of_trials : int
@@ -225,7 +225,7 @@ def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_tri
         if recordings.sizes["time_bin"] != 1:
             raise UserError(
                 f"{model.identifier!r} returned {recordings.sizes['time_bin']} time bins",
-                remedy="properties are of one time bin: pass one to the benchmark",
+                remedy="properties are computed for one time bin: pass one to the benchmark",
             )
         recordings = recordings.isel(time_bin=0, drop=True)
     recordings = average_repetition(recordings).transpose("presentation", "neuroid")
@@ -238,13 +238,13 @@ def _in_order(recordings: DataAssembly, stimuli: StimulusSet, model: str) -> Neu
         raise UserError(
             f"the recordings of {model!r} have no coordinate 'stimulus_id'", remedy="look_at must return it"
         )
-    found = [str(name) for name in recordings["stimulus_id"].values]
-    if found != wanted:
-        row_of = {name: row for row, name in enumerate(found)}
+    returned = [str(name) for name in recordings["stimulus_id"].values]
+    if returned != wanted:
+        row_of = {name: row for row, name in enumerate(returned)}
         missing = [name for name in wanted if name not in row_of]
-        if missing or len(row_of) != len(found) or len(found) != len(wanted):
+        if missing or len(row_of) != len(returned) or len(returned) != len(wanted):
             raise UserError(
-                f"{model!r} returned {len(found)} presentations of {len(row_of)} stimuli, but {len(wanted)} were shown"
+                f"{model!r} returned {len(returned)} presentations of {len(row_of)} stimuli; {len(wanted)} were shown"
                 + (f"; {missing[0]!r} is missing" if missing else ""),
                 remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
             )
@@ -258,7 +258,7 @@ def _in_order(recordings: DataAssembly, stimuli: StimulusSet, model: str) -> Neu
 
 
 def _mapping_design(recordings: Any) -> Any:
-    """Gratings at a grid of positions, whatever else differs at each."""
+    """Design of gratings at a grid of positions, crossed with all other varying parameters."""
     several = [
         name for name in GRATING_COLUMNS if name not in _GRID_AXES and len(np.unique(column(recordings, name))) > 1
     ]

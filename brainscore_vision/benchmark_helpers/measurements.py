@@ -33,7 +33,7 @@ TimeBins = list[tuple[float, float]]
 
 _START, _END = "time_bin_start", "time_bin_end"
 _NO_TIME_BINS = (
-    f"give the assembly the coordinates {_START!r} and {_END!r} on a dimension 'time_bin', such as "
+    f"add the coordinates {_START!r} and {_END!r} on a dimension 'time_bin' to the assembly, such as "
     f"{_START}=('time_bin', [70]), {_END}=('time_bin', [170])"
 )
 
@@ -49,9 +49,9 @@ def average_repetition(assembly: DataAssembly) -> DataAssembly:
     Returns
     -------
     DataAssembly
-        One presentation a stimulus (and condition), sorted by the coordinates of ``presentation`` in their order,
-        attributes kept; measurements that are NaN are left out of the mean. An assembly without repetitions is
-        returned as it is.
+        One presentation per stimulus (and condition), sorted by the coordinates of ``presentation`` in their order,
+        with the attributes of `assembly`; NaN is left out of the mean. An assembly without repetitions is returned
+        unchanged.
     """
     if "repetition" not in assembly.dims and "repetition" not in assembly.coords:
         return assembly
@@ -59,30 +59,30 @@ def average_repetition(assembly: DataAssembly) -> DataAssembly:
 
 
 def apply_keep_attrs(assembly: DataAssembly, fnc: Callable[[Any], Any]) -> Any:
-    """Apply a function to an assembly and give the result the assembly's attributes, its stimulus set among them.
+    """Apply a function to an assembly, and keep the assembly's attributes, including its stimulus set.
 
     Parameters
     ----------
     assembly : DataAssembly
-        What `fnc` is called with.
+        Argument of `fnc`.
     fnc : callable
         Returns an assembly.
 
     Returns
     -------
     DataAssembly
-        The function's result with the attributes of `assembly` in place of its own.
+        The result of `fnc` with the attributes of `assembly`.
 
     Examples
     --------
     >>> assembly = DataAssembly([1.0, 3.0], dims=["presentation"], attrs={"identifier": "Author2024"})
-    >>> apply_keep_attrs(assembly, lambda one: one.mean("presentation")).attrs
+    >>> apply_keep_attrs(assembly, lambda assembly: assembly.mean("presentation")).attrs
     {'identifier': 'Author2024'}
     """
     attrs, encoding = dict(assembly.attrs), dict(assembly.encoding)
     result = fnc(assembly)
     result.attrs = attrs
-    result.encoding.update(encoding)  # has the file that it was read from, which errors name
+    result.encoding.update(encoding)  # contains the source file, which errors name
     return result
 
 
@@ -94,7 +94,7 @@ def filter_reliable_neuroids(assembly: DataAssembly, reliab_threshold: float, re
     assembly : NeuroidAssembly
         Recordings.
     reliab_threshold : float
-        A neuroid exactly at the threshold is left out, and so is one whose reliability is NaN.
+        Neuroids exactly at the threshold, or with NaN, are left out.
     reliab_coord : str
         Coordinate of ``neuroid`` with the reliabilities.
 
@@ -106,7 +106,7 @@ def filter_reliable_neuroids(assembly: DataAssembly, reliab_threshold: float, re
     Raises
     ------
     UserError
-        If there is no such coordinate, or nothing is left.
+        If the coordinate does not exist, or no neuroid is left.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def filter_reliable_neuroids(assembly: DataAssembly, reliab_threshold: float, re
 
 
 def flatten_timebins_into_neuroids(assembly: DataAssembly) -> DataAssembly:
-    """Make each neuroid at each time a neuroid of its own, for benchmarks to which the order of times is no matter.
+    """Make each neuroid at each time a separate neuroid, for benchmarks that ignore the order of times.
 
     Parameters
     ----------
@@ -146,13 +146,13 @@ def flatten_timebins_into_neuroids(assembly: DataAssembly) -> DataAssembly:
     Returns
     -------
     NeuroidAssembly, presentation × (neuroid · time_bin) × 1
-        A neuroid's times follow each other; ``recording_time`` on ``neuroid`` is the start of its time bin. The one
-        time bin goes from the start of the first to the end of the last. Attributes are kept.
+        Times of a neuroid are consecutive; ``recording_time`` on ``neuroid`` is the start of its time bin. The single
+        time bin extends from the start of the first to the end of the last. Attributes are kept.
 
     Raises
     ------
     UserError
-        If the dimensions or the coordinates of the time bins are others.
+        If the assembly has other dimensions, or no coordinates of time bins.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def timebins_from_assembly(assembly: DataAssembly) -> TimeBins:
     Parameters
     ----------
     assembly : DataAssembly
-        With a dimension ``time_bin``, or with the time bin that was selected from it.
+        With a dimension ``time_bin``, or with a selected time bin.
 
     Returns
     -------
@@ -209,24 +209,24 @@ def timebins_from_assembly(assembly: DataAssembly) -> TimeBins:
     >>> timebins_from_assembly(assembly), timebins_from_assembly(assembly.isel(time_bin=1))
     ([(70, 170), (170, 270)], [(170, 270)])
     """
-    found = time_bins_or_none(assembly)
-    if found is None:
+    time_bins = time_bins_or_none(assembly)
+    if time_bins is None:
         raise UserError(
-            "time bins not found: the assembly says not when it was recorded; its dimensions are "
+            "time bins not found: the assembly does not state when it was recorded; its dimensions are "
             f"{' × '.join(map(str, assembly.dims)) or 'none'}",
             remedy=_NO_TIME_BINS,
         )
-    return found
+    return time_bins
 
 
 def time_bins_or_none(assembly: DataAssembly) -> TimeBins | None:
-    """Time bins of an assembly; None where it has none."""
+    """Time bins of an assembly; None if it has none."""
     if _START in assembly.coords and _END in assembly.coords:
         starts, ends = (np.ravel(assembly[name].values) for name in (_START, _END))
         return [(_number(start), _number(end)) for start, end in zip(starts, ends, strict=True)]
     if "time_bin" not in assembly.coords:
         return None
-    # an array of another origin, whose time bins are pairs
+    # an array from elsewhere, whose time bins are pairs
     values = np.asarray(assembly["time_bin"].values, dtype=object)
     pairs: list[Any] = [values.item()] if values.ndim == 0 else list(values)
     if not all(isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 for pair in pairs):
@@ -245,7 +245,7 @@ def temporally_varying(recordings: DataAssembly) -> bool:
     Returns
     -------
     bool
-        NaN that stays NaN is no change.
+        NaN that stays NaN is not a change.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def temporally_varying(recordings: DataAssembly) -> bool:
 
 
 def select_with_preserved_index(assembly: DataAssembly, coord_dict: dict[str, Any]) -> DataAssembly:
-    """Neuroids with these values of coordinates, every coordinate kept.
+    """Select neuroids by values of coordinates, and keep all coordinates.
 
     Parameters
     ----------
@@ -275,13 +275,13 @@ def select_with_preserved_index(assembly: DataAssembly, coord_dict: dict[str, An
     Returns
     -------
     DataAssembly
-        As :meth:`DataAssembly.sel` gives it.
+        As :meth:`DataAssembly.sel` returns it.
     """
     return assembly.sel(coord_dict)
 
 
 def without_single_time_bin(assembly: DataAssembly) -> DataAssembly:
-    """`assembly`, squeezed where it has one time bin."""
+    """Squeeze a single time bin."""
     if "time_bin" in assembly.dims and assembly.sizes["time_bin"] == 1:
         return assembly.isel(time_bin=0, drop=True)
     return assembly
@@ -293,7 +293,7 @@ def _number(value: Any) -> float:
 
 
 def describe(assembly: DataAssembly) -> str:
-    """Name of the data set and, where it is known, the file that it was read from.
+    """Name of the data set and, if known, the file that it was read from.
 
     Examples
     --------
@@ -306,19 +306,19 @@ def describe(assembly: DataAssembly) -> str:
 
 
 def require_coords(assembly: DataAssembly, dim_of: Mapping[str, str]) -> None:
-    """Refuse an assembly without certain coordinates.
+    """Raise an error for an assembly without certain coordinates.
 
     Parameters
     ----------
     assembly : DataAssembly
         Measurements.
     dim_of : dict of str to str
-        Coordinate → the dimension that it must lie along.
+        Coordinate → its dimension.
 
     Raises
     ------
     UserError
-        Names data set, file and coordinate.
+        The message names data set, file and coordinate.
 
     Examples
     --------
@@ -331,12 +331,12 @@ def require_coords(assembly: DataAssembly, dim_of: Mapping[str, str]) -> None:
             others = [str(other) for other, along in dims.items() if along == (dim,)]
             raise UserError(
                 f"{describe(assembly)} has no coordinate {name!r} on {dim}; there are {', '.join(others) or 'none'}",
-                remedy=f"package the data anew with coords={{'{name}': ('{dim}', values)}}",
+                remedy=f"package the data again with coords={{'{name}': ('{dim}', values)}}",
             )
 
 
 def require_stimuli(assembly: DataAssembly) -> None:
-    """Refuse measurements of stimuli that cannot be shown.
+    """Raise an error for measurements of stimuli that cannot be shown.
 
     Parameters
     ----------
@@ -346,22 +346,23 @@ def require_stimuli(assembly: DataAssembly) -> None:
     Raises
     ------
     UserError
-        There is no such coordinate, or the stimulus set lacks some of its values; names data set, file and coordinate.
+        The coordinate does not exist, or the stimulus set lacks some of its values; the message names data set, file
+        and coordinate.
     """
     require_coords(assembly, {"stimulus_id": "presentation"})
     known = set(assembly.stimulus_set["stimulus_id"].astype(str))
-    lacking = sorted({str(one) for one in assembly["stimulus_id"].values} - known)
+    lacking = sorted({str(name) for name in assembly["stimulus_id"].values} - known)
     if lacking:
         raise UserError(
             f"{describe(assembly)}: {len(lacking)} values of the coordinate 'stimulus_id' are not in the stimulus set: "
             f"{first_names(lacking)}",
-            remedy="give the assembly the stimulus set that was shown, or select the presentations of these stimuli",
+            remedy="attach the stimulus set that was shown, or select the presentations of its stimuli",
         )
 
 
 @contextlib.contextmanager
 def errors_naming_data(assembly: DataAssembly, benchmark: str) -> Iterator[None]:
-    """Let what a metric says about its input name benchmark, data set and file, too."""
+    """Add benchmark, data set and file to a metric's errors about its input."""
     try:
         yield
     except MetricInputError as error:
@@ -369,7 +370,7 @@ def errors_naming_data(assembly: DataAssembly, benchmark: str) -> Iterator[None]
 
 
 def of_region(assembly: DataAssembly, region: str) -> DataAssembly:
-    """Neuroids of one region.
+    """Select the neuroids of a region.
 
     Parameters
     ----------
@@ -386,25 +387,26 @@ def of_region(assembly: DataAssembly, region: str) -> DataAssembly:
     Raises
     ------
     UserError
-        There is no coordinate ``region``, or no neuroid of that region: names data set, file and coordinate.
+        The coordinate ``region`` does not exist, or has no neuroid of the region; the message names data set, file and
+        coordinate.
     """
     require_coords(assembly, {"region": "neuroid"})
-    known = sorted({str(one) for one in assembly["region"].values})
+    known = sorted({str(name) for name in assembly["region"].values})
     if region not in known:
         raise UserError(
             f"{describe(assembly)} has no neuroid whose coordinate 'region' is {region!r}",
-            remedy=f"there are {', '.join(known)}",
+            remedy=f"its regions are {', '.join(known)}",
         )
     return assembly.sel(region=region).transpose("presentation", "neuroid", ...)
 
 
 def single_time_bin(assembly: DataAssembly) -> DataAssembly:
-    """Squeeze the one time bin of recordings; its start and end stay as coordinates.
+    """Squeeze the single time bin of recordings; its start and end stay as coordinates.
 
     Parameters
     ----------
     assembly : NeuroidAssembly
-        With one time bin, or without the dimension, which is returned as it is.
+        With one time bin; without the dimension, it is returned unchanged.
 
     Returns
     -------
@@ -414,7 +416,7 @@ def single_time_bin(assembly: DataAssembly) -> DataAssembly:
     Raises
     ------
     UserError
-        There are several, or none: names data set, file and coordinate.
+        There is not exactly one; the message names data set, file and coordinate.
     """
     if "time_bin" not in assembly.dims:
         return assembly
@@ -422,7 +424,7 @@ def single_time_bin(assembly: DataAssembly) -> DataAssembly:
         known = "time_bin_start" in assembly.coords
         starts = np.ravel(assembly["time_bin_start"].values).tolist() if known else []
         raise UserError(
-            f"{describe(assembly)} has {assembly.sizes['time_bin']} time bins where one is meant; "
+            f"{describe(assembly)} has {assembly.sizes['time_bin']} time bins instead of one; "
             f"coordinate 'time_bin_start' is {first_names([str(start) for start in starts]) or 'missing'}",
             remedy="select one, such as assembly.sel(time_bin_start=70), or average them with "
             "assembly.mean(dim='time_bin'), or compare over time with the metric 'spantime_pls'",

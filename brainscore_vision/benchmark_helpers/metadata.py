@@ -1,4 +1,4 @@
-"""What is known about a benchmark: what it shows, who was measured and how, what scores are made of."""
+"""Metadata of benchmarks: stimuli, subjects and measurements, and metrics."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Kind = Literal["neural", "behavioural", "engineering"]
 
 @dataclass(frozen=True, kw_only=True)
 class StimuliMetadata:
-    """What is shown; None: not known.
+    """Stimuli of a benchmark; None means unknown.
 
     Parameters
     ----------
     n : int, optional
-        Number of different stimuli that a score is computed on; fitting stimuli do not count.
+        Number of different stimuli that a score is computed on, without fitting stimuli.
     kind : str, optional
-        What they show, in a few words, alike for like stimuli: ``'objects on backgrounds'``, ``'gratings'``.
+        Content in a few words, the same for similar stimuli: ``'objects on backgrounds'``, ``'gratings'``.
     datatype : str
         ``'image'`` or ``'video'``.
     visual_degrees : float, optional
@@ -41,12 +41,12 @@ class StimuliMetadata:
     source : str, optional
         URL.
     notes : tuple of str
-        Whatever else a reader should know.
+        Further information for readers.
 
     Raises
     ------
     ValueError
-        If something is malformed.
+        If a field is malformed.
     """
 
     n: int | None = None
@@ -67,18 +67,18 @@ class StimuliMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class DataMetadata:
-    """Who was measured, and how; None: not known, or there is no such thing.
+    """Subjects and measurements of a benchmark; None means unknown or not applicable.
 
     Parameters
     ----------
     kind : {'neural', 'behavioural', 'engineering'}, optional
-        Recordings, answers, or labels that are right by definition.
+        Recordings, responses, or labels that are correct by definition.
     species : str, optional
         ``'human'``, ``'macaque'``.
     regions : tuple of str
-        Regions of the brain, in the names under which models are recorded from: ``'V1'``, ``'IT'``.
+        Regions of the brain, as named in recordings of models: ``'V1'``, ``'IT'``.
     task : str, optional
-        What a model is asked to do: ``'passive viewing'``, ``'naming'``, ``'choice'``, ``'odd one out'``.
+        Task of the model: ``'passive viewing'``, ``'naming'``, ``'choice'``, ``'odd one out'``.
     method : str, optional
         ``'fMRI'``, ``'electrophysiology'``, ``'behaviour'``.
     n_subjects : int, optional
@@ -88,20 +88,20 @@ class DataMetadata:
     hemisphere : str, optional
         Side of the brain.
     duration_ms : float, optional
-        For how long a stimulus was shown, in milliseconds.
+        Duration of a stimulus, in milliseconds.
     preprocessing : str, optional
-        What was done to the measurements.
+        Preprocessing of the measurements.
     access : {'public', 'private'}, optional
-        Whether everybody can read the measurements, or only the platform that scores.
+        Whether everyone can read the measurements, or only the scoring platform.
     source : str, optional
         URL.
     notes : tuple of str
-        Whatever else a reader should know.
+        Further information for readers.
 
     Raises
     ------
     ValueError
-        If something is malformed.
+        If a field is malformed.
     """
 
     kind: Kind | None = None
@@ -132,27 +132,27 @@ class DataMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricMetadata:
-    """How a score is computed; None: not known, or there is no such thing.
+    """Metric of a benchmark; None means unknown or not applicable.
 
     Parameters
     ----------
     name : str, optional
-        Of the metric, as it is registered where it is: ``'pls'``, ``'error_consistency'``.
+        Name of the metric, its registered one if any: ``'pls'``, ``'error_consistency'``.
     kind : str, optional
         ``'regression'``, ``'similarity'``, ``'distribution'``, ``'consistency'``, ``'accuracy'``.
     mapping : str, optional
-        How a model's responses are brought to those measured, in words.
+        Mapping from a model's responses to the measured ones, in words.
     ceiling : str, optional
-        What the ceiling means: how it is estimated, and whether it is an upper or a lower bound.
+        Meaning of the ceiling: how it is estimated, and whether it is an upper or a lower bound.
     source : str, optional
         URL.
     notes : tuple of str
-        Whatever else a reader should know.
+        Further information for readers.
 
     Raises
     ------
     ValueError
-        If something is malformed.
+        If a field is malformed.
     """
 
     name: str | None = None
@@ -170,32 +170,32 @@ class MetricMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkMetadata:
-    """What a benchmark plugin says about a benchmark, in ``METADATA`` of its ``metadata.py`` or ``__init__.py``.
+    """Metadata of a benchmark, in ``METADATA`` of its plugin's ``metadata.py`` or ``__init__.py``.
 
     ``METADATA`` is a dictionary by identifier, or by a pattern such as ``'Geirhos2021*-top1'``. Version, parent and
-    ceiling are the benchmark's own.
+    ceiling are taken from the benchmark itself.
 
     Parameters
     ----------
     title : str, optional
-        Name for people.
+        Descriptive name.
     description : str, optional
-        What is measured, in one or two sentences.
+        What the benchmark measures, in one or two sentences.
     stimuli : StimuliMetadata
-        What is shown.
+        Stimuli.
     data : DataMetadata
-        Who was measured, and how.
+        Subjects and measurements.
     metric : MetricMetadata
-        How a score is computed.
+        Metric.
     bibtex : str, optional
-        Citation, where the benchmark's source holds none or more than one.
+        Citation, if the benchmark's source contains none or several.
     notes : tuple of str
-        Whatever else a reader should know.
+        Further information for readers.
 
     Raises
     ------
     ValueError
-        If something is malformed.
+        If a field is malformed.
 
     Examples
     --------
@@ -236,14 +236,14 @@ def metadata_for(identifier: str, table: Mapping[str, BenchmarkMetadata]) -> Ben
     Parameters
     ----------
     identifier : str
-        Of the benchmark.
+        Identifier of the benchmark.
     table : mapping of str to BenchmarkMetadata
-        By identifier or pattern (``*`` any text, ``?`` any letter).
+        Metadata by identifier or pattern (``*`` any text, ``?`` any letter).
 
     Returns
     -------
     BenchmarkMetadata or None
-        That of the identifier itself, else of the longest pattern that fits; None where none does.
+        Metadata of the identifier itself, else of the longest matching pattern; None if none matches.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Benchmarks that are the mean of other benchmarks: one a subject, or one a fold."""
+"""Benchmarks that are the mean of other benchmarks: one per subject, or one per fold."""
 
 import gc
 from collections.abc import Callable, Sequence
@@ -26,9 +26,9 @@ _LARGE_ATTRIBUTES = ("_assembly", "train_assembly", "test_assembly", "_similarit
 
 
 class _MeanBenchmark(BenchmarkBase):
-    """Mean over parts, each a benchmark of its own, of which only one is in memory at a time.
+    """Mean over benchmarks of parts, of which only one is in memory at a time.
 
-    A subclass names the parts: `_dim` and `_units`, and how a part is made: `_part`.
+    Subclasses define names of the parts: `_dim`, `_units` and `_varying`.
     """
 
     _dim: str
@@ -42,7 +42,7 @@ class _MeanBenchmark(BenchmarkBase):
         self._factory = factory
         self._peak_aggregation = float(peak_aggregation)
         first = factory(self._labels[0])
-        # while it is at hand: making it may mean to load its measurements
+        # read now, since making a part may load its measurements
         self.region: str = first.region
         self.timebins: list[tuple[float, float]] = list(getattr(first, "timebins", ()))
         super().__init__(
@@ -69,19 +69,19 @@ class _MeanBenchmark(BenchmarkBase):
             ceilings.append(part.ceiling)
             _release(part)
             del part
-            gc.collect()  # a ceiling's function may hold its benchmark, and so itself
+            gc.collect()  # the ceiling's function may refer to its benchmark in a cycle
         score = self._mean(scores)
-        raws = values_along([Score(_child_raw_scalar(one)) for one in scores], self._labels, self._dim)
+        raws = values_along([Score(_child_raw_scalar(part_score)) for part_score in scores], self._labels, self._dim)
         raw = self._mean_of(raws)
         raw.attrs[Score.RAW_VALUES_KEY] = raws
-        if all("scale" in _attrs(one.attrs.get("raw")) for one in scores):
+        if all("scale" in _attrs(part_score.attrs.get("raw")) for part_score in scores):
             raw.attrs["scale"] = scores[0].attrs["raw"].attrs["scale"]
         score.attrs.update(raw=raw, ceiling=self._mean(ceilings), scale="ceiled")
         self._keep(score, scores)
         return bound_score(score)
 
     def first_part(self) -> Any:
-        """Benchmark of the first subject or fold, made anew; its recordings stand for those of the others in checks."""
+        """Make the benchmark of the first subject or fold, which represents the others in checks."""
         return self._factory(self._labels[0])
 
     def preallocate_memory(self, candidate: BrainModel, raise_if_oom: bool = True) -> int | None:
@@ -111,7 +111,7 @@ class _MeanBenchmark(BenchmarkBase):
     def _mean_of(self, values: Score) -> Score:
         if values.size < 2:
             return declare_no_error(
-                Score(float(values.values[0])), f"one {self._dim}: nothing tells how much they vary"
+                Score(float(values.values[0])), f"one {self._dim}: the variation between {self._units} is unknown"
             )
         error = bootstrap_error(values, [self._dim], n_bootstrap=WRAPPER_N_BOOTSTRAP)
         return mean_of_sampled(values, units=self._units, error=error, note=self._varying)
@@ -121,7 +121,7 @@ class _MeanBenchmark(BenchmarkBase):
 
 
 class MultiSubjectNeuralBenchmark(_MeanBenchmark):
-    """Mean over subjects, each of whom has a benchmark of their own.
+    """Mean over the benchmarks of single subjects.
 
     For experiments whose subjects saw different stimuli: neither presentations nor neuroids can be joined.
     (:class:`~brainscore_vision.benchmark_helpers.neural_common.TrainTestNeuralBenchmark` with ``alpha_coord='subject'``
@@ -134,15 +134,15 @@ class MultiSubjectNeuralBenchmark(_MeanBenchmark):
     subjects : sequence of str
         Names of the subjects.
     per_subject_factory : callable
-        ``per_subject_factory(subject)`` returns the benchmark of one subject. It is called anew each time, so that
-        one subject's measurements are in memory at a time.
+        ``per_subject_factory(subject)`` returns the benchmark of one subject. It is called each time, so that only one
+        subject's measurements are in memory.
     peak_aggregation : float
-        How many times the memory of one subject a run needs at most.
+        Largest memory of a run, as a multiple of that of one subject.
 
     Notes
     -----
     Region, version and citation are the first subject's; ``parent`` is the region. ``attrs`` of a score:
-    ``raw_subjects`` (one value a subject), ``sem_subjects``, and each subject's score under their name; ``error``:
+    ``raw_subjects`` (one value per subject), ``sem_subjects``, and each subject's score under their name; ``error``:
     bootstrap over subjects, as published; ``ci``: Student's t, below three subjects NaN with a reason.
     """
 
@@ -164,7 +164,7 @@ class MultiSubjectNeuralBenchmark(_MeanBenchmark):
 
 
 class KFoldNeuralBenchmark(_MeanBenchmark):
-    """Mean over folds that the experiment or its authors defined, each a benchmark of its own.
+    """Mean over the benchmarks of single folds, which the experiment or its authors defined.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ class KFoldNeuralBenchmark(_MeanBenchmark):
     n_folds : int
         Number of folds.
     fold_factory : callable
-        ``fold_factory(k)`` returns the benchmark of fold k = 0 … n_folds − 1, made anew each time.
+        ``fold_factory(k)`` makes the benchmark of fold k = 0 … n_folds − 1; it is called each time.
     peak_aggregation : float
-        How many times the memory of one fold a run needs at most.
+        Largest memory of a run, as a multiple of that of one fold.
 
     Notes
     -----
@@ -211,25 +211,25 @@ def block_diagonal_concat(
         "nc_allrep",
     ),
 ) -> NeuroidAssembly:
-    """Put recordings of subjects with different neuroids and presentations into one assembly.
+    """Join recordings of subjects with different neuroids and presentations into one assembly.
 
     Parameters
     ----------
     slices : sequence of NeuroidAssembly, presentation × neuroid
-        One a subject.
+        One per subject.
     presentation_coords, neuroid_coords : sequence of str
-        Coordinates to keep; one that some slice lacks is left out.
+        Coordinates to keep; those that a slice lacks are left out.
 
     Returns
     -------
     NeuroidAssembly
-        All presentations × all neuroids: each subject's recordings on the diagonal, NaN elsewhere. Numbers that are
-        no floats become float32.
+        All presentations × all neuroids: each subject's recordings on the diagonal, NaN elsewhere. Other
+        types than floats become float32.
 
     Raises
     ------
     UserError
-        If there is nothing to put together, or a slice has other dimensions.
+        If there are no slices, or a slice has other dimensions.
 
     Examples
     --------
@@ -244,10 +244,8 @@ def block_diagonal_concat(
     wrong = [str(part.dims) for part in slices if part.dims != dims]
     if wrong or not len(slices):
         raise UserError(
-            f"slices of {first_names(wrong)} cannot be put together"
-            if wrong
-            else "there are no slices to put together",
-            remedy="pass one presentation × neuroid assembly a subject",
+            f"slices of {first_names(wrong)} cannot be joined" if wrong else "there are no slices to join",
+            remedy="pass one presentation × neuroid assembly per subject",
         )
     dtype = np.result_type(*(part.dtype for part in slices))
     rows, columns = (np.cumsum([0, *(part.sizes[dim] for part in slices)]) for dim in dims)
@@ -265,7 +263,7 @@ def block_diagonal_concat(
 
 
 class _MemoryEstimate(NamedTuple):
-    """Bytes that a part needs, and those that a run may use."""
+    """Memory that a run needs, and its limit, in bytes."""
 
     needed: int
     limit: int
@@ -274,14 +272,14 @@ class _MemoryEstimate(NamedTuple):
 def _scaled_preallocate_memory(
     wrapper: Any, candidate: BrainModel, child_factory: Callable[[], Any], raise_if_oom: bool
 ) -> int | None:
-    """Bytes that a benchmark of several parts needs: one part's own estimate times the wrapper's `_peak_aggregation`.
+    """Memory of a benchmark of several parts in bytes: the estimate of one part × the wrapper's `_peak_aggregation`.
 
-    A part that cannot say (it has no ``preallocate_memory``) gives None: models plan their own memory then.
+    None if parts have no ``preallocate_memory``: models then plan their own memory.
 
     Raises
     ------
     UserError
-        If `raise_if_oom` and it is more than :func:`brainscore_core.memory.memory_limit`.
+        If `raise_if_oom` and the memory exceeds :func:`brainscore_core.memory.memory_limit`.
     """
     part = child_factory()
     estimate = getattr(part, "preallocate_memory", None)
@@ -294,20 +292,20 @@ def _scaled_preallocate_memory(
         raise UserError(
             f"{wrapper.identifier!r} needs about {format_size(needs.needed)} of memory and may use "
             f"{format_size(needs.limit)}",
-            remedy="run it where there is more memory, or raise BRAINSCORE_MAX_MEMORY",
+            remedy="run it on a machine with more memory, or raise BRAINSCORE_MAX_MEMORY",
         )
     return needs.needed
 
 
 def _release(child: Any) -> None:
-    """Let go of what a part holds in memory; it cannot be used afterwards."""
+    """Release the memory of a part, which cannot be used afterwards."""
     for name in _LARGE_ATTRIBUTES:
         if name in getattr(child, "__dict__", {}):
             setattr(child, name, None)
 
 
 def _child_raw_scalar(child_score: Score) -> float:
-    """Raw value of a part's score as a number: the mean, where there are several; NaN where there is none."""
+    """Raw value of a part's score as a number: the mean of several values; NaN if there is none."""
     raw = child_score.attrs.get(Score.RAW_VALUES_KEY)
     return float("nan") if raw is None else float(np.mean(np.asarray(getattr(raw, "values", raw), dtype=np.float64)))
 

@@ -29,22 +29,22 @@ def neural_findings(benchmark: Any) -> list[Finding]:
         With its recordings in ``_assembly``, or in ``train_assembly`` and ``test_assembly``, as
         :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`,
         :class:`~brainscore_vision.benchmark_helpers.neural_common.TrainTestNeuralBenchmark` and
-        :class:`~brainscore_vision.benchmark_helpers.neural_common.RSABenchmark` have them. The recordings are loaded
-        and the ceiling is estimated. Of a mean over subjects or folds, the first one is checked.
+        :class:`~brainscore_vision.benchmark_helpers.neural_common.RSABenchmark` do. The recordings are loaded, and the
+        ceiling is estimated. For a mean over subjects or folds, the first one is checked.
 
     Returns
     -------
     list of Finding
-        Empty where nothing is wrong, and for a benchmark without neural recordings. Checks: class and dimensions;
-        coordinates; one region; missing values; one presentation a stimulus (repetitions averaged); ``stimulus_id``
+        Empty if all checks passed, and for a benchmark without neural recordings. Checks: class and dimensions;
+        coordinates; one region; missing values; one presentation per stimulus (repetitions averaged); ``stimulus_id``
         as in the stimulus set; time bins; enough presentations for PLS; training and test recordings of the same
-        neuroids, of different stimuli; ceiling in (0, 1], from recordings with repetitions, of a meaning that goes
-        with the metric's scale; visual angle and number of trials.
+        neuroids, of different stimuli; ceiling in (0, 1], from recordings with repetitions, with a meaning that fits
+        the metric's scale; visual angle and number of trials.
 
     Raises
     ------
     DataUnavailable
-        The recordings cannot be reached from here.
+        The recordings are not available.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def neural_findings(benchmark: Any) -> list[Finding]:
             is_neural = isinstance(part, DataAssembly) and "neuroid" in part.dims
         except DataUnavailable:
             raise
-        except UserError as error:  # it is loaded here
+        except UserError as error:  # isinstance loads a LazyLoad
             findings.append(_finding_of_error("recordings cannot be loaded", error, role))
             continue
         if is_neural:
@@ -112,7 +112,7 @@ def _check_recordings(assembly: DataAssembly, benchmark: Any) -> Iterator[Findin
         yield Finding(
             "missing values",
             f"{missing} of {values.size} values are NaN or infinite",
-            "leave out what was not measured, for example assembly.dropna('neuroid')",
+            "leave out missing measurements, for example with assembly.dropna('neuroid')",
         )
     yield from _check_stimuli(assembly)
     yield from _check_time(assembly, benchmark)
@@ -137,7 +137,7 @@ def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
     if stimuli is None:
         yield Finding(
             "stimulus set",
-            "there is none in attrs['stimulus_set'], so nothing can be shown to a model",
+            "attrs['stimulus_set'] is missing, so nothing can be shown to a model",
             "load the assembly with its stimulus set: load_assembly_from_s3(…, stimulus_set_loader=…)",
         )
     if "stimulus_id" not in assembly.coords:
@@ -158,25 +158,25 @@ def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
         yield Finding(
             "stimulus_id alignment",
             f"{len(differing)} ids are in the recordings or in the stimulus set only: {format_values(differing)}",
-            "models see the stimulus set, and are compared with the recordings: select what both have, for example "
+            "models see the stimulus set, and are compared with the recordings: select the common stimuli, for example "
             "stimulus_set[stimulus_set['stimulus_id'].isin(assembly['stimulus_id'].values)]",
         )
 
 
 def _check_time(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
-    found = time_bins_or_none(assembly)
-    if "time_bin" in assembly.dims and found is None:
+    recorded = time_bins_or_none(assembly)
+    if "time_bin" in assembly.dims and recorded is None:
         yield Finding(
             "time bins not found",
             "'time_bin' has no coordinates 'time_bin_start' and 'time_bin_end'",
             "add them: coords={'time_bin_start': ('time_bin', [70]), 'time_bin_end': ('time_bin', [170])}",
         )
-    asked = getattr(benchmark, "timebins", None)
-    if found is not None and asked and len(asked) != len(found):
+    requested = getattr(benchmark, "timebins", None)
+    if recorded is not None and requested and len(requested) != len(recorded):
         yield Finding(
             "time bins not found",
-            f"models are recorded in {len(asked)} time bins, the recordings have {len(found)}",
-            "select the same time bins, or leave `timebins` out: they then are the recordings' own",
+            f"models are recorded in {len(requested)} time bins, the recordings have {len(recorded)}",
+            "select the same time bins, or leave `timebins` out: the default is those of the recordings",
         )
 
 
@@ -186,7 +186,7 @@ def _check_pair(train: DataAssembly, test: DataAssembly) -> Iterator[Finding]:
         if not np.array_equal(train[name].values, test[name].values):
             yield Finding(
                 "neuroid alignment",
-                f"{name!r} differs, or has another order",
+                f"{name!r} differs or has another order",
                 "filter both by the same coordinate, such as filter_reliable_neuroids(assembly, 0.3, 'reliability')",
             )
     if all("stimulus_id" in part.coords for part in (train, test)):
@@ -194,8 +194,8 @@ def _check_pair(train: DataAssembly, test: DataAssembly) -> Iterator[Finding]:
         if shared:
             yield Finding(
                 "shared stimuli",
-                f"{len(shared)} stimuli are fitted and tested on: {format_values(sorted(map(str, shared)))}",
-                "test on stimuli that were not fitted on",
+                f"{len(shared)} stimuli are used for fitting and testing: {format_values(sorted(map(str, shared)))}",
+                "test on stimuli that are not used for fitting",
                 "warning",
             )
 
@@ -218,8 +218,8 @@ def _check_metric(benchmark: Any, parts: dict[str, DataAssembly]) -> Iterator[Fi
         yield Finding(
             "too few presentations for PLS",
             f"{components} components are fitted on {count} stimuli",
-            f"use load_metric('pls', regression_kwargs=dict(n_components={count})) or fewer, or 'ridge', which needs "
-            "no number of components",
+            f"use load_metric('pls', regression_kwargs=dict(n_components={count})) or fewer, or 'ridge', which has "
+            "no components",
             source="metric",
         )
 
@@ -240,15 +240,15 @@ def _check_ceiling(benchmark: Any) -> Iterator[Finding]:
         yield Finding("ceiling is greater than 1", f"it is {value:.4g}", _REPETITIONS, source="ceiling")
     elif meaning != "none" and not value > 0:
         yield Finding(
-            "ceiling", f"it is {value:.4g}, so nothing can be related to it",
-            "check that stimuli and repetitions are labelled rightly", source="ceiling",
+            "ceiling", f"it is {value:.4g}, so scores cannot be divided by it",
+            "check the labels of stimuli and repetitions", source="ceiling",
         )  # fmt: skip
     scale = getattr(getattr(benchmark, "_similarity_metric", None), "scale", None)
     if meaning == "reliability" and scale in {"similarity", "accuracy"}:
         yield Finding(
             "ceiling",
-            f"it is a reliability, which is a share of variance; the metric gives a {scale}",
-            f"use a ceiling on the metric's own scale, such as one subject's {scale} with the others",
+            f"it is a reliability, which is a share of variance; the metric returns a {scale}",
+            f"use a ceiling on the metric's scale, such as the {scale} of one subject with the others",
             source="ceiling",
         )
 
@@ -257,11 +257,11 @@ def _check_settings(benchmark: Any) -> Iterator[Finding]:
     degrees = getattr(benchmark, "_visual_degrees", None)
     if degrees is not None and not 0 < float(degrees) < 180:
         yield Finding(
-            "visual_degrees", f"{degrees}", "give the visual angle that stimuli spanned in the experiment, in degrees"
+            "visual_degrees", f"{degrees}", "pass the visual angle that stimuli spanned in the experiment, in degrees"
         )
     trials = getattr(benchmark, "_number_of_trials", None)
     if trials is not None and trials < 1:
-        yield Finding("number_of_trials", f"{trials}", "give how often each stimulus was shown, at least 1")
+        yield Finding("number_of_trials", f"{trials}", "pass how often each stimulus was shown, at least 1")
 
 
 def _finding_of_error(check: str, error: UserError, source: str) -> Finding:

@@ -63,7 +63,7 @@ def record_stimuli(
     number_of_trials: int,
     time_bins: Sequence[tuple[float, float]],
 ) -> DataAssembly:
-    """Recordings of the stimuli of `assembly`, after ``candidate.start_recording`` was called.
+    """Record the stimuli of `assembly`, after ``candidate.start_recording`` was called.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def record_stimuli(
     Raises
     ------
     UserError
-        If the model returned something else than recordings of these stimuli: see :func:`check_recordings`.
+        If the model did not return recordings of these stimuli: see :func:`check_recordings`.
     """
     stimulus_set = place_on_screen(
         assembly.stimulus_set,
@@ -94,54 +94,54 @@ def record_stimuli(
 def check_recordings(
     recordings: Any, stimulus_ids: Sequence[Any], *, what: str, region: str, time_bins: Sequence[tuple[float, float]]
 ) -> None:
-    """Refuse what cannot be compared with neural recordings.
+    """Raise an error for recordings of a model that cannot be compared with neural recordings.
 
     Parameters
     ----------
     recordings : NeuroidAssembly
-        What the model returned.
+        Recordings of the model.
     stimulus_ids : sequence
-        Stimuli that it was shown.
+        Stimuli that were shown.
     what : str
-        What to call the recordings.
+        Name of the recordings in messages.
     region : str
-        Region that was asked for.
+        Requested region.
     time_bins : sequence of (number, number)
-        Time bins that were asked for.
+        Requested time bins.
 
     Raises
     ------
     UserError
-        If dimensions are missing or empty, other stimuli were recorded than shown, or other time bins than asked for.
+        If dimensions are missing or empty, or stimuli or time bins differ from those requested.
     """
     layers = (
-        f"check which layers the model maps to {region!r} (its region_layer_map), and that they give "
+        f"check which layers the model maps to {region!r} (its region_layer_map), and that they return "
         "presentation × neuroid: activations of several axes are flattened, not averaged"
     )
     if not isinstance(recordings, xr.DataArray):
-        raise UserError(f"{what} is a {type(recordings).__name__}, no NeuroidAssembly", remedy=layers)
+        raise UserError(f"{what} is a {type(recordings).__name__}, not a NeuroidAssembly", remedy=layers)
     missing = [dim for dim in ("presentation", "neuroid") if not recordings.sizes.get(dim)]
     if missing:
         sizes = ", ".join(f"{dim}: {size}" for dim, size in recordings.sizes.items()) or "none"
-        raise UserError(f"{what} has nothing along {' and '.join(missing)}; its dimensions: {sizes}", remedy=layers)
+        raise UserError(f"{what} is empty along {' and '.join(missing)}; its dimensions: {sizes}", remedy=layers)
     _check_stimuli(recordings, stimulus_ids, what=what)
-    wanted, found = len(time_bins), int(recordings.sizes.get("time_bin", 1))
-    if wanted != found:
+    wanted, returned = len(time_bins), int(recordings.sizes.get("time_bin", 1))
+    if wanted != returned:
         raise UserError(
-            f"time bins not found: {what} has {found} of the {wanted} time bins that were asked for "
+            f"time bins not found: {what} has {returned} of the {wanted} requested time bins "
             f"({', '.join(f'{start}–{end} ms' for start, end in list(time_bins)[:3])}{', …' if wanted > 3 else ''})",
-            remedy="let start_recording keep its time_bins, and look_at return a dimension 'time_bin' of that length "
+            remedy="store time_bins in start_recording, and return a dimension 'time_bin' of that length from look_at "
             "(a single time bin may be left out)",
         )
 
 
 def one_region(assembly: DataAssembly, benchmark: str) -> str:
-    """The one region that an assembly was recorded from.
+    """The region of an assembly.
 
     Raises
     ------
     MetricInputError
-        If it does not say, or there are several.
+        If there is no coordinate ``region``, or there are several regions.
     """
     if "region" not in assembly.coords:
         raise MetricInputError(
@@ -161,7 +161,7 @@ def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, wha
     if "stimulus_id" not in recordings.coords:
         raise UserError(
             f"{what} has no coordinate 'stimulus_id'",
-            remedy="give each presentation the stimulus_id of the stimulus that was shown",
+            remedy="set the stimulus_id of each presentation to that of the stimulus that was shown",
         )
     recorded, shown = set(np.ravel(recordings["stimulus_id"].values).tolist()), set(stimulus_ids)
     if recorded == shown:
@@ -172,8 +172,8 @@ def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, wha
         if ids
     ]
     raise UserError(
-        f"{what} is of other stimuli than it was shown; {'; '.join(parts)}",
-        remedy="return one presentation for each stimulus, under the stimulus_id of the stimulus set: a score over "
+        f"{what} is not of the stimuli that were shown; {'; '.join(parts)}",
+        remedy="return one presentation for each stimulus, with the stimulus_id of the stimulus set: a score over "
         "misaligned stimuli would be near 0, or negative",
     )
 
@@ -211,20 +211,20 @@ class NeuralBenchmark(BenchmarkBase):
         Citation of the recordings.
     timebins : sequence of (int, int), optional
         Time bins to record, in milliseconds after stimulus onset. By default those of `assembly`; ``[(70, 170)]``
-        where it has none.
+        if it has none.
 
     Raises
     ------
     UserError
-        When called: if the assembly is of stimuli that its stimulus set lacks, or the model's recordings are not of the
-        stimuli and time bins that were asked for.
+        When called: if the stimulus set lacks stimuli of the assembly, or the model's recordings are not of the
+        requested stimuli and time bins.
 
     Notes
     -----
-    A correlation is related to a reliability as sign(r) · r² / reliability, any other pair as score / ceiling
+    A correlation with a reliability as its ceiling gives sign(r) · r² / reliability, any other pair score / ceiling
     (:func:`~brainscore_core.benchmarks.normalise`); a metric or ceiling that does not declare its scale counts as
-    correlation or reliability. The result and its interval
-    are clamped to [0, 1]; ``attrs['unclamped']`` and ``attrs['unclamped_ci']`` hold them as they were before.
+    correlation or reliability. The result and its interval are clamped to [0, 1]; ``attrs['unclamped']`` and
+    ``attrs['unclamped_ci']`` are the values before.
     """
 
     def __init__(
@@ -251,7 +251,7 @@ class NeuralBenchmark(BenchmarkBase):
 
     @property
     def region(self) -> str:
-        """The one region that was recorded from."""
+        """The recorded region."""
         return one_region(self._assembly, self.identifier)
 
     @property
@@ -271,7 +271,7 @@ class NeuralBenchmark(BenchmarkBase):
         """
         require_stimuli(self._assembly)
         region, time_bins = self.region, self.timebins
-        candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions are none's matter
+        candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
         recordings = record_stimuli(
             candidate,
             self._assembly,
@@ -287,7 +287,7 @@ class NeuralBenchmark(BenchmarkBase):
 
 
 def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
-    """Relate a score to its ceiling as the two declare, or as a correlation to a reliability where they do not."""
+    """Normalise a score by its ceiling as both declare, else as a correlation by a reliability."""
     if "meaning" in ceiling.attrs and "scale" in raw.attrs:
         return normalise(raw, ceiling)
     return explained_variance(raw, ceiling)
@@ -301,13 +301,13 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
     identifier : str
         Unique name, by convention ``AuthorYear.region-metric``.
     ceiling_func : callable
-        Returns the ceiling, estimated from the test recordings with their repetitions; where `alpha_coord` or
-        `per_voxel_ceilings` is given, with one value a neuroid in its ``raw``, as `internal_consistency` has.
+        Returns the ceiling, estimated from the test recordings with their repetitions; with `alpha_coord` or
+        `per_voxel_ceilings`, its ``raw`` must have one value per neuroid, as that of `internal_consistency` does.
     version : int
         Increases whenever a change to the benchmark changes scores.
     train_assembly, test_assembly : NeuroidAssembly or LazyLoad
-        Recordings of the same neuroids of one region (presentation × neuroid[ × time_bin]), one presentation a
-        stimulus, each with its ``stimulus_set``.
+        Recordings of the same neuroids of one region (presentation × neuroid[ × time_bin]), one presentation
+        per stimulus, each with its ``stimulus_set``.
     similarity_metric : callable
         ``metric(source_train=…, source_test=…, target_train=…, target_test=…)``: one of the metrics ``'…_split'``.
     visual_degrees : float
@@ -317,11 +317,11 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
     parent : str, optional
         The benchmark to group under.
     alpha_coord : str, optional
-        Coordinate of ``neuroid``, such as ``'subject'``: neuroids of each of its values are fitted by themselves (a
-        cross-validated ridge regression then chooses a penalty for each) and related to their own ceiling, the mean
+        Coordinate of ``neuroid``, such as ``'subject'``: neuroids of each of its values are fitted separately (a
+        cross-validated ridge regression then chooses a penalty for each) and normalised by their own ceiling, the mean
         over splits of the median over these neuroids. The score is the mean over values.
     per_voxel_ceilings : bool
-        Whether each neuroid is related to its own ceiling before neuroids are averaged
+        Whether each neuroid is normalised by its own ceiling before averaging over neuroids
         (:func:`~brainscore_vision.benchmark_helpers.neural_common.neuroid_wise_explained_var`).
     bibtex : str, optional
         Citation of the recordings.
@@ -330,10 +330,10 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
 
     Notes
     -----
-    ``attrs`` of a score: ``raw`` (of `alpha_coord`: mean over its values; its own ``raw`` has one value a neuroid),
+    ``attrs`` of a score: ``raw`` (of `alpha_coord`: mean over its values; its own ``raw`` has one value per neuroid),
     ``ceiling`` (of all neuroids together), ``error``, ``ci``, ``unclamped``. With `alpha_coord` also
-    ``attrs[value]``, the score of each value by itself, and ``attrs['raw_<alpha_coord>s']``, all of them; the
-    interval then takes the values (the experiment's subjects) as they are, and neuroids as resampled.
+    ``attrs[value]``, the score of each value, and ``attrs['raw_<alpha_coord>s']``, all of them; for the interval,
+    neuroids are resampled and the values (the experiment's subjects) are fixed.
     """
 
     def __init__(
@@ -366,7 +366,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
 
     @property
     def region(self) -> str:
-        """The one region that was recorded from."""
+        """The recorded region."""
         train, test = (one_region(part, self.identifier) for part in (self.train_assembly, self.test_assembly))
         if train != test:
             raise MetricInputError(
@@ -392,7 +392,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         Raises
         ------
         MetricInputError
-            If training and test recordings are not of the same neuroids, or the ceiling has no values a neuroid where
+            If training and test recordings are not of the same neuroids, or the ceiling has no values per neuroid where
             they are needed.
         """
         for part in (self.train_assembly, self.test_assembly):
@@ -431,7 +431,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
             raise MetricInputError(f"{self.identifier}, {data}: {error.message}", remedy=error.remedy) from error
 
     def _groups(self, train: DataAssembly, test: DataAssembly) -> dict[Any, Any] | None:
-        """Positions of the neuroids that are fitted together, by value of `alpha_coord`; None for all at once."""
+        """Positions of the neuroids that are fitted together, by value of `alpha_coord`; None: all together."""
         for name in filter(None, ("neuroid_id", self.alpha_coord)):
             ours, theirs = (
                 coord_values(part, name, role=f"{kind} assembly", dim="neuroid")
@@ -455,7 +455,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         if "scale" in raws[0].attrs:
             raw.attrs["scale"] = raws[0].attrs["scale"]
         for key in (Score.RAW_VALUES_KEY, "predictions", "targets"):
-            joined = concatenate_neuroids([one.attrs.get(key) for one in raws])
+            joined = concatenate_neuroids([part.attrs.get(key) for part in raws])
             if joined is not None:
                 raw.attrs[key] = joined
                 if key == "predictions":
@@ -470,7 +470,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
 class RSABenchmark(BenchmarkBase):
     """Compares the dissimilarities of stimuli in a model with those in each subject, and averages over subjects.
 
-    There is nothing to fit, so all stimuli are in one assembly. The raw score is the mean over subjects of the
+    Nothing is fitted, so all stimuli are in one assembly. The raw score is the mean over subjects of the
     similarity of the two dissimilarity matrices; it is divided by the ceiling (not squared: both are similarities).
 
     Parameters
@@ -490,18 +490,18 @@ class RSABenchmark(BenchmarkBase):
     bibtex : str
         Citation of the recordings.
     ceiler : callable, optional
-        From `assembly` to the ceiling. By default ``load_ceiling('rsa_ceiling')``: the upper bound of Nili et al.
-        [1]_, with the lower bound in ``ceiling.attrs['lower_bound_loo']``.
+        Function from `assembly` to the ceiling. By default ``load_ceiling('rsa_ceiling')``: the upper bound of Nili et
+        al. [1]_, with the lower bound in ``ceiling.attrs['lower_bound_loo']``.
     parent : str, optional
         The benchmark to group under; by default `region`.
     rdm : callable, optional
-        From recordings to their dissimilarity matrix; by default 1 − Pearson correlation.
+        Function from recordings to their dissimilarity matrix; by default 1 − Pearson correlation.
     similarity : callable, optional
-        From two dissimilarity matrices to a score; by default Spearman's correlation.
+        Function from two dissimilarity matrices to a score; by default Spearman's correlation.
 
     Notes
     -----
-    ``attrs['raw']`` of a score: mean similarity, its ``attrs['subject_scores']`` one number a subject and
+    ``attrs['raw']`` of a score: mean similarity, its ``attrs['subject_scores']`` one number per subject and
     ``attrs['raw']`` the same with their names; ``error`` and ``ci`` are those of the mean over subjects (Student's t),
     NaN with a reason below three subjects.
 

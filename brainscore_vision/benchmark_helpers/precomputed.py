@@ -1,4 +1,4 @@
-"""Models that replay what was computed or recorded before."""
+"""Models that replay precomputed features or recorded decisions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ __all__ = ["PrecomputedFeatures", "RecordedDecisions", "check_standard_format"]
 
 
 class PrecomputedFeatures(BrainModel):
-    """A model that replays features which were computed before.
+    """A model that replays precomputed features.
 
     Parameters
     ----------
     features : DataAssembly or dict of str to DataAssembly
         Features with ``stimulus_id`` on ``presentation``: one assembly, or one for each stimulus set's identifier
-        (as it is before the stimuli are placed on a screen).
+        (before the stimuli are placed on a screen).
     visual_degrees : float
         Visual angle that the model's input spans, in degrees.
     identifier : str
@@ -35,9 +35,8 @@ class PrecomputedFeatures(BrainModel):
 
     Notes
     -----
-    Features with a dimension ``neuroid`` are recordings, whatever region is asked for; others are behaviour, whatever
-    task is asked for. The other of the two is not applicable. Time bins must have been computed as they are asked for;
-    a single one is squeezed.
+    Features with a dimension ``neuroid`` are recordings, for any region; others are behavior, for any task. The other
+    kind is not applicable. Features must have the requested time bins; a single one is squeezed.
 
     Examples
     --------
@@ -81,9 +80,9 @@ class PrecomputedFeatures(BrainModel):
         return self._visual_degrees
 
     def start_task(self, task: str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
-        """Replay behaviour from now on; see :meth:`BrainModel.start_task`."""
+        """Replay behavior from now on; see :meth:`BrainModel.start_task`."""
         if task != BrainModel.Task.passive:
-            self._want("behaviour")
+            self._want("behavior")
 
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
@@ -99,13 +98,13 @@ class PrecomputedFeatures(BrainModel):
         Raises
         ------
         UserError
-            If there are no features of some stimuli or of the stimulus set, or a stimulus has several.
+            If features of the stimulus set or of some stimuli are missing, or a stimulus has several.
         NotApplicable
-            If they are behaviour where recordings are asked for, or the reverse.
+            If they are behavior and recordings are requested, or vice versa.
         """
         features = self._of_stimulus_set(stimuli)
         if self._wanted is not None and self._wanted != _kind(features):
-            raise NotApplicable(f"{self.identifier!r} has {_kind(features)}, no {self._wanted}")
+            raise NotApplicable(f"{self.identifier!r} has {_kind(features)}, not {self._wanted}")
         rows = _rows(
             wanted=stimuli["stimulus_id"].tolist(),
             known=features["stimulus_id"].values.tolist(),
@@ -114,12 +113,12 @@ class PrecomputedFeatures(BrainModel):
         selected = features.isel(presentation=rows)
         if "time_bin" in selected.dims and selected.sizes["time_bin"] == 1:
             selected = selected.isel(time_bin=0, drop=True)
-        return selected  # type: ignore[return-value] # of whatever class it was given as
+        return selected  # type: ignore[return-value] # of the class that was passed
 
     def _want(self, kind: str) -> None:
         assemblies = list(self._features.values()) if isinstance(self._features, Mapping) else [self._features]
         if assemblies and all(_kind(assembly) != kind for assembly in assemblies):
-            raise NotApplicable(f"{self.identifier!r} has {_kind(assemblies[0])}, no {kind}")
+            raise NotApplicable(f"{self.identifier!r} has {_kind(assemblies[0])}, not {kind}")
         self._wanted = kind
 
     def _of_stimulus_set(self, stimuli: StimulusSet) -> DataAssembly:
@@ -136,7 +135,7 @@ class PrecomputedFeatures(BrainModel):
 
 
 class RecordedDecisions(BrainModel):
-    """A model that replays choices which were recorded before.
+    """A model that replays recorded choices.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ class RecordedDecisions(BrainModel):
     visual_degrees : float
         Visual angle that the model's input spans, in degrees.
     task : str
-        The one task that the choices belong to; every other, and recordings, are not applicable.
+        The task of the choices; other tasks and recordings are not applicable.
 
     Examples
     --------
@@ -175,7 +174,7 @@ class RecordedDecisions(BrainModel):
             if "stimulus_id" not in decisions.coords or decisions.squeeze().ndim > 1:
                 raise UserError(
                     f"the decisions have the dimensions {decisions.dims}",
-                    remedy="give one choice a presentation, with the coordinate 'stimulus_id'",
+                    remedy="pass one choice per presentation, with the coordinate 'stimulus_id'",
                 )
             self._ids, self._choices = decisions["stimulus_id"].values.tolist(), decisions.values.ravel()
 
@@ -189,7 +188,7 @@ class RecordedDecisions(BrainModel):
         return self._visual_degrees
 
     def start_task(self, task: str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
-        """Replay the choices, if `task` is the one they belong to; see :meth:`BrainModel.start_task`."""
+        """Replay the choices, if they are of this `task`; see :meth:`BrainModel.start_task`."""
         if str(task) != self._task:
             raise NotApplicable(f"{self.identifier!r} has recorded decisions for the task {self._task!r} only")
         self._started = True
@@ -197,8 +196,8 @@ class RecordedDecisions(BrainModel):
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
     ) -> None:
-        """Not applicable: there are decisions only."""
-        raise NotApplicable(f"{self.identifier!r} has recorded decisions only, nothing to record from")
+        """Not applicable: there are only decisions."""
+        raise NotApplicable(f"{self.identifier!r} has only recorded decisions and cannot be recorded")
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
@@ -208,7 +207,7 @@ class RecordedDecisions(BrainModel):
         Returns
         -------
         BehavioralAssembly
-            presentation × choice, with one choice a presentation and every column of `stimuli`.
+            presentation × choice, with one choice per presentation and every column of `stimuli`.
 
         Raises
         ------
@@ -216,9 +215,7 @@ class RecordedDecisions(BrainModel):
             If there is no decision for some stimuli, or the task was not started.
         """
         if not self._started:
-            raise UserError(
-                f"{self.identifier!r} was not told what to do", remedy=f"call start_task({self._task!r}, labels) first"
-            )
+            raise UserError(f"{self.identifier!r} has no task", remedy=f"call start_task({self._task!r}, labels) first")
         rows = _rows(
             wanted=stimuli["stimulus_id"].tolist(), known=self._ids, holder=f"the decisions of {self.identifier!r}"
         )
@@ -230,7 +227,7 @@ class RecordedDecisions(BrainModel):
 
 
 def check_standard_format(assembly: DataAssembly, nans_expected: bool = False) -> None:
-    """Check that recordings are as benchmarks need them.
+    """Check that recordings have the format that benchmarks need.
 
     Parameters
     ----------
@@ -242,23 +239,23 @@ def check_standard_format(assembly: DataAssembly, nans_expected: bool = False) -
     Raises
     ------
     UserError
-        Naming everything that is wrong: another class, no dimension ``presentation`` or ``neuroid`` (in any order;
+        The message lists all problems: another class, no dimension ``presentation`` or ``neuroid`` (in any order;
         there may be others, such as ``time_bin``), no ``stimulus_id``, no ``neuroid_id``, no stimulus set, stimuli
         that are not in it, NaN.
     """
-    wrong = []
+    problems = []
     if not isinstance(assembly, NeuroidAssembly):
-        wrong.append(f"it is a {type(assembly).__name__}, no NeuroidAssembly")
+        problems.append(f"it is a {type(assembly).__name__}, not a NeuroidAssembly")
     if not {"presentation", "neuroid"} <= set(assembly.dims):
-        wrong.append(f"its dimensions are {assembly.dims}; 'presentation' and 'neuroid' must be among them")
+        problems.append(f"its dimensions are {assembly.dims}; 'presentation' and 'neuroid' must be among them")
     dims_of = {name: dims for name, dims, _ in walk_coords(assembly)}
-    wrong += [
+    problems += [
         f"{dim!r} has no coordinate {name!r}"
         for name, dim in (("stimulus_id", "presentation"), ("neuroid_id", "neuroid"))
         if dims_of.get(name) != (dim,)
     ]
     stimulus_set = assembly.attrs.get("stimulus_set")
-    wrong += [
+    problems += [
         f"it has no attribute {name!r}"
         for name in ("stimulus_set", "stimulus_set_identifier")
         if assembly.attrs.get(name) is None
@@ -266,15 +263,15 @@ def check_standard_format(assembly: DataAssembly, nans_expected: bool = False) -
     if stimulus_set is not None and dims_of.get("stimulus_id") == ("presentation",):
         unknown = set(assembly["stimulus_id"].values.tolist()) - set(stimulus_set["stimulus_id"].tolist())
         if unknown:
-            wrong.append(f"its stimulus set lacks {first_names(sorted(map(str, unknown)))}")
+            problems.append(f"its stimulus set lacks {first_names(sorted(map(str, unknown)))}")
     if not nans_expected and np.isnan(assembly.values).any():
-        wrong.append("it holds NaN; pass nans_expected=True where that is meant")
-    if wrong:
-        raise UserError(f"the assembly is not in the standard format: {'; '.join(wrong)}")
+        problems.append("it contains NaN; pass nans_expected=True if this is intended")
+    if problems:
+        raise UserError(f"the assembly is not in the standard format: {'; '.join(problems)}")
 
 
 def _kind(assembly: DataAssembly) -> str:
-    return "recordings" if "neuroid" in assembly.dims else "behaviour"
+    return "recordings" if "neuroid" in assembly.dims else "behavior"
 
 
 def _rows(*, wanted: list[Any], known: list[Any], holder: str) -> list[int]:

@@ -135,7 +135,7 @@ def calc_spatial_frequency_tuning(
         `curve`, `spatial_frequency`, `smoothing` and `threshold` of
         :func:`~brainscore_vision.benchmark_helpers.neuronal_properties.spatial_frequency_tuning`.
     mode : str
-        ``'oct'``, or anything else for the ratio.
+        ``'oct'``; any other value for the ratio.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def calc_variance_ratio(response: ArrayLike) -> tuple[Any, Any, Any]:
     return tuple(properties.variance_ratio(response, repetitions=np.ndim(response) == 3))
 
 
-# of the recorded population: its 10th and 90th percentile
+# 10th and 90th percentile of the recorded population
 LOW_INTERVAL_MAX_RESP = {"V1": 11.14}
 HIGH_INTERVAL_MAX_RESP = {"V1": 86.27}
 LOW_INTERVAL_PERCENTILE = 10
@@ -196,11 +196,11 @@ HIGH_INTERVAL_PERCENTILE = 90
 
 
 class PropertiesBenchmark(BenchmarkBase):
-    """How similarly a property is distributed over a model's neuroids and over recorded ones [1]_.
+    """Compares the distribution of a property over a model's neuroids with that over recorded neurons [1]_.
 
     Receptive fields are mapped with small gratings; neuroids within 0.15° of the stimuli are recorded. Their
-    activations are scaled so that medians of the largest and the spontaneous response are those of macaque neurons.
-    The property is then computed for each of them as it was for the neurons.
+    activations are scaled so that the medians of the largest and the spontaneous response are those of macaque neurons.
+    The property is then computed for each neuroid as for the neurons.
 
     Parameters
     ----------
@@ -212,10 +212,10 @@ class PropertiesBenchmark(BenchmarkBase):
         ``position_x`` and ``position_y``.
     neuronal_property : callable
         ``neuronal_property(model_identifier=…, responses=…, baseline=…)`` returns the model's PropertyAssembly.
-        `responses` (neuroid × presentation, with the stimulus set's columns) and `baseline` (to a blank, one
-        presentation) are in spikes per second.
+        `responses` (neuroid × presentation, with the stimulus set's columns) and `baseline` (response to
+        a blank, one presentation) are in spikes per second.
     similarity_metric : Metric
-        Compares both, such as ``load_metric('ks_similarity', property_name='circular_variance')``.
+        Compares both properties, such as ``load_metric('ks_similarity', property_name='circular_variance')``.
     timebins : sequence of (int, int)
         One time bin, in milliseconds after stimulus onset.
     ceiling_func : callable
@@ -225,7 +225,7 @@ class PropertiesBenchmark(BenchmarkBase):
 
     Notes
     -----
-    The score is raw / ceiling, kept in [0, 1]; ``attrs['unclamped']`` is what it was before. ``attrs['raw']`` has the
+    The score is raw / ceiling, clamped to [0, 1]; ``attrs['unclamped']`` is the value before. ``attrs['raw']`` has the
     model's properties in ``attrs['model_property']``.
 
     References
@@ -298,23 +298,23 @@ class PropertiesBenchmark(BenchmarkBase):
 def map_receptive_field_locations(
     model_identifier: str, model: BrainModel, region: str
 ) -> tuple[DataAssembly, DataAssembly]:
-    """Map the receptive fields of a model that was told where to record.
+    """Map the receptive fields of a model whose recording was started.
 
     Parameters
     ----------
     model_identifier : str
-        Not needed: nothing is stored under this name.
+        Unused: nothing is stored under this name.
     model : BrainModel
-        Already told where to record.
+        Model whose recording was started.
     region : str
-        Region that is recorded from.
+        Recorded region.
 
     Returns
     -------
     centres : DataAssembly, neuroid × axis
-        In degrees, axis ``'y'`` and ``'x'``; NaN for neuroids that respond to no grating.
+        In degrees, axis ``'y'`` and ``'x'``; NaN for neuroids that do not respond to gratings.
     maps : DataAssembly, neuroid × position_y × position_x
-        Largest responses beyond that to a blank.
+        Largest responses minus the response to a blank.
     """
     fields = FiringRates(model, region).receptive_fields()
     centres = DataAssembly(fields.centres, coords={**fields.coords, "axis": ["y", "x"]}, dims=["neuroid", "axis"])
@@ -345,13 +345,13 @@ def filter_receptive_fields(
     Raises
     ------
     NotApplicable
-        If there is none.
+        If there are none.
     """
     return FiringRates(model, region).near(pos, rf_delta)
 
 
 def firing_rates_affine(model_identifier: str, model: BrainModel, region: str) -> DataAssembly:
-    """Slope and offset that make activations spikes per second.
+    """Slope and offset that convert activations to spikes per second.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def _region(assembly: DataAssembly, identifier: str) -> str:
 
 
 def _visual_degrees(assembly: DataAssembly) -> float | None:
-    """Angle that all stimuli span; None where they differ: they are shown by their column ``degrees`` in any case."""
+    """Angle that all stimuli span; None if it varies: stimuli are always shown by their column ``degrees``."""
     angles = np.unique(column(assembly.stimulus_set, "degrees"))
     return float(angles[0]) if len(angles) == 1 else None
 
@@ -426,6 +426,6 @@ def _number_of_trials(assembly: DataAssembly, identifier: str) -> int:
     if trials is None or int(trials) < 1:
         raise UserError(
             f"the assembly of {identifier!r} has the number_of_trials {trials}",
-            remedy="say in assembly.attrs['number_of_trials'] how often each stimulus was shown",
+            remedy="set assembly.attrs['number_of_trials'] to the number of times that each stimulus was shown",
         )
     return int(trials)

@@ -101,17 +101,17 @@ def _packed(rows: NDArray[np.uint8], top: int, bottom: int, left: int, right: in
 
 
 def _compressed_runs(content: NDArray[np.uint8], *, last: bool = False) -> bytes:
-    """Compress runs, to a whole number of bytes that mean the same after whatever comes before."""
+    """Compress runs to a whole number of bytes that can be decoded independently of the preceding bytes."""
     packer = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_RLE)
     return packer.compress(content.data) + packer.flush(zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH)
 
 
-_RULE = 2  # raise it whenever the same stimulus and angles give other pixels
+_RULE = 2  # increase it whenever pixels change for the same stimulus and angles
 _GREY = 128
-_PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG holds as it is
-_LEVEL_MODES = {"L", "LA", "RGB", "RGBA"}  # and of these, what is an array of levels
+_PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # stored in PNG without conversion
+_LEVEL_MODES = {"L", "LA", "RGB", "RGBA"}  # those of them that are arrays of levels
 _SHOWN_MODES = _PNG_MODES | {"PA", "CMYK", "YCbCr", "LAB", "HSV"}
-_WORKERS = max(2, os.cpu_count() or 1)  # they wait for the disk now and then, but mostly compute
+_WORKERS = max(2, os.cpu_count() or 1)  # mostly computing, with some waiting for the disk
 _AT_ONCE = 16
 _MARK = "--target"
 
@@ -120,7 +120,7 @@ R = TypeVar("R")
 
 
 class _Placement(NamedTuple):
-    """One stimulus file, the ratio of target to source angle, where the placed stimulus belongs and where it begins."""
+    """A stimulus file, the ratio of target to source angle, and final and temporary path of the placed stimulus."""
 
     source: Path
     ratio: float
@@ -131,40 +131,40 @@ class _Placement(NamedTuple):
 def place_on_screen(
     stimulus_set: StimulusSet, target_visual_degrees: float, source_visual_degrees: float | None = None
 ) -> StimulusSet:
-    """Show stimuli at the visual angle at which they were shown in the experiment, on a screen of another size.
+    """Place stimuli on a screen of another size, at the visual angle of the experiment.
 
     Parameters
     ----------
     stimulus_set : StimulusSet
-        Images. Not changed.
+        Images; not modified.
     target_visual_degrees : float
-        Visual angle that the screen spans (that is: the model's input), in degrees.
+        Visual angle that the screen (the model's input) spans, in degrees.
     source_visual_degrees : float, optional
-        Visual angle that every image spanned in the experiment, in degrees. Left out where `stimulus_set` has a column
-        ``degrees`` that says so for each stimulus.
+        Visual angle that every image spanned in the experiment, in degrees. Must be omitted if `stimulus_set` has a
+        column ``degrees`` with the angle of each stimulus.
 
     Returns
     -------
     StimulusSet
         With new files of the same names, ``degrees`` set to `target_visual_degrees`, ``original_paths`` (stimulus_id →
-        path before) and the identifier ``<identifier>--target<degrees>--source<degrees or None>``. Where the angles
-        are equal already: `stimulus_set` itself.
+        original path) and the identifier ``<identifier>--target<degrees>--source<degrees or None>``. If the angles are
+        equal, `stimulus_set` itself.
 
     Raises
     ------
     UserError
-        If an angle is given twice, not at all, or is not positive; if a stimulus has no file or is no image; if so
-        little of an image would be left that it has no pixel.
+        If an angle is given twice or not at all, or is not positive; if a stimulus has no file or is not an image; if
+        no pixel of an image would be left.
 
     Notes
     -----
-    With r = target / source, the screen has round(r · size) pixels, halves rounded to even. r ≥ 1: the image is pasted
-    unchanged on the middle of a grey (128, 128, 128) RGB screen; transparency is dropped. r < 1: the middle of the
-    image is cut out. Nothing is ever resampled.
+    With r = target / source, the screen has round(r · size) pixels, halves rounded to even. r ≥ 1: the unchanged image
+    is centred on a grey (128, 128, 128) RGB screen; transparency is dropped. r < 1: the image is cropped to its centre.
+    Images are never resampled.
 
-    Files are written losslessly (PNG, whatever their name ends in) below ``$BRAINSCORE_HOME/stimuli_on_screen``
-    (default ``~/.brain-score``), under a key made of all image files' names and bytes and of r: the same names with
-    other content never return an old file.
+    Files are written losslessly (PNG, whatever their suffix) below ``$BRAINSCORE_HOME/stimuli_on_screen`` (default
+    ``~/.brain-score``), under a hash of the names and bytes of all image files and of r, so that files with the same
+    names but other content are never confused.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def place_on_screen(
     result.stimulus_paths = dict(zip(ratios, placed, strict=True))
     source_text = "None" if source_visual_degrees is None else f"{float(source_visual_degrees):.2f}"
     result.identifier = f"{stimulus_set.identifier}{_MARK}{target:.2f}--source{source_text}"
-    # not `result.original_paths = …`: pandas first reads the attribute and warns where there is none yet
+    # not `result.original_paths = …`: pandas first reads the attribute, and warns if it does not exist yet
     object.__setattr__(result, "original_paths", {identifier: paths[identifier] for identifier in ratios})
     return result
 
@@ -197,14 +197,14 @@ class ImageConverter:
     Parameters
     ----------
     target_dir : path
-        Folder in which placed images are written, under the names that they have.
+        Folder for the placed images, which keep their names.
     """
 
     def __init__(self, target_dir: str | os.PathLike[str]) -> None:
         self._folder = Path(target_dir)
 
     def convert_image(self, image_path: str | os.PathLike[str], source_degrees: float, target_degrees: float) -> str:
-        """Path of an image that spanned `source_degrees`, on a screen of `target_degrees`; itself where these agree."""
+        """Place an image of `source_degrees` on a screen of `target_degrees`; returns its path (unchanged if equal)."""
         source = _angle(source_degrees, "source_degrees")
         ratio = _angle(target_degrees, "target_degrees") / source
         if ratio == 1:
@@ -217,7 +217,7 @@ class ImageConverter:
 
 
 def identifier_before_screen(identifier: str | None) -> str | None:
-    """Identifier that a stimulus set had before it was placed on a screen, perhaps several times."""
+    """Identifier of a stimulus set before it was placed on a screen (once or several times)."""
     return None if identifier is None else identifier.split(_MARK)[0]
 
 
@@ -234,7 +234,7 @@ def screen_home() -> Path:
 
 
 def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:
-    """Each stimulus's file; all that are missing are named at once."""
+    """File of each stimulus; the error lists all missing files."""
     if "stimulus_id" not in stimulus_set.columns:
         raise UserError(
             f"the stimulus set {stimulus_set.identifier!r} has no column 'stimulus_id'",
@@ -262,7 +262,7 @@ def _angle(value: float, name: str) -> float:
     except (TypeError, ValueError):
         angle = np.nan
     if not (np.isfinite(angle) and angle > 0):
-        raise UserError(f"{name} is {value!r}", remedy="give a visual angle in degrees, above 0")
+        raise UserError(f"{name} is {value!r}", remedy="pass a visual angle in degrees, above 0")
     return angle
 
 
@@ -290,7 +290,7 @@ def _source_angles(stimulus_set: StimulusSet, source_visual_degrees: float | Non
 
 
 def _place_all(sources: list[Path], ratios: list[float], home: Path) -> list[Path]:
-    """Write what is not there yet: all of it first, then all of it is made safe, which the disk does faster at once."""
+    """Write missing files: first write all, then sync and rename all, which is faster than file by file."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         contents = _in_threads(pool, _content, sources)
         paths = _places(sources, ratios, contents, home)
@@ -315,7 +315,7 @@ def _place_all(sources: list[Path], ratios: list[float], home: Path) -> list[Pat
 
 
 def _in_threads(pool: ThreadPoolExecutor, function: Callable[[T], R], items: list[T]) -> list[R]:
-    """Call a function for each item, several a job, since a job takes as long as some of the calls."""
+    """Call a function for each item, several per job, since a job takes as long as a few calls."""
     jobs = [items[first : first + _AT_ONCE] for first in range(0, len(items), _AT_ONCE)]
     return [result for results in pool.map(lambda job: list(map(function, job)), jobs) for result in results]
 
@@ -327,8 +327,8 @@ def _content(source: Path) -> str:
 def _places(sources: list[Path], ratios: list[float], contents: list[str], home: Path) -> list[Path]:
     """Path of each placed stimulus.
 
-    Stimuli that are placed together share a folder, since making one takes as long as writing an image. Its name is
-    made of all of them, so that no other content can be under the same path.
+    Stimuli that are placed together share a folder, since creating a folder takes as long as writing an image. Its name
+    is a hash of all of them, so that other content cannot have the same path.
     """
     wanted = [
         (source.name, f"{ratio!r} {content}") for source, ratio, content in zip(sources, ratios, contents, strict=True)
@@ -337,10 +337,11 @@ def _places(sources: list[Path], ratios: list[float], contents: list[str], home:
     key = hashlib.sha256(repr((_RULE, distinct)).encode()).hexdigest()
     paths: dict[tuple[str, str], Path] = {}
     names: dict[str, int] = {}
-    for one in distinct:
-        before = names[one[0]] = names.get(one[0], -1) + 1  # of the same name, from other folders
-        paths[one] = home / key / (str(before) if before else "") / one[0]
-    return [paths[one] for one in wanted]
+    for item in distinct:
+        name, _ = item
+        number = names[name] = names.get(name, -1) + 1  # files of the same name from other folders
+        paths[item] = home / key / (str(number) if number else "") / name
+    return [paths[item] for item in wanted]
 
 
 def _write(placement: _Placement) -> None:
@@ -349,7 +350,7 @@ def _write(placement: _Placement) -> None:
 
 
 def _move(placement: _Placement) -> None:
-    """Put a file into place, after all of it is on the disk."""
+    """Sync a file to disk, then rename it."""
     with placement.part.open("rb+") as stream:
         os.fsync(stream.fileno())
     os.replace(placement.part, placement.path)
@@ -366,13 +367,13 @@ def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
     if image.mode not in _SHOWN_MODES:
         raise UserError(
             f"{source} has pixels of mode {image.mode!r}, whose levels a screen of 8 bits cannot show",
-            remedy="save it with 8 bits a channel",
+            remedy="save it with 8 bits per channel",
         )
     size = np.array(image.size)
     placed = np.round(ratio * size).astype(int)
     if placed.min() < 1:
         raise UserError(
-            f"of {source} ({size[0]} × {size[1]} pixels) nothing is left on a screen of {ratio:.3g} times its angle",
+            f"no pixel of {source} ({size[0]} × {size[1]} pixels) is left on a screen of {ratio:.3g} times its angle",
             remedy="check the visual angles: they are in degrees",
         )
     width, height = (int(length) for length in placed)
@@ -395,6 +396,6 @@ def _corner(difference: np.ndarray) -> tuple[int, int]:
 
 
 def first_names(names: list[str], at_most: int = 5) -> str:
-    """The first few names, and how many more there are."""
+    """The first few names, and the number of others."""
     rest = len(names) - at_most
     return ", ".join(names[:at_most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""How the gratings and textures of the property benchmarks are crossed."""
+"""Designs of the gratings and textures of the property benchmarks: which parameters are crossed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,9 +32,9 @@ def column(source: Any, name: str) -> NDArray[Any]:
     Parameters
     ----------
     source : StimulusSet or DataAssembly
-        Has it as a column, or as a coordinate of ``presentation``.
+        Has the parameter as a column, or as a coordinate of ``presentation``.
     name : str
-        Of the parameter.
+        Name of the parameter.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def column(source: Any, name: str) -> NDArray[Any]:
     Raises
     ------
     UserError
-        If there is no such column or coordinate.
+        If the column or coordinate does not exist.
     """
     try:
         return np.atleast_1d(np.asarray(source[name]))
@@ -55,7 +55,7 @@ def column(source: Any, name: str) -> NDArray[Any]:
 
 
 def grating_design(source: Any, axes: Sequence[str]) -> Factorial:
-    """Find which presentation shows which combination of gratings' parameters.
+    """Find the presentation of each combination of gratings' parameters.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def grating_design(source: Any, axes: Sequence[str]) -> Factorial:
 
 
 def cycle_design(source: Any) -> Factorial:
-    """Find which presentation shows which combination, of gratings that have the same numbers of cycles.
+    """Find the presentation of each combination, for gratings with the same numbers of cycles.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def cycle_design(source: Any) -> Factorial:
 
 
 def texture_design(source: Any) -> Factorial:
-    """Find which presentation shows which texture.
+    """Find the presentation of each texture.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def texture_design(source: Any) -> Factorial:
 
 
 def require_grating_order(source: Any) -> None:
-    """Refuse gratings that are not crossed, or not in the order of `GRATING_COLUMNS`, the last the fastest."""
+    """Raise an error for gratings that are not crossed, or not in the order of `GRATING_COLUMNS`, the last fastest."""
     table = {name: column(source, name) for name in GRATING_COLUMNS}
     number = len(table["phase"])
     if number == np.prod([len(np.unique(values)) for values in table.values()]):
@@ -147,7 +147,7 @@ def require_grating_order(source: Any) -> None:
 
 
 def require_texture_order(source: Any) -> None:
-    """Refuse textures that are not crossed."""
+    """Raise an error for textures that are not crossed."""
     texture_design(source)
 
 
@@ -165,7 +165,7 @@ def single_position(source: Any) -> NDArray[np.float64]:
         if len(values) != 1:
             raise UserError(
                 f"{_name(source)} has {len(values)} values of {name}: {', '.join(map(str, values[:3]))}…",
-                remedy="take stimuli at one position, where the neuroids' receptive fields are",
+                remedy="use stimuli at one position, that of the neuroids' receptive fields",
             )
         position.append(float(values[0]))
     return np.array(position)
@@ -174,7 +174,7 @@ def single_position(source: Any) -> NDArray[np.float64]:
 def _require_sorted(source: Any, order: NDArray[np.intp], columns: Sequence[str]) -> None:
     if not np.array_equal(order.ravel(), np.arange(order.size)):
         raise UserError(
-            f"{_name(source)} is not in the order of {', '.join(columns)}, the last the fastest",
+            f"{_name(source)} is not in the order of {', '.join(columns)}, the last fastest",
             remedy=f"sort it: .sortby({list(columns)!r})",
         )
 

@@ -1,7 +1,7 @@
-"""Tests that plugins of benchmarks call, each as a method with what is expected.
+"""Tests for benchmark plugins, as methods that take the expected value.
 
-The names and arguments are those of the published implementation (brainscore-vision 2.4.2). What fails raises
-AssertionError with the two values.
+Names and arguments are those of the published implementation (brainscore-vision 2.4.2). A failing test raises
+AssertionError with both values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _FEATURES_FOLDER = "tests/test_benchmarks"
 
 
 def run_test(benchmark: str | Benchmark, precomputed_features_filepath: str | Path) -> Score:
-    """Score features that were computed before, in place of a model.
+    """Score precomputed features instead of a model.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def run_test(benchmark: str | Benchmark, precomputed_features_filepath: str | Pa
     benchmark = _loaded(benchmark)
     stimuli = _assembly_of(benchmark).stimulus_set
     features = _read_features(NeuroidAssembly, precomputed_features_filepath, stimuli)
-    # the visual angle is no matter: the features are there already, and placing stimuli on a screen of it takes time
+    # the benchmark's own visual angle saves placing stimuli on another screen, which features do not depend on
     return benchmark(PrecomputedFeatures(features, visual_degrees=_visual_degrees(benchmark)))
 
 
@@ -86,7 +86,7 @@ class StandardizedTests:
 
 
 class PrecomputedTests:
-    """Tests with features that were computed before."""
+    """Tests with precomputed features."""
 
     def run_test(self, benchmark: str, precomputed_features_filepath: str | Path, expected: Any) -> None:
         """Check the raw score of features in a file; see :func:`run_test`."""
@@ -101,8 +101,8 @@ class PrecomputedTests:
         benchmark : str
             Identifier of the benchmark.
         files : dict
-            Identifier of each stimulus set that the benchmark shows → file of features; one that is not there is
-            fetched by its name from the public bucket of features.
+            Identifier of each stimulus set of the benchmark → file of features; a missing file is fetched by its name
+            from the public bucket of features.
         expected
             Number, or ``pytest.approx`` of one.
         """
@@ -148,11 +148,11 @@ class NumberOfTrialsTests:
 
 
 class _StimuliSeen(Exception):
-    """Raised by a model at the first stimuli that it is shown, to end the benchmark there."""
+    """Raised by a model when it is first shown stimuli, to end the benchmark."""
 
 
 class _ObservingModel(BrainModel):
-    """Notes what it is shown, and answers nothing."""
+    """Records the stimuli that it is shown, and does not respond."""
 
     stimuli: StimulusSet
     number_of_trials: int
@@ -162,18 +162,18 @@ class _ObservingModel(BrainModel):
 
     @property
     def identifier(self) -> str:
-        return "onlooker"
+        return "observer"
 
     def visual_degrees(self) -> float:
         return self._degrees
 
     def start_task(self, task: str, fitting_stimuli: Any = None, **kwargs: Any) -> None:
-        """Any task will do."""
+        """Accept any task."""
 
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
     ) -> None:
-        """Any region will do."""
+        """Accept any region."""
 
     def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> Any:
         self.stimuli, self.number_of_trials = stimuli, number_of_trials
@@ -181,11 +181,11 @@ class _ObservingModel(BrainModel):
 
 
 def _observed(benchmark: Benchmark, *, degrees: float) -> _ObservingModel:
-    onlooker = _ObservingModel(degrees)
+    observer = _ObservingModel(degrees)
     try:
-        benchmark(onlooker)
+        benchmark(observer)
     except _StimuliSeen:
-        return onlooker
+        return observer
     raise AssertionError(f"{benchmark.identifier!r} showed the model no stimuli")
 
 
@@ -199,13 +199,13 @@ def _grey_fraction(path: Path) -> float:
 
 
 def _read_features(cls: type[DataAssembly], path: str | Path, stimuli: StimulusSet) -> DataAssembly:
-    """Features of a file, with the columns of the stimuli they are of, matched by file name where need be."""
+    """Read features from a file and add the columns of their stimuli, matched by file name if necessary."""
     features = cls.from_files(path, merge_stimulus_set_meta=False)
     if "presentation" not in features.dims:
         features = features.stack(presentation=["stimulus_path"])
     if "stimulus_id" not in features.coords:
         files = {Path(stimuli.get_stimulus(name)).name: name for name in stimuli["stimulus_id"]}
-        names = [Path(str(one)).name for one in features["stimulus_path"].values]
+        names = [Path(str(path)).name for path in features["stimulus_path"].values]
         differing = sorted(set(files) ^ set(names))
         if differing:
             raise UserError(
@@ -227,7 +227,7 @@ def _local_features(name: str | Path) -> Path:
         return path
     from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
 
-    # the published files of features have no recorded hashes; one of other stimuli is refused when it is read
+    # the published files have no recorded hashes; reading a file with features of other stimuli raises an error
     key = f"{_FEATURES_FOLDER}/{path.name}"
     return fetch_all([object_request(_FEATURES_BUCKET, key, sha1=None, version_id=None)])[0]
 
@@ -242,7 +242,7 @@ def _assembly_of(benchmark: Any) -> DataAssembly:
     assembly = getattr(benchmark, "_assembly", None)
     if assembly is None:
         raise UserError(
-            f"{getattr(benchmark, 'identifier', benchmark)!r} keeps its recordings in no attribute _assembly",
+            f"{getattr(benchmark, 'identifier', benchmark)!r} does not have its recordings in the attribute _assembly",
             remedy="call the benchmark with PrecomputedFeatures(features, visual_degrees=…) yourself",
         )
     return assembly
@@ -258,6 +258,6 @@ def _holds(condition: bool, message: str) -> None:
 
 
 def _equal(value: Any, expected: Any, what: str) -> None:
-    # both sides may be pytest.approx, which knows ==
+    # `expected` may be pytest.approx, which defines ==
     if not bool(value == expected):
         raise AssertionError(f"{what} is {value}, expected {expected}")

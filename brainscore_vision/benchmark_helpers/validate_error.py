@@ -1,4 +1,4 @@
-"""Whether a score says how sure it is."""
+"""Validation of the uncertainty of scores."""
 
 import math
 import warnings
@@ -14,16 +14,16 @@ _SOURCES = ("error_over", "ci_estimates")
 
 @dataclass
 class ValidationResult:
-    """What was found.
+    """Result of a validation.
 
     Attributes
     ----------
     ok : bool
         Whether there are no problems.
     problems : list of str
-        What makes the uncertainty unusable.
+        Reasons why the uncertainty is unusable.
     warnings : list of str
-        What is unusual.
+        Unusual values.
     """
 
     ok: bool
@@ -39,17 +39,17 @@ def validate_score_uncertainty(
     Parameters
     ----------
     score : Score
-        What a benchmark returned.
+        Score of a benchmark.
     require_raw : bool
-        Whether the values before the ceiling or before aggregation must be there (``attrs['raw']``).
+        Whether the values before the ceiling or before aggregation are required (``attrs['raw']``).
     allow_nan_with_reason : bool
-        Whether NaN will do where ``attrs`` say why.
+        Whether NaN is accepted with a reason in ``attrs``.
 
     Returns
     -------
     ValidationResult
-        Problems: no error, none that is a number, NaN without a reason, negative or infinite, no raw values. Warnings:
-        an error much larger than the score, which may be on another scale; nothing that says over what it varies.
+        Problems: an error that is missing, not a number, NaN without a reason, negative or infinite; no raw values.
+        Warnings: an error much larger than the score, which may be on another scale; no source of variation.
 
     Examples
     --------
@@ -60,33 +60,33 @@ def validate_score_uncertainty(
     """
     attrs = score.attrs
     problems: list[str] = []
-    remarks: list[str] = []
+    unusual: list[str] = []
     if "error" not in attrs:
         problems.append("there is no attrs['error']")
     else:
         try:
             error = float(attrs["error"])
         except (TypeError, ValueError):
-            problems.append(f"the error is no number: {attrs['error']!r}")
+            problems.append(f"the error is not a number: {attrs['error']!r}")
         else:
-            more, remarks = _check_error(error, score, allow_nan_with_reason)
+            more, unusual = _check_error(error, score, allow_nan_with_reason)
             problems += more
     if require_raw and Score.RAW_VALUES_KEY not in attrs:
         problems.append("there are no attrs['raw']: keep the values before aggregation")
-    return ValidationResult(ok=not problems, problems=problems, warnings=remarks)
+    return ValidationResult(ok=not problems, problems=problems, warnings=unusual)
 
 
 def assert_valid_uncertainty(score: Score, *, require_raw: bool = True, allow_nan_with_reason: bool = True) -> None:
-    """Fail a test if :func:`validate_score_uncertainty` finds a problem; its warnings are given as such.
+    """Fail a test if :func:`validate_score_uncertainty` finds a problem; pass on its warnings.
 
     Raises
     ------
     AssertionError
-        With all problems.
+        The message lists all problems.
     """
     result = validate_score_uncertainty(score, require_raw, allow_nan_with_reason)
-    for remark in result.warnings:
-        warnings.warn(remark, stacklevel=2)
+    for warning in result.warnings:
+        warnings.warn(warning, stacklevel=2)
     if not result.ok:
         raise AssertionError("the score's uncertainty cannot be used:\n- " + "\n- ".join(result.problems))
 
@@ -96,14 +96,14 @@ def _check_error(error: float, score: Score, allow_nan_with_reason: bool) -> tup
     if math.isnan(error):
         if allow_nan_with_reason and any(attrs.get(name) for name in _REASONS):
             return [], []
-        return ["the error is NaN, and nothing says why: declare it with declare_no_error(score, reason)"], []
+        return ["the error is NaN without a reason: declare it with declare_no_error(score, reason)"], []
     if math.isinf(error):
         return [f"the error is {error}"], []
     problems = [f"the error is negative: {error}"] if error < 0 else []
     value = float(score) if score.size == 1 else math.nan
-    remarks = []
+    unusual = []
     if math.isfinite(value) and error > max(1.0, 2 * abs(value)):
-        remarks.append(f"the error ({error:.3g}) is large for a score of {value:.3g}: are they on the same scale?")
+        unusual.append(f"the error ({error:.3g}) is large for a score of {value:.3g}: are they on the same scale?")
     if not any(attrs.get(name) for name in _SOURCES):
-        remarks.append("nothing says what varies: name it in attrs['error_over'] or attrs['ci_estimates']")
-    return problems, remarks
+        unusual.append("the source of variation is missing: name it in attrs['error_over'] or attrs['ci_estimates']")
+    return problems, unusual

@@ -1,4 +1,4 @@
-"""What metrics have in common."""
+"""Helpers for metric plugins."""
 
 from brainscore_vision.metric_helpers.xarray_utils import Defaults
 

@@ -1,7 +1,7 @@
-"""Random divisions of n units: those that scikit-learn's splitters draw with the same seed.
+"""Random divisions of n units, equal to those of scikit-learn's splitters with the same seed.
 
-They are drawn here so that a seed gives the same splits whichever version of scikit-learn is installed, and so that
-scikit-learn, which takes long to import, is not needed.
+They are implemented here so that a seed gives the same splits for all versions of scikit-learn, and because importing
+scikit-learn takes long.
 """
 
 import math
@@ -27,7 +27,7 @@ def shuffle_splits(
     test_size: float | None = None,
     random_state: Any = None,
 ) -> Iterator[Pair]:
-    """Training and test units, drawn anew in each split.
+    """Training and test units, drawn independently for each split.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def shuffle_splits(
     n_splits : int
         Number of splits.
     train_size, test_size : float or int, optional
-        Share or number of units; where one is left out, the rest (a tenth to test on where both are).
+        Share or number of units; if one is omitted, the rest; if both are, a tenth is for testing.
     random_state : int, numpy.random.RandomState or None
         Seed of NumPy's legacy generator; None for its global state.
 
@@ -127,7 +127,7 @@ def k_folds(
         fold[order] = np.repeat(np.arange(n_splits), _even(n, n_splits))
     else:
         _, first, codes = np.unique(strata, return_index=True, return_inverse=True)
-        codes = np.argsort(np.argsort(first))[codes]  # numbered in the order of their appearance
+        codes = np.argsort(np.argsort(first))[codes]  # numbered in order of first appearance
         counts = np.bincount(codes)
         if counts.max() < n_splits:
             raise ValueError(f"{n_splits} folds are more than the members of each stratum")
@@ -151,7 +151,7 @@ def _generator(random_state: Any) -> Any:
         return np.random
     if isinstance(random_state, np.random.RandomState):
         return random_state
-    return np.random.RandomState(random_state)  # the published splits are this generator's
+    return np.random.RandomState(random_state)  # the generator of the published splits
 
 
 def _even(n: int, parts: int) -> Rows:
@@ -181,7 +181,7 @@ def _sizes(n: int, train_size: float | None, test_size: float | None) -> tuple[i
 
 
 def _shares(counts: Rows, wanted: int, rng: Any) -> Rows:
-    """How many of each stratum to draw: in proportion, remainders by size, equal remainders at random."""
+    """Number of units to draw from each stratum: in proportion, remainders by size, equal remainders at random."""
     exact = counts / counts.sum() * wanted
     shares = np.floor(exact)
     missing = int(wanted - shares.sum())

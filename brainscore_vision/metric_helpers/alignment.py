@@ -1,4 +1,4 @@
-"""Which rows of two assemblies belong together."""
+"""Alignment of the rows of two assemblies."""
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
@@ -20,11 +20,11 @@ R = TypeVar("R")
 
 
 class MetricInputError(UserError, ValueError):
-    """Assemblies that a metric or ceiling cannot compare; the message says which part of them and what to do."""
+    """Assemblies that a metric or ceiling cannot compare; the message names the part and the remedy."""
 
 
 def also_named(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function take some keyword arguments under the names that they have on brain-score 2.x, too.
+    """Decorate a function to accept keyword arguments under their names in brain-score 2.x, too.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def coord_values(assembly: DataAssembly, coord: str, *, role: str, dim: str = "p
 
 
 def listed(values: Iterable[Any]) -> str:
-    """The first three values, as a message shows them."""
+    """The first three values, for messages."""
     values = list(values)
     shown = ", ".join(repr(value.item() if isinstance(value, np.generic) else value) for value in values[:_SHOWN])
     return shown + (", …" if len(values) > _SHOWN else "")
@@ -129,7 +129,7 @@ def match_rows(
             parts.append(f"{len(surplus)} only in the {roles[0]} ({listed(surplus)})")
         raise MetricInputError(
             f"{roles[0]} and {roles[1]} hold different values of {coord!r}: {', '.join(parts)}",
-            remedy=f"show the model the {roles[1]}'s stimuli, or select what both have, for example "
+            remedy=f"show the model the {roles[1]}'s stimuli, or select the common stimuli, for example "
             f"{roles[0]}.sel({coord}={roles[1]}[{coord!r}].values)",
         )
     return np.asarray(pair[0].get_indexer(pair[1]), dtype=np.intp)
@@ -141,7 +141,7 @@ def as_table(assembly: DataAssembly, dims: tuple[str, ...], *, role: str) -> Dat
     Raises
     ------
     MetricInputError
-        If a dimension is missing, or another one has more than one entry.
+        If a dimension is missing, or another dimension has several entries.
     """
     missing = [dim for dim in dims if dim not in assembly.dims]
     surplus: list[Hashable] = [dim for dim in assembly.dims if dim not in dims]
@@ -186,7 +186,7 @@ def finite_values(assembly: DataAssembly, *, role: str, label: str = "neuroid_id
     raise MetricInputError(
         f"the {role} holds NaN or infinity: {bad.sum()} values in {len(columns)} of {values.shape[1]} neuroids, the "
         f"first in neuroid {name}; in {len(rows)} of {len(values)} presentations, the first stimulus {stimulus}",
-        remedy="leave out what was not measured, for example assembly.dropna('neuroid')",
+        remedy="leave out missing measurements, for example with assembly.dropna('neuroid')",
     )
 
 

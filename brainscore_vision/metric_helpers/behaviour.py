@@ -1,4 +1,4 @@
-"""What metrics of choices have in common."""
+"""Helpers for metrics of choices."""
 
 from typing import Any, NamedTuple
 
@@ -13,11 +13,11 @@ __all__ = ["Choices", "choices_of", "matched_choices"]
 
 
 class Choices(NamedTuple):
-    """Choices of one or several observers, one a trial."""
+    """Choices of one or several observers, one per trial."""
 
     values: NDArray[Any]
     columns: dict[str, NDArray[Any]]
-    """The coordinates that were asked for."""
+    """The requested coordinates."""
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -63,7 +63,7 @@ def matched_choices(source: DataAssembly, stimuli: NDArray[Any]) -> NDArray[Any]
     if not index.is_unique:
         raise MetricInputError(
             f"the source has several choices for {listed(index[index.duplicated()][:1])}",
-            remedy="keep one choice a stimulus: average the probabilities over trials before choosing",
+            remedy="keep one choice per stimulus: average the probabilities over trials before choosing",
         )
     rows = index.get_indexer(pd.Index(stimuli))
     if (rows < 0).any():

@@ -20,7 +20,7 @@ Aggregate = Callable[[Any], Any]
 def bootstrap_error(
     values: Score, over: Sequence[str], aggregate: Aggregate | None = None, n_bootstrap: int = 1000, seed: int = 0
 ) -> float:
-    """Standard error of an aggregated score, its units drawn with replacement.
+    """Standard error of an aggregated score, with its units drawn with replacement.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def bootstrap_error(
     Returns
     -------
     float
-        Standard deviation (ddof 1) over resamples in which the aggregate is finite; NaN where there are fewer than two.
+        Standard deviation (ddof 1) over resamples in which the aggregate is finite; NaN if there are fewer than two.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def attach_error(
 
 
 def declare_no_error(score: Score, reason: str) -> Score:
-    """Say that no error can be had, and why: in ``attrs['error_nan_reason']``, beside ``attrs['error_reason']``.
+    """Declare why a score has no error, in ``attrs['error_nan_reason']`` and ``attrs['error_reason']``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What metrics that compare the geometry of two representations have in common."""
+"""Helpers for metrics that compare the geometry of two representations."""
 
 import math
 from abc import abstractmethod
@@ -71,7 +71,7 @@ def matched(source: DataAssembly, target: DataAssembly, *, fewest: int, what: st
 
 
 def numbered(assembly: DataAssembly) -> NDArray[np.intp]:
-    """Number of each presentation in the order of ``stimulus_id``; groups of stimuli then depend on no other order."""
+    """Rank of each presentation by ``stimulus_id``, so that groups of stimuli do not depend on any other order."""
     return np.argsort(np.argsort(assembly["stimulus_id"].values.astype(str), kind="stable"))
 
 
@@ -100,7 +100,7 @@ def geometry_score(
     names : mapping
         What the parts of a reason are called for users.
     interval : Interval, optional
-        Takes the place of the one that the influence gives.
+        Used instead of the interval from the influence.
     varies : str
         What the interval lets vary.
     enough : int
@@ -148,7 +148,7 @@ class GeometryMetric(Metric):
 
     @abstractmethod
     def geometry(self, X: NDArray) -> Array:
-        """Stimuli × stimuli matrix of the rows of X; a selection of stimuli has the selection of the matrix."""
+        """Stimuli × stimuli matrix of the rows of X; selecting stimuli must select the same entries of the matrix."""
 
     @abstractmethod
     def compare(self, first: Array, second: Array) -> Similarity:
@@ -192,7 +192,7 @@ class CrossValidatedGeometry(Metric):
         Its matrices are computed once for all splits.
     crossvalidation_kwargs : mapping, optional
         Arguments of :class:`~brainscore_vision.metric_helpers.transformations.TestOnlyCrossValidation`; takes the
-        place of ``test_size=0.9`` where it gives `train_size`, `test_size` or `kfold`.
+        place of ``test_size=0.9`` if it contains `train_size`, `test_size` or `kfold`.
     """
 
     scale = "similarity"
@@ -253,7 +253,7 @@ class CrossValidatedGeometry(Metric):
             for numeric, name in metric.names.items():
                 reason = reason.replace(numeric, name)
             return attach_uncertainty(score, reason=f"undefined in every split: {reason}")
-        # a stimulus acts through all splits that test it
+        # a stimulus contributes to all splits that test it
         influence = np.mean([i for i, none in zip(influences, undefined, strict=True) if not none], axis=0)
         influence *= len(influence)
         score.attrs["bias"] = float(np.mean([b for b, none in zip(biases, undefined, strict=True) if not none]))
@@ -273,7 +273,7 @@ class CrossValidatedGeometry(Metric):
 
 
 def _if_enough(interval: Interval, bias: float, enough: int = SMALL) -> Interval:
-    """No limits where they would be those of a biased value, whose bias few stimuli do not tell well enough."""
+    """Remove the limits of a biased value if there are too few stimuli to estimate the bias."""
     if bias == 0 or interval.n >= enough or interval.reason is not None:
         return interval
     reason = f"{interval.n} stimuli: at least {enough} are needed to correct the value's bias"

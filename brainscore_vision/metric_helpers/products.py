@@ -1,4 +1,4 @@
-"""Metrics applied to parts of assemblies, and what helps to put the results together."""
+"""Metrics applied to parts of assemblies, and merging of the results."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,8 +24,8 @@ class CartesianProduct:
     Parameters
     ----------
     dividers : sequence of str
-        Coordinates along one dimension each; a part for each combination of their values that occurs. Without any, the
-        whole assembly is the one part.
+        Coordinates, each along one dimension; there is a part for each combination of their values that occurs. Without
+        dividers, the whole assembly is the only part.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class CartesianProduct:
         Raises
         ------
         MetricInputError
-            If a coordinate is missing, or does not lie along one dimension.
+            If a coordinate is missing, or is not along one dimension.
         """
         choices = {}
         for coord in dividing_coords:
@@ -69,7 +69,7 @@ class CartesianProduct:
         Parameters
         ----------
         assembly : DataAssembly
-            With the dividing coordinates. A dimension of which one entry is left in a part is dropped from it.
+            With the dividing coordinates. Dimensions of length 1 are dropped from a part.
         apply : callable
             ``apply(part)`` returns a number or a Score.
         aggregate : callable, optional
@@ -79,7 +79,7 @@ class CartesianProduct:
         -------
         Score
             With a dimension for each divider, the last one first; NaN for combinations that do not occur. ``raw`` holds
-            the results' own raw values where all have them, else the values before `aggregate`; a divider is a
+            the results' own raw values if all have them, else the values before `aggregate`; a divider is a
             dimension there, too, unless it is a coordinate of the raw values already.
 
         Raises
@@ -111,9 +111,9 @@ class Alignment:
     Parameters
     ----------
     order_dimensions : sequence of str
-        The source's dimensions in the order wanted; others follow.
+        Dimensions of the source in the required order; others follow.
     alignment_dim : str
-        Coordinate (or dimension) whose values both have after it.
+        Coordinate (or dimension) by which both are aligned.
     repeat : bool
         Whether the target may hold a value several times; the source's entry is then repeated.
 
@@ -139,7 +139,7 @@ class Alignment:
         self._repeat = repeat
 
     def align(self, source: DataAssembly, target: DataAssembly) -> DataAssembly:
-        """The source's entries that the target has, in the order of the source (of the target with `repeat`).
+        """Select the source's entries that the target has, in the order of the source (with `repeat`, of the target).
 
         Raises
         ------
@@ -157,13 +157,13 @@ class Alignment:
             if self._dim not in side.coords or len(side[self._dim].dims) != 1:
                 coord_values(side, self._dim, role=role)
         aligned = subset(source, target, dims=[self._dim], repeat=self._repeat)
-        found, wanted = (pd.Series(side[self._dim].values).value_counts() for side in (aligned, target))
-        differing = found.sub(wanted, fill_value=0)
+        available, wanted = (pd.Series(side[self._dim].values).value_counts() for side in (aligned, target))
+        differing = available.sub(wanted, fill_value=0)
         differing = differing[differing != 0]
         if len(differing):
             raise MetricInputError(
                 f"the source does not hold {listed(differing.index)} of {self._dim!r} as often as the target",
-                remedy="show the model the target's stimuli; pass repeat=True where the target holds several of one",
+                remedy="show the model the target's stimuli; pass repeat=True if the target contains several of one",
             )
         return aligned
 
@@ -231,7 +231,7 @@ def expand(assembly: DataAssembly, target_dims: Sequence[str]) -> DataAssembly:
 
 
 def enumerate_done(values: Iterable[Value]) -> Iterator[tuple[int, Value, bool]]:
-    """Number, value, and whether it is the last one.
+    """Enumerate values, and mark the last one.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def _stripped(name: Any) -> str:
 
 
 def _part(assembly: DataAssembly, division: dict[str, Any]) -> DataAssembly | None:
-    """The entries with these values; None where there are none."""
+    """The entries with these values; None if there are none."""
     masks: dict[Any, Any] = {}
     for coord, value in division.items():
         (dim,) = assembly[coord].dims
@@ -280,7 +280,7 @@ def _as_score(result: Any) -> Score:
 
 
 def _expanded(result: DataAssembly, division: dict[str, Any], *, keep: bool = False) -> DataAssembly:
-    """With a dimension for each divider; with `keep` only for those that are no coordinate of a dimension."""
+    """Add a dimension for each divider; with `keep` only for those that are not a coordinate of a dimension."""
     coords = {name: (dims, values) for name, dims, values in walk_coords(result)}
     present = [name for name in division if coords.get(name, ((), None))[0]]
     if present and not keep:

@@ -1,4 +1,4 @@
-"""Metrics and regressions of responses that are resolved in time."""
+"""Metrics and regressions of responses over time."""
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ def matching_time_bins(
 ) -> NDArray[np.intp]:
     """Time bins of `source` in the order of `target`.
 
-    Bins are the same where start and end agree; where one of the two lacks these coordinates, bins correspond by
+    Bins are the same if start and end agree; if one of the two lacks these coordinates, bins correspond by
     position.
 
     Raises
@@ -50,7 +50,7 @@ def matching_time_bins(
         return np.arange(target.sizes[TIME_DIM])
     for names, role in ((theirs, roles[0]), (ours, roles[1])):
         if len(set(names)) < len(names):
-            raise MetricInputError(f"time bins of the {role} occur more than once", remedy="select each once")
+            raise MetricInputError(f"time bins of the {role} occur more than once", remedy="select each only once")
     if set(theirs) != set(ours):
         different = [f"{start}–{end}" for start, end in sorted(set(theirs) ^ set(ours))]
         raise MetricInputError(
@@ -142,7 +142,7 @@ class SpanTimeRegression(XarrayRegression):
     def predict(self, source: DataAssembly) -> NeuroidAssembly:
         """Predict the responses to the stimuli of `source` in each of its time bins."""
         if self._fitted is None:
-            raise MetricInputError("nothing was fitted yet", remedy="call fit(source, target) first")
+            raise MetricInputError("the regression is not fitted yet", remedy="call fit(source, target) first")
         source = as_table(source, (*self._dims, TIME_DIM), role="source")
         values = np.asarray(self._fitted.predict(self._pooled(source, role="source")))
         return self._unpooled(values, source, self._target_coords)
@@ -194,7 +194,7 @@ class SpanTimeRegression(XarrayRegression):
 
 
 class PerTimeRegression:
-    """A regression of its own for each time bin.
+    """A separate regression for each time bin.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class PerTimeRegression:
     def predict(self, source: DataAssembly) -> NeuroidAssembly:
         """Predict the responses to the stimuli of `source` in each of the time bins that were fitted."""
         if self._like is None:
-            raise MetricInputError("nothing was fitted yet", remedy="call fit(source, target) first")
+            raise MetricInputError("the regression is not fitted yet", remedy="call fit(source, target) first")
         bins = matching_time_bins(source, self._like)
         predictions = [
             fit.predict(source.isel({TIME_DIM: own}, drop=True)) for fit, own in zip(self._fits, bins, strict=True)

@@ -45,7 +45,7 @@ class SplitRows(NamedTuple):
 
 
 class Splits:
-    """How stimuli are divided into those to fit on and those to test on.
+    """Division of stimuli into training and test stimuli.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class Splits:
     split_coord : str
         Coordinate of ``presentation`` whose values are split.
     stratification_coord : str or None
-        Coordinate whose values both sides hold in equal shares. The default, ``'object_name'``, applies where the
-        target has it; any other one that the target lacks is warned about, and splits are then not stratified.
+        Coordinate whose values occur in equal shares on both sides. The default, ``'object_name'``, applies if the
+        target has it; if the target lacks another coordinate, there is a warning, and splits are not stratified.
     unique_split_values : bool
         Whether a value of `split_coord` may occur in several presentations, which then stay on one side. Otherwise a
         repeated value is an error: the same stimulus could land on both sides.
@@ -66,10 +66,10 @@ class Splits:
         Seed; the same seed gives the same splits as scikit-learn's ``StratifiedShuffleSplit``, ``ShuffleSplit``,
         ``StratifiedKFold`` or ``KFold`` on the target's order.
     kfold : bool
-        Whether each stimulus is tested exactly once (shuffled k-fold), rather than drawn anew in each split.
+        Whether each stimulus is tested exactly once (shuffled k-fold), rather than drawn independently in each split.
     group_coord : str, optional
-        Coordinate whose values never occur on both sides, such as the scene, subject or session. Groups are then what
-        is split, as in scikit-learn's ``GroupShuffleSplit``: sorted, whatever their sizes. Splits are stratified where
+        Coordinate whose values never occur on both sides, such as the scene, subject or session. Groups are then split,
+        as in scikit-learn's ``GroupShuffleSplit``: sorted, whatever their sizes. Splits are stratified if
         all stimuli of a group belong to one stratum; otherwise the default stratification does not apply, and any
         other is an error.
     preprocess_indices : callable, optional
@@ -118,7 +118,7 @@ class Splits:
 
     @property
     def stratification_coord(self) -> str | None:
-        """Coordinate whose values come in the same proportions in all parts; None for none."""
+        """Coordinate whose values have the same proportions in all parts; None without stratification."""
         return self._stratification_coord
 
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
@@ -263,7 +263,7 @@ class CrossValidation(Splits):
         apply : callable
             ``apply(source_train, target_train, source_test, target_test) -> Score``.
         aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one a split.
+            Reduces the values of all splits (with a ``split`` dimension) to one per split.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class CrossValidation(Splits):
         return self.aggregate(merge_splits(scores), aggregate)
 
     def aggregate(self, raw: Score, aggregate: Aggregate | None = None) -> Score:
-        """Mean over splits, its error, and the values it came from: :func:`aggregate_splits`."""
+        """Mean over splits, its error, and the values of the splits: :func:`aggregate_splits`."""
         return aggregate_splits(raw, aggregate)
 
     def _corresponding(
@@ -290,7 +290,7 @@ class CrossValidation(Splits):
         elif len(differing := pd.Index(source_values).unique().symmetric_difference(pd.Index(target_values).unique())):
             raise MetricInputError(
                 f"source and target hold different values of {self._split_coord!r}, such as {listed(differing)}",
-                remedy="select what both have",
+                remedy="select the common values",
             )
 
         def pick(rows: Rows) -> tuple[DataAssembly, DataAssembly]:
@@ -316,7 +316,7 @@ class TestOnlyCrossValidation(CrossValidation):
     9.0
     """
 
-    __test__ = False  # the name is not that of a test
+    __test__ = False  # not a test, despite its name
 
     def __call__(  # type: ignore[override]  # the metric takes two parts rather than four
         self, source: DataAssembly, target: DataAssembly, *, apply: ApplyToPair, aggregate: Aggregate | None = None
@@ -330,7 +330,7 @@ class TestOnlyCrossValidation(CrossValidation):
         apply : callable
             ``apply(source_test, target_test) -> Score``.
         aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one a split.
+            Reduces the values of all splits (with a ``split`` dimension) to one per split.
 
         Returns
         -------
@@ -355,7 +355,7 @@ class CrossValidationSingle(Splits):
         apply : callable
             ``apply(train, test) -> Score``.
         aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one a split.
+            Reduces the values of all splits (with a ``split`` dimension) to one per split.
 
         Returns
         -------
@@ -371,7 +371,7 @@ class CrossValidationSingle(Splits):
 class TestOnlyCrossValidationSingle(Splits):
     """Apply a function to the test part of one assembly, in each split; arguments are those of :class:`Splits`."""
 
-    __test__ = False  # the name is not that of a test
+    __test__ = False  # not a test, despite its name
 
     def __call__(self, assembly: DataAssembly, *, apply: ApplyToOne, aggregate: Aggregate | None = None) -> Score:
         """Apply a function to each split's test part.
@@ -383,7 +383,7 @@ class TestOnlyCrossValidationSingle(Splits):
         apply : callable
             ``apply(test) -> Score``.
         aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one a split.
+            Reduces the values of all splits (with a ``split`` dimension) to one per split.
 
         Returns
         -------
@@ -396,14 +396,14 @@ class TestOnlyCrossValidationSingle(Splits):
 
 
 def aggregate_splits(raw: Score, aggregate: Aggregate | None = None) -> Score:
-    """Mean over splits, its error, and the values it came from.
+    """Mean over splits, its error, and the values of the splits.
 
     Parameters
     ----------
     raw : Score
         With a ``split`` dimension.
     aggregate : callable, optional
-        Reduces `raw` to one value a split.
+        Reduces `raw` to one value per split.
 
     Returns
     -------
@@ -442,7 +442,7 @@ def apply_aggregate(aggregate_fnc: Callable[[Any], Score], values: Any) -> Score
 
 
 def merge_splits(scores: list[Score]) -> Score:
-    """Scores of the same neuroids (or of single values), one a split, along a new dimension ``split``."""
+    """Join scores of the same neuroids (or single values), one per split, along a new dimension ``split``."""
     first = scores[0]
     coords: dict[str, Any] = {"split": ("split", np.arange(len(scores)))}
     for dim in first.dims:
@@ -451,7 +451,7 @@ def merge_splits(scores: list[Score]) -> Score:
 
 
 def _rows_of(values: NDArray[Any], wanted: NDArray[Any]) -> Rows:
-    """Rows whose value is wanted, ordered like the wanted ones where those are unique."""
+    """Rows with one of the given values, in the order of these values if they are unique."""
     index, codes = pd.Index(values), pd.Index(pd.unique(pd.Series(wanted)))
     positions = codes.get_indexer(index)
     rows = np.flatnonzero(positions >= 0)

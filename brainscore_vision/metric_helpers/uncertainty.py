@@ -40,7 +40,7 @@ def attach_influence(
     bias: float = 0.0,
     paired: bool = True,
 ) -> Score:
-    """Keep what each resampled unit does to a score, from which two models' difference is tested.
+    """Store the influence of each resampled unit on a score, for tests of the difference between two models.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def attach_influence(
     """
     kinds, labels = ((units,), (ids,)) if isinstance(units, str) else (units, (None, None) if ids is None else ids)
     coords, dims = {}, []
-    for kind, one, size in zip(kinds, labels, np.shape(influence), strict=True):
+    for kind, ids, size in zip(kinds, labels, np.shape(influence), strict=True):
         dim, name = _UNITS.get(kind, (kind, kind))
-        coords[name] = (dim, np.arange(size) if one is None else np.asarray(one))
+        coords[name] = (dim, np.arange(size) if ids is None else np.asarray(ids))
         dims.append(dim)
     kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
     kept.attrs = {"bias": float(bias), "paired": int(paired)}
@@ -82,7 +82,7 @@ def attach_influence(
 
 
 def attach_interval(score: Score, interval: Interval, *, estimates: str, error: float | None = None) -> Score:
-    """Write an interval into a score's attributes; `error`, where given, takes the place of the interval's own."""
+    """Write an interval into a score's attributes; `error`, if given, replaces that of the interval."""
     own = interval.error if error is None else error
     missing = math.isnan(interval.low) or math.isnan(interval.high)
     reason = interval.reason
@@ -127,9 +127,9 @@ def attach_each(score: Score, parts: Sequence[Score], *, what: str) -> Score:
     Parameters
     ----------
     score : Score
-        Changed in place: ``error`` and both limits in ``ci`` have its shape, NaN where one cannot be had.
+        Changed in place: ``error`` and both limits in ``ci`` have its shape, NaN if not available.
     parts : sequence of Score
-        Scalars with errors and intervals, one a value.
+        Scalars with errors and intervals, one per value.
     what : str
         What the dimension is, for ``ci_estimates``.
     """
@@ -159,7 +159,7 @@ def over_splits(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def note_undefined(score: Score, raw: NDArray[Any], *, what: str) -> Score:
-    """Count undefined values in ``attrs['undefined']``, and say why where nothing is defined."""
+    """Count undefined values in ``attrs['undefined']``, and give the reason if all are undefined."""
     undefined = np.isnan(np.asarray(raw, dtype=np.float64))
     score.attrs["undefined"] = int(undefined.sum())
     if undefined.all():
@@ -169,7 +169,7 @@ def note_undefined(score: Score, raw: NDArray[Any], *, what: str) -> Score:
 
 
 def clipped(interval: Interval, low: float = -1.0, high: float = 1.0) -> Interval:
-    """The part of an interval in which a value can lie."""
+    """Clip an interval to the range of possible values."""
     if math.isnan(interval.low):
         return interval
     return interval._replace(low=min(max(interval.low, low), high), high=max(min(interval.high, high), low))

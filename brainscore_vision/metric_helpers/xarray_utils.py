@@ -81,7 +81,7 @@ class XarrayRegression:
             If nothing was fitted, or `source` holds NaN.
         """
         if self._fitted is None:
-            raise MetricInputError("nothing was fitted yet", remedy="call fit(source, target) first")
+            raise MetricInputError("the regression is not fitted yet", remedy="call fit(source, target) first")
         source = as_table(source, self._dims, role="source")
         values = np.asarray(self._fitted.predict(finite_values(source, role="source")))
         coords = coords_for_dim(source, self._dims[0]) | self._target_coords
@@ -90,7 +90,7 @@ class XarrayRegression:
 
     @property
     def alpha(self) -> Any:
-        """Penalty that the last fit chose; None where the regression chooses none."""
+        """Penalty that the last fit chose; None if the regression does not choose one."""
         return getattr(self._fitted, "alpha", getattr(self._fitted, "alpha_", None))
 
     def cross_predict(
@@ -108,7 +108,7 @@ class XarrayRegression:
         Yields
         ------
         NeuroidAssembly
-            Predictions for the test rows, in their order; ``attrs['alpha']`` is the penalty, where one was chosen.
+            Predictions for the test rows, in their order; ``attrs['alpha']`` is the penalty, if one was chosen.
         """
         neuroids = coords_for_dim(target, self._neuroid_dim)
         for (_, test), (values, alpha) in zip(splits, self.cross_fit(source, target, splits), strict=True):
@@ -139,7 +139,7 @@ class XarrayRegression:
                 fitted = self._regression.fit(X[order[train]], Y[train])
                 yield np.asarray(fitted.predict(X[order[test]])), getattr(fitted, "alpha_", None)
             return
-        # X stays as it is, however large; the few responses are put into its order
+        # X, which may be large, is not copied; Y is reordered instead
         in_source_order = np.empty_like(Y)
         in_source_order[order] = Y
         moved = [(order[train], order[test]) for train, test in splits]
@@ -177,7 +177,7 @@ class XarrayCorrelation:
     ----------
     correlation : callable
         ``correlation(x, y)`` of two 1-D arrays, returning r or (r, p) as ``scipy.stats.pearsonr`` does; with
-        `columnwise`, of two matrices, returning one r a column.
+        `columnwise`, of two matrices, returning one r per column.
     correlation_coord : str
         Coordinate by which the observations are matched.
     neuroid_coord : str
@@ -221,7 +221,7 @@ class XarrayCorrelation:
         return Score(values, coords=coords_for_dim(target, "neuroid"), dims=["neuroid"])
 
     def _matching_neuroids(self, prediction: DataAssembly, target: DataAssembly) -> NDArray[np.intp] | None:
-        """Columns of `prediction` in the order of `target`; None where they are in that order, or have no names."""
+        """Columns of `prediction` in the order of `target`; None if they are in that order or have no names."""
         coord = self._neuroid_coord
         if prediction.sizes["neuroid"] == target.sizes["neuroid"]:
             if not all(coord in side.coords for side in (prediction, target)):
@@ -235,17 +235,17 @@ class XarrayCorrelation:
         raise MetricInputError(
             f"prediction and target hold different neuroids ({prediction.sizes['neuroid']} and "
             f"{target.sizes['neuroid']}, by {coord!r})",
-            remedy="predict the target's neuroids, each once",
+            remedy="predict each of the target's neuroids once",
         )
 
     def correlate(self, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        """One correlation a column of two matrices (observations × neuroids) that correspond."""
+        """One correlation per column of two matrices (observations × neuroids) that correspond."""
         if self._columnwise:
             return np.asarray(self._correlation(x, y))
         return np.array([np.ravel(self._correlation(a, b))[0] for a, b in zip(x.T, y.T, strict=True)])
 
     def pairs_rows_of(self, regression: XarrayRegression) -> bool:
-        """Whether what `regression` predicts for a target corresponds to it row by row, so that arrays can be passed.
+        """Whether predictions of `regression` correspond to the target row by row, so that arrays can be passed.
 
         So it is unless a subclass has its own way of calling, or observations are matched by another coordinate.
         """

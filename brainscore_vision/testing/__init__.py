@@ -1,4 +1,4 @@
-"""What tests of plugins need: data of a data set's form where its measurements cannot be had, and small models."""
+"""Helpers for tests of plugins: small models, and stand-ins for data sets that are not available."""
 
 from brainscore_vision.testing.models import small_labeller, small_models
 from brainscore_vision.testing.stand_ins import list_stand_ins, serve_stand_ins, stand_in

@@ -20,9 +20,9 @@ _INPUT = 32  # pixels
 
 
 def small_models(visual_degrees: float = 8) -> list[FeatureModel]:
-    """Two models that compute in no time and differ: `small-grey` (64 grey levels) and `small-edges` (their changes).
+    """Two fast, different models: `small-grey` (64 grey levels) and `small-edges` (their differences).
 
-    Both can be recorded from in every region, and have a readout layer for behaviour.
+    Both can be recorded in every region, and have a readout layer for behavior.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def small_models(visual_degrees: float = 8) -> list[FeatureModel]:
 
 
 def small_labeller(seed: int = 0, *, visual_degrees: int = 8) -> "BrainModel":
-    """An untrained network with ImageNet's 1000 outputs, which names images in no time.
+    """A fast, untrained network with ImageNet's 1000 outputs, which labels images.
 
-    Its names follow from the pictures by random weights: they are wrong about as often as chance has it.
+    Its weights are random, so its labels are about as accurate as chance.
 
     Parameters
     ----------
     seed : int
-        Of its weights.
+        Seed of its weights.
     visual_degrees : int
         Visual angle that its input spans, in degrees.
 

@@ -16,20 +16,20 @@ _GRID = 4
 def write_pictures(
     folder: Path, stimulus_ids: Sequence[str], *, seed: int, size: int = 32, kinds: Sequence[int] | None = None
 ) -> dict[str, Path]:
-    """Write one square RGB picture a stimulus.
+    """Write one square RGB picture per stimulus.
 
     Parameters
     ----------
     folder : Path
-        Where to.
+        Destination.
     stimulus_ids : sequence of str
         Names of the stimuli, and of their files.
     seed : int
-        Of the pictures.
+        Seed of the pictures.
     size : int
         Width and height in pixels, a multiple of 8.
     kinds : sequence of int, optional
-        What each stimulus shows: stimuli of one kind have half of their picture in common. By default each its own.
+        Kind of each stimulus: stimuli of the same kind share half of their picture. By default all kinds differ.
 
     Returns
     -------

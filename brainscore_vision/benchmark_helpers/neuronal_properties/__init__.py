@@ -1,6 +1,6 @@
-"""Properties of single neuroids from their responses: arrays in, arrays out, all neuroids at once.
+"""Properties of single neuroids from arrays of responses, computed for all neuroids together.
 
-Curves are neuroids × stimuli; a single curve gives single values. A property that a neuroid does not have is NaN.
+Curves are neuroids × stimuli; a single curve gives single values. Undefined properties are NaN.
 """
 
 from brainscore_vision.benchmark_helpers.neuronal_properties.designs import Factorial, condition_ranks, factorial

@@ -1,4 +1,4 @@
-"""Which presentation shows which combination of stimulus parameters."""
+"""Factorial designs: the presentation of each combination of stimulus parameters."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -29,14 +29,14 @@ class Factorial(NamedTuple):
 
 
 def factorial(columns: Mapping[str, ArrayLike], *, what: str = "the stimuli") -> Factorial:
-    """Find the crossing of stimulus parameters, in whatever order the stimuli are.
+    """Find the presentation of each combination of stimulus parameters, for stimuli in any order.
 
     Parameters
     ----------
     columns : mapping of str to array (stimuli,)
         Value of each parameter for each stimulus.
     what : str
-        Names the stimuli in errors.
+        Name of the stimuli in messages.
 
     Returns
     -------
@@ -53,13 +53,13 @@ def factorial(columns: Mapping[str, ArrayLike], *, what: str = "the stimuli") ->
     >>> design.order.tolist()
     [[0, 2], [1, 3]]
     """
-    found = [np.unique(np.asarray(values), return_inverse=True) for values in columns.values()]
-    shape = tuple(len(values) for values, _ in found)
-    cells = np.ravel_multi_index(tuple(codes.ravel() for _, codes in found), shape)
+    levels = [np.unique(np.asarray(values), return_inverse=True) for values in columns.values()]
+    shape = tuple(len(values) for values, _ in levels)
+    cells = np.ravel_multi_index(tuple(codes.ravel() for _, codes in levels), shape)
     counts = np.bincount(cells, minlength=int(np.prod(shape)))
     if (counts != 1).any():
         wrong = np.flatnonzero(counts != 1)
-        named = [_combination(columns, found, np.unravel_index(cell, shape), counts[cell]) for cell in wrong[:_SHOWN]]
+        named = [_combination(columns, levels, np.unravel_index(cell, shape), counts[cell]) for cell in wrong[:_SHOWN]]
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise UserError(
             f"{what} do not show each combination of {', '.join(columns)} once: {'; '.join(named)}{more}",
@@ -67,21 +67,21 @@ def factorial(columns: Mapping[str, ArrayLike], *, what: str = "the stimuli") ->
         )
     order = np.empty(len(cells), dtype=np.intp)
     order[cells] = np.arange(len(cells))
-    return Factorial(order.reshape(shape), {name: values for name, (values, _) in zip(columns, found, strict=True)})
+    return Factorial(order.reshape(shape), {name: values for name, (values, _) in zip(columns, levels, strict=True)})
 
 
 def condition_ranks(values: ArrayLike, conditions: Mapping[str, ArrayLike]) -> NDArray[np.intp]:
     """Rank of each value among the stimuli of the same condition.
 
-    Gratings of so many cycles have another radius at each spatial frequency: the rank of the radius, with spatial
-    frequency among the conditions, makes the number of cycles a parameter of its own.
+    Gratings with the same number of cycles have different radii at different spatial frequencies: the rank of the
+    radius, with spatial frequency among the conditions, identifies the number of cycles.
 
     Parameters
     ----------
     values : array (stimuli,)
-        What is ranked; equal values in the order of the stimuli.
+        Values to rank; equal values are ranked in the order of the stimuli.
     conditions : mapping of str to array (stimuli,)
-        Stimuli that agree in all of these are of the same condition.
+        Stimuli that agree in all of these have the same condition.
 
     Returns
     -------
@@ -106,9 +106,9 @@ def condition_ranks(values: ArrayLike, conditions: Mapping[str, ArrayLike]) -> N
     return ranks
 
 
-def _combination(columns: Mapping[str, ArrayLike], found: Any, cell: Any, count: int) -> str:
+def _combination(columns: Mapping[str, ArrayLike], all_levels: Any, cell: Any, count: int) -> str:
     values = ", ".join(
         f"{name} {levels[at]:.6g}" if levels.dtype.kind in "fiu" else f"{name} {levels[at]!r}"
-        for name, (levels, _), at in zip(columns, found, cell, strict=True)
+        for name, (levels, _), at in zip(columns, all_levels, cell, strict=True)
     )
     return f"{values} is missing" if count == 0 else f"{values} occurs {count} times"

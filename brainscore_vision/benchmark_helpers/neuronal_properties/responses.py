@@ -29,28 +29,28 @@ class Harmonics(NamedTuple):
 
 
 class Preferred(NamedTuple):
-    """Largest response of each neuroid, and where it is.
+    """Largest response of each neuroid, and its position.
 
     Attributes
     ----------
     response : array (neuroids,)
         NaN where a response is NaN.
     at : tuple of arrays (neuroids,)
-        One a stimulus axis; the first of several equal ones.
+        One per stimulus axis; the first of equal responses.
     """
 
     response: NDArray[np.float64]
     at: tuple[NDArray[np.intp], ...]
 
     def curve(self, responses: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-        """Responses along one stimulus axis, all others as preferred.
+        """Responses along one stimulus axis, with all others at their preferred values.
 
         Parameters
         ----------
         responses : array, neuroids × stimulus axes
-            As given to :func:`preferred`.
+            As for :func:`preferred`.
         axis : int
-            Which stimulus axis, from 0.
+            Stimulus axis, from 0.
 
         Returns
         -------
@@ -67,7 +67,7 @@ def harmonics(responses: ArrayLike) -> Harmonics:
     Parameters
     ----------
     responses : array, … × phases
-        Ascending phases over one whole cycle.
+        Ascending phases over a complete cycle.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def harmonics(responses: ArrayLike) -> Harmonics:
     Raises
     ------
     UserError
-        With a single phase.
+        If there is only one phase.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def preferred(responses: ArrayLike) -> Preferred:
 
 
 def as_curves(curve: ArrayLike) -> tuple[NDArray[np.float64], bool]:
-    """Neuroids × stimuli as float64, and whether it was a single curve."""
+    """Convert curves to neuroids × stimuli in float64; also return whether there was a single curve."""
     values = np.asarray(curve, dtype=np.float64)
     if values.ndim not in (1, 2):
         raise UserError(f"tuning curves have {values.ndim} axes", remedy="pass neuroids × stimuli, or one curve")
@@ -130,12 +130,12 @@ def as_curves(curve: ArrayLike) -> tuple[NDArray[np.float64], bool]:
 
 
 def require_ascending(values: ArrayLike, name: str, *, of: NDArray[Any], least: int = 2) -> NDArray[np.float64]:
-    """Stimulus values as float64: as many as each curve of `of` has responses, ascending."""
+    """Convert stimulus values to float64; they must be ascending, one for each response of the curves `of`."""
     stimuli = np.asarray(values, dtype=np.float64)
     if stimuli.shape != of.shape[-1:] or len(stimuli) < least or not (np.diff(stimuli) > 0).all():
         raise UserError(
-            f"curves of {of.shape[-1]} responses go with {stimuli.size} values of {name}: "
-            f"as many are needed, at least {least}, in ascending order",
+            f"curves have {of.shape[-1]} responses, but there are {stimuli.size} values of {name}: the same number is "
+            f"needed, at least {least}, in ascending order",
             remedy=f"sort stimuli and responses by {name}",
         )
     return stimuli
@@ -144,7 +144,7 @@ def require_ascending(values: ArrayLike, name: str, *, of: NDArray[Any], least: 
 class RateScale(NamedTuple):
     """Firing rate = `slope` · activation + `offset`, from `responsive` neuroids (their number).
 
-    Both are NaN where there is none.
+    Both are NaN if there is none.
     """
 
     slope: float
@@ -171,7 +171,7 @@ def rate_scale(
     Returns
     -------
     RateScale
-        NaN where no neuroid responds more than to a blank.
+        NaN if no neuroid responds more than to a blank.
 
     References
     ----------
@@ -194,16 +194,16 @@ def rate_scale(
     return RateScale(slope, median_blank - slope * bottom, int(responsive.sum()))
 
 
-_BLOCK = 1 << 20  # responses that are weighted at once
+_BLOCK = 1 << 20  # responses that are weighted together
 
 
 def receptive_field_maps(responses: ArrayLike, blank: ArrayLike, order: ArrayLike) -> NDArray[np.floating]:
-    """Largest response at each position beyond that to a blank.
+    """Largest response at each position minus the response to a blank.
 
     Parameters
     ----------
     responses : array, presentations × neuroids
-        Responses to gratings; negative ones count as 0. Kept in their precision.
+        Responses to gratings; negative ones count as 0. Their precision is kept.
     blank : array (neuroids,)
         Responses to a blank screen; negative ones count as 0.
     order : array of int, vertical positions × horizontal positions × …
@@ -212,7 +212,7 @@ def receptive_field_maps(responses: ArrayLike, blank: ArrayLike, order: ArrayLik
     Returns
     -------
     array, neuroids × vertical positions × horizontal positions
-        Never below 0; NaN where a response is NaN.
+        Never below 0; NaN if a response is NaN.
 
     Examples
     --------
@@ -225,15 +225,15 @@ def receptive_field_maps(responses: ArrayLike, blank: ArrayLike, order: ArrayLik
     if values.ndim != 2 or spontaneous.shape != values.shape[1:]:
         raise UserError(
             f"responses are {values.shape}, those to a blank {spontaneous.shape}",
-            remedy="pass presentations × neuroids, and one value a neuroid",
+            remedy="pass presentations × neuroids, and one value per neuroid",
         )
     rows, columns = at.shape[:2]
     at = at.reshape(rows * columns, -1)
     largest = np.empty((len(at), values.shape[1]), dtype=np.result_type(values, spontaneous, np.float32))
-    for position, shown in enumerate(at):  # one after the other: neuroids by the hundred thousand are not copied
+    for position, shown in enumerate(at):  # in a loop, without copying responses of hundreds of thousands of neuroids
         start = int(shown[0])
-        together = np.array_equal(shown, np.arange(start, start + len(shown)))
-        values[slice(start, start + len(shown)) if together else shown].max(axis=0, out=largest[position])
+        contiguous = np.array_equal(shown, np.arange(start, start + len(shown)))
+        values[slice(start, start + len(shown)) if contiguous else shown].max(axis=0, out=largest[position])
     np.maximum(largest, 0, out=largest)
     largest -= np.maximum(spontaneous, 0)
     np.maximum(largest, 0, out=largest)
@@ -243,7 +243,7 @@ def receptive_field_maps(responses: ArrayLike, blank: ArrayLike, order: ArrayLik
 def receptive_field_centres(
     maps: ArrayLike, position_y: ArrayLike, position_x: ArrayLike, *, threshold: float = 0.05
 ) -> NDArray[np.float64]:
-    """Centre of mass of the part of a receptive field that responds.
+    """Centre of mass of the responsive part of a receptive field.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def receptive_field_centres(
     position_y, position_x : array
         Positions in degrees, ascending.
     threshold : float
-        Share of the largest response below which a position does not count.
+        Positions with a smaller share of the largest response are left out.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def receptive_field_centres(
         weights *= weights > threshold * largest[:, np.newaxis]
         responds = largest > 0
         total, down, right = (weights[responds] @ moments).T
-        found = centres[start : start + width]
-        found[responds, 0] = np.interp(down / total, np.arange(len(y)), y)
-        found[responds, 1] = np.interp(right / total, np.arange(len(x)), x)
+        block = centres[start : start + width]
+        block[responds, 0] = np.interp(down / total, np.arange(len(y)), y)
+        block[responds, 1] = np.interp(right / total, np.arange(len(x)), x)
     return centres

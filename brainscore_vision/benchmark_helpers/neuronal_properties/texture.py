@@ -28,7 +28,7 @@ class TextureModulation(NamedTuple):
 
 
 class MeanSquares(NamedTuple):
-    """Mean squares of a nested analysis of variance, one value a neuroid; ``residual`` is NaN without repetitions."""
+    """Mean squares of a nested analysis of variance, one value per neuroid; ``residual`` is NaN without repetitions."""
 
     residual: Any
     sample: Any
@@ -36,7 +36,7 @@ class MeanSquares(NamedTuple):
 
 
 class VarianceRatio(NamedTuple):
-    """Variance over families relative to that over samples, and the share of both in the total, one value a neuroid."""
+    """Ratio of the variance over families to that over samples, and the share of each, one value per neuroid."""
 
     ratio: Any
     sample: Any
@@ -54,8 +54,8 @@ def texture_modulation(responses: ArrayLike) -> TextureModulation:
     Returns
     -------
     TextureModulation
-        (texture − noise) / (texture + noise) of each family, and its mean over the families where it is defined; NaN
-        where it is in none.
+        (texture − noise) / (texture + noise) of each family, and its mean over the families where it is defined; NaN if
+        it is undefined for all.
 
     References
     ----------
@@ -89,13 +89,12 @@ def sparseness(responses: ArrayLike) -> Any:
     Parameters
     ----------
     responses : array, … × stimuli
-        Of at least two stimuli.
+        Responses to at least two stimuli.
 
     Returns
     -------
     array of the shape of `responses` without stimuli, or float
-        (1 − ⟨r⟩² / ⟨r²⟩) / (1 − 1/n); NaN without any response. Above 1 nowhere; negative responses, as a subtracted
-        baseline leaves them, move it to 1.
+        (1 − ⟨r⟩² / ⟨r²⟩) / (1 − 1/n); NaN without any response. In [0, 1] for responses that are not negative.
 
     References
     ----------
@@ -117,7 +116,7 @@ def mean_squares(responses: ArrayLike, *, repetitions: bool = False) -> MeanSqua
     Parameters
     ----------
     responses : array, … × families × samples[ × repetitions]
-        At least two of each.
+        Responses, at least two of each.
     repetitions : bool
         Whether the last axis is repetitions.
 
@@ -127,8 +126,8 @@ def mean_squares(responses: ArrayLike, *, repetitions: bool = False) -> MeanSqua
 
     Examples
     --------
-    >>> found = mean_squares([[1.0, 3.0], [5.0, 7.0]])
-    >>> float(found.sample), float(found.family)
+    >>> squares = mean_squares([[1.0, 3.0], [5.0, 7.0]])
+    >>> float(squares.sample), float(squares.family)
     (2.0, 16.0)
     """
     values = np.asarray(responses, dtype=np.float64)
@@ -152,12 +151,12 @@ def mean_squares(responses: ArrayLike, *, repetitions: bool = False) -> MeanSqua
 
 
 def variance_ratio(responses: ArrayLike, *, repetitions: bool = False) -> VarianceRatio:
-    """How much more responses differ between families of textures than between samples of a family.
+    """Ratio of the variance between families of textures to the variance between samples of a family.
 
     Parameters
     ----------
     responses : array, … × families × samples[ × repetitions]
-        Of variance-stabilised responses.
+        Variance-stabilised responses.
     repetitions : bool
         Whether the last axis is repetitions.
 
@@ -165,7 +164,7 @@ def variance_ratio(responses: ArrayLike, *, repetitions: bool = False) -> Varian
     -------
     VarianceRatio
         (family + 0.02) / (sample + 0.02), family and sample being components of variance as shares of the total; NaN
-        where the responses do not vary.
+        if the responses do not vary.
 
     References
     ----------

@@ -34,9 +34,9 @@ class OrientationTuning(NamedTuple):
     Attributes
     ----------
     bandwidth : array (neuroids,), or float
-        In degrees; NaN where the curve does not fall to the threshold on both sides within 180°.
+        In degrees; NaN if the curve does not fall to the threshold on both sides within 180°.
     preferred : array (neuroids,), or float
-        In whole degrees, 0 to 179; NaN where the curve is flat.
+        In whole degrees, 0 to 179; NaN if the curve is flat.
     orientation : array (180,)
         0° to 179°.
     fit : array (neuroids, 180), or (180,)
@@ -50,7 +50,7 @@ class OrientationTuning(NamedTuple):
 
 
 def circular_variance(curve: ArrayLike, orientation: ArrayLike) -> Any:
-    """One minus the length of the mean vector: 0 for a response to one orientation only, 1 for equal ones.
+    """One minus the length of the mean vector: 0 for a response to one orientation only, 1 for equal responses.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def circular_variance(curve: ArrayLike, orientation: ArrayLike) -> Any:
 
 
 def orthogonal_preferred_ratio(curve: ArrayLike) -> Any:
-    """Response at right angles to the preferred orientation, relative to that to the preferred one.
+    """Response to the orthogonal orientation relative to that to the preferred orientation.
 
     Parameters
     ----------
     curve : array, neuroids × orientations, or orientations
-        Responses to evenly spaced orientations over one half turn; of an odd number, the orthogonal one is rounded
-        down.
+        Responses to evenly spaced orientations over one half turn; for an odd number, the orthogonal orientation is
+        rounded down.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def orientation_tuning(
     Raises
     ------
     UserError
-        If there is no such smoothing, or orientations are not ascending.
+        If the smoothing is unknown, or orientations are not ascending.
 
     References
     ----------
@@ -209,11 +209,11 @@ class SpatialFrequencyTuning(NamedTuple):
     Attributes
     ----------
     bandwidth : array (neuroids,), or float
-        NaN where the curve does not fall to the threshold on both sides.
+        NaN if the curve does not fall to the threshold on both sides.
     peak : array (neuroids,), or float
-        Preferred spatial frequency, in the unit of the stimuli; NaN where the curve is flat.
+        Preferred spatial frequency, in the unit of the stimuli; NaN if the curve is flat.
     r_squared : array (neuroids,), or float
-        Share of the responses' variance that the fit explains; NaN where the curve is flat.
+        Share of the responses' variance that the fit explains; NaN if the curve is flat.
     spatial_frequency : array (100,)
         From the lowest to the highest, evenly spaced in octaves.
     fit : array (neuroids, 100), or (100,)
@@ -237,7 +237,7 @@ def spatial_frequency_tuning(
 ) -> SpatialFrequencyTuning:
     """Peak and bandwidth of a smoothed and interpolated curve.
 
-    The curve is continued by its first and last response, convolved with a kernel of five spatial frequencies, and
+    The curve is extended by its first and last response, convolved with a kernel of five spatial frequencies, and
     interpolated by a cubic spline over octaves.
 
     Parameters
@@ -251,8 +251,8 @@ def spatial_frequency_tuning(
     threshold : float
         Share of the largest fitted response at which the width is measured.
     mode : {'ratio', 'oct'}
-        ``'ratio'``: 100 · low / high, the smaller the broader [1]_; ``'oct'``: high / low − 1, which in spite of the
-        published name is no number of octaves.
+        ``'ratio'``: 100 · low / high, the smaller the broader [1]_; ``'oct'``: high / low − 1, which despite the
+        published name is not a number of octaves.
 
     Returns
     -------
@@ -261,7 +261,7 @@ def spatial_frequency_tuning(
     Raises
     ------
     UserError
-        If there is no such smoothing or mode, or spatial frequencies are too few, not positive or not ascending.
+        If smoothing or mode is unknown, or spatial frequencies are too few, not positive or not ascending.
 
     References
     ----------
@@ -282,8 +282,8 @@ def spatial_frequency_tuning(
     frequencies = require_ascending(spatial_frequency, "spatial frequency", of=curves, least=4)
     if not frequencies[0] > 0:
         raise UserError(
-            f"the lowest spatial frequency is {frequencies[0]:.4g}: it has no octave",
-            remedy="leave out what is not > 0",
+            f"the lowest spatial frequency is {frequencies[0]:.4g}, and has no logarithm",
+            remedy="leave out spatial frequencies that are not > 0",
         )
     if smoothing is not None and smoothing not in _FREQUENCY_KERNELS:
         raise UserError(
@@ -346,9 +346,9 @@ class SizeTuning(NamedTuple):
         Smallest diameter beyond the preferred one with a response within 5 % of that to the largest grating; NaN
         without suppression.
     surround_grating_summation_field_ratio
-        The latter over the former.
+        Surround diameter / grating summation field.
     surround_suppression_index
-        (largest response − response to the largest grating) / largest response; NaN where no response is above 0.
+        (largest response − response to the largest grating) / largest response; NaN if no response is above 0.
     """
 
     grating_summation_field: Any
@@ -360,7 +360,7 @@ class SizeTuning(NamedTuple):
 def size_tuning(curve: ArrayLike, radius: ArrayLike) -> SizeTuning:
     """Summation and suppression by size.
 
-    Suppressed are neuroids with a suppression index above 0.1; the others have no diameters.
+    Neuroids with a suppression index above 0.1 are suppressed; the others have no diameters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Stand-ins: generated data of exactly the form of published data sets, for tests.
+"""Stand-ins: generated data with exactly the form of published data sets, for tests.
 
 There is one module for each data plugin, named as its folder. Each has two dictionaries: `STIMULUS_SETS` maps an
 identifier of the stimulus registry to a function that writes the stimuli's files into a folder and returns the stimulus
@@ -39,44 +39,45 @@ MakeAssembly = Callable[[StimulusSet], DataAssembly]
 
 
 class _Generators(NamedTuple):
-    """How the stand-ins of all plugins are generated, by the registries' identifiers."""
+    """Functions that generate the stand-ins of all plugins, by the registries' identifiers."""
 
     stimulus_sets: dict[str, MakeStimuli]
     assemblies: dict[str, tuple[str, MakeAssembly]]
 
 
 def stand_in(identifier: str) -> DataAssembly | StimulusSet:
-    """Generate small data of exactly the form of a published data set. They are simulated: no measurement is in them.
+    """Generate small data with exactly the form of a published data set. They are simulated and contain no measurement.
 
-    Class, dimensions, coordinates and columns are the data set's; numbers of stimuli, neuroids and subjects are as
-    small as its benchmarks bear. Seeds are fixed: the values are the same in every process.
+    Class, dimensions, coordinates and columns are those of the data set; numbers of stimuli, neuroids and subjects are
+    as small as its benchmarks allow. Seeds are fixed: the values are the same in every process.
 
     Parameters
     ----------
     identifier : str
-        Of an assembly, such as ``'MajajHong2015.public'``, or of a stimulus set that has no assembly of its name.
+        Identifier of an assembly, such as ``'MajajHong2015.public'``, or of a stimulus set without an assembly of the
+        same name.
 
     Returns
     -------
     DataAssembly or StimulusSet
-        An assembly has its ``stimulus_set``, whose files lie below ``$BRAINSCORE_HOME/stand_ins``, and is what
-        :func:`~brainscore_vision.load_dataset` would return; ``attrs['simulated']`` is 1.
+        As returned by :func:`~brainscore_vision.load_dataset`, with ``attrs['simulated']`` set to 1; files of the
+        ``stimulus_set`` are below ``$BRAINSCORE_HOME/stand_ins``.
 
     Raises
     ------
     UnknownIdentifier
-        There is no stand-in of that name; the message has the nearest ones.
+        There is no stand-in with this name; the message lists the nearest names.
 
     Examples
     --------
     >>> assembly = stand_in("MajajHong2015.public")  # doctest: +SKIP
     """
-    made = _generators()
-    if identifier in made.assemblies:
+    generators = _generators()
+    if identifier in generators.assemblies:
         return as_loaded(identifier)
-    if identifier in made.stimulus_sets:
+    if identifier in generators.stimulus_sets:
         return make_stimulus_set(identifier)
-    known = sorted({*made.assemblies, *made.stimulus_sets})
+    known = sorted({*generators.assemblies, *generators.stimulus_sets})
     near = nearest(identifier, known, limit=3)
     raise UnknownIdentifier(
         f"there is no stand-in for {identifier!r}",
@@ -92,13 +93,13 @@ def list_stand_ins() -> dict[str, list[str]]:
     >>> sorted(list_stand_ins())
     ['assemblies', 'stimulus_sets']
     """
-    made = _generators()
-    return {"assemblies": sorted(made.assemblies), "stimulus_sets": sorted(made.stimulus_sets)}
+    generators = _generators()
+    return {"assemblies": sorted(generators.assemblies), "stimulus_sets": sorted(generators.stimulus_sets)}
 
 
 @cache
 def make_stimulus_set(identifier: str) -> StimulusSet:
-    """Stand-in of a stimulus set, generated once a process."""
+    """Stand-in of a stimulus set, generated once per process."""
     home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
     home = home / "stand_ins"
     home.mkdir(parents=True, exist_ok=True)
@@ -108,7 +109,7 @@ def make_stimulus_set(identifier: str) -> StimulusSet:
         stimuli = _generators().stimulus_sets[identifier](folder)
         within = {name: Path(path).relative_to(folder) for name, path in stimuli.stimulus_paths.items()}
         final = home / f"{identifier}-{_content(folder, sorted(set(within.values())))}"
-        with contextlib.suppress(OSError):  # it is there: another process may make the same at the same time
+        with contextlib.suppress(OSError):  # it exists: another process may generate the same files
             folder.rename(final)
     stimuli.stimulus_paths = {name: final / path for name, path in within.items()}
     stimuli.identifier = stimuli.name = identifier
@@ -123,7 +124,7 @@ def _content(folder: Path, files: list[Path]) -> str:
 
 
 def unlinked_assembly(identifier: str) -> tuple[str, DataAssembly]:
-    """Identifier of its stimulus set, and the assembly as it lies in its file: without the stimuli's columns."""
+    """The assembly as in its file, without the stimuli's columns, and the identifier of its stimulus set."""
     stimuli, make = _generators().assemblies[identifier]
     assembly = make(make_stimulus_set(stimuli))
     assembly.attrs["simulated"] = 1
@@ -132,27 +133,26 @@ def unlinked_assembly(identifier: str) -> tuple[str, DataAssembly]:
 
 @cache
 def _generators() -> _Generators:
-
-    made = _Generators({}, {})
+    generators = _Generators({}, {})
     for module in pkgutil.iter_modules(__path__):
         loaded = importlib.import_module(f"{__name__}.{module.name}")
-        made.stimulus_sets.update(loaded.STIMULUS_SETS)
-        made.assemblies.update(loaded.ASSEMBLIES)
-    return made
+        generators.stimulus_sets.update(loaded.STIMULUS_SETS)
+        generators.assemblies.update(loaded.ASSEMBLIES)
+    return generators
 
 
 _OBJECT_REQUEST = f"{s3.__name__}.object_request"
 
 
 class _ServedObject(NamedTuple):
-    """Hash and version of what lies on the server in the place of a published object."""
+    """Hash and version of the object on the server that replaces a published object."""
 
     sha1: str
     version_id: str | None
 
 
 class _RequestIntercepted(Exception):
-    """Raised in place of a request, to learn where a loader looks."""
+    """Raised instead of a request, to learn which object a loader requests."""
 
     def __init__(self, bucket: str, key: str) -> None:
         self.bucket, self.key = bucket, key
@@ -160,24 +160,24 @@ class _RequestIntercepted(Exception):
 
 @contextlib.contextmanager
 def serve_stand_ins(*identifiers: str) -> Iterator[None]:
-    """Let data plugins load stand-ins from the S3 server at ``AWS_ENDPOINT_URL``, for a ``with`` block.
+    """Make data plugins load stand-ins from the S3 server at ``AWS_ENDPOINT_URL`` within a ``with`` block.
 
-    Each stand-in is packaged and uploaded to the bucket and key where its data plugin's loader looks; inside the block
-    the loader asks for the stand-in's hash and version instead of the published ones. All else is as ever.
+    Each stand-in is packaged and uploaded to the bucket and key that its data plugin's loader requests; inside the
+    block, the loader uses the stand-in's hash and version instead of the published ones. Nothing else changes.
 
     Parameters
     ----------
     *identifiers : str
-        Of assemblies, whose stimulus sets are served with them, and of stimulus sets. None: all that there are.
+        Identifiers of assemblies, which are served with their stimulus sets, and of stimulus sets; by default all.
 
     Raises
     ------
     UserError
-        If no server is named, or the data plugin of a stand-in does not load from S3.
+        If no server is set, or the data plugin of a stand-in does not load from S3.
     """
     endpoint = os.environ.get("AWS_ENDPOINT_URL")
     if not endpoint:
-        raise UserError("no S3 server is named for stand-ins", remedy="set AWS_ENDPOINT_URL to a server of your own")
+        raise UserError("no S3 server is set for stand-ins", remedy="set AWS_ENDPOINT_URL to a server of your own")
     known = list_stand_ins()
     names = identifiers or (*known["assemblies"], *known["stimulus_sets"])
     client = signed_client()
@@ -192,17 +192,17 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
     request = object_request
 
     def redirected(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
-        found = served.get((bucket, key))
-        if found is None:
+        replacement = served.get((bucket, key))
+        if replacement is None:
             return request(bucket, key, sha1=sha1, version_id=version_id)
-        return request(bucket, key, sha1=found.sha1, version_id=found.version_id)
+        return request(bucket, key, sha1=replacement.sha1, version_id=replacement.version_id)
 
     with patch(_OBJECT_REQUEST, redirected):
         yield
 
 
 def as_loaded(identifier: str) -> DataAssembly:
-    """Stand-in of an assembly as its loader would return it."""
+    """Stand-in of an assembly as returned by its loader."""
     stimuli, assembly = unlinked_assembly(identifier)
     with TemporaryDirectory() as folder:
         package = _package_assembly(identifier, stimuli, assembly, Path(folder))
@@ -219,7 +219,7 @@ def _serve_stimuli(client: Any, identifier: str, folder: Path, served: dict[tupl
     if (bucket, key) in served:
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ValidationWarning)  # published names need not follow today's convention
+        warnings.simplefilter("ignore", ValidationWarning)  # published names need not follow the current convention
         package = package_stimulus_set_locally(make_stimulus_set(identifier), identifier, downloads_path=folder)
     for kind in ("csv", "zip"):
         place = key.removesuffix(".csv") + f".{kind}"
@@ -239,7 +239,7 @@ def _serve_assembly(client: Any, identifier: str, folder: Path, served: dict[tup
 
 
 def _package_assembly(identifier: str, stimuli: str, assembly: DataAssembly, folder: Path) -> dict[str, Any]:
-    # written, not packaged: published assemblies need not pass the checks that packaging makes today
+    # written rather than packaged: published assemblies need not pass the current checks of packaging
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Duplicate dimension names", UserWarning)
         written = assembly.copy(deep=False)
@@ -250,22 +250,24 @@ def _package_assembly(identifier: str, stimuli: str, assembly: DataAssembly, fol
 
 
 def _place(loader: Any, identifier: str) -> tuple[str, str]:
-    """Bucket and key of the first object that a loader asks for."""
+    """Bucket and key of the first object that a loader requests."""
 
-    def ask(bucket: str, key: str, **_: Any) -> FetchRequest:
+    def intercept(bucket: str, key: str, **_: Any) -> FetchRequest:
         raise _RequestIntercepted(bucket, key)
 
-    with patch(_OBJECT_REQUEST, ask):
+    with patch(_OBJECT_REQUEST, intercept):
         try:
             loader()
-        except _RequestIntercepted as asked:
-            return asked.bucket, asked.key
-    raise UserError(f"the data plugin of {identifier!r} asks for no object in S3", remedy="load it with load_…_from_s3")
+        except _RequestIntercepted as request:
+            return request.bucket, request.key
+    raise UserError(
+        f"the data plugin of {identifier!r} does not request an object in S3", remedy="load it with load_…_from_s3"
+    )
 
 
 def _upload(client: Any, bucket: str, key: str, path: Path) -> str | None:
     name, _, prefix = bucket.partition("/")
-    if name not in {found["Name"] for found in client.list_buckets()["Buckets"]}:
+    if name not in {existing["Name"] for existing in client.list_buckets()["Buckets"]}:
         client.create_bucket(Bucket=name)
         client.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
     with path.open("rb") as stream:

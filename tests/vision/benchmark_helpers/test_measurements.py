@@ -72,7 +72,7 @@ def test_region():
         UserError, match=r"assy_Author2024\.nc\) has no neuroid whose coordinate 'region' is 'V1'"
     ) as error:
         of_region(turned, "V1")
-    assert error.value.remedy == "there are IT, V4"
+    assert error.value.remedy == "its regions are IT, V4"
 
 
 @pytest.mark.parametrize(("name", "dim"), [("subject", "neuroid"), ("region", "presentation")])

@@ -172,7 +172,9 @@ class TestCeiling:
 
     @pytest.mark.parametrize("value", [0.0, -0.3, np.nan])
     def test_not_positive(self, repeated, value):
-        assert "labelled rightly" in only(neural_findings(make(repeated, ceiling_func=lambda: value)), "ceiling")
+        assert "check the labels of stimuli" in only(
+            neural_findings(make(repeated, ceiling_func=lambda: value)), "ceiling"
+        )
 
     def test_none_is_declared(self, repeated):
         def none():
@@ -284,13 +286,15 @@ class TestWhatAModelReturns:
         ],
     )
     def test_shape_mismatch_names_the_layer_map(self, run, change):
-        with pytest.raises(UserError, match=r"nothing along neuroid(.|\n)*maps to 'IT'(.|\n)*flattened"):
+        with pytest.raises(UserError, match=r"is empty along neuroid(.|\n)*maps to 'IT'(.|\n)*flattened"):
             run(change)
 
     def test_no_assembly(self, run):
-        with pytest.raises(UserError, match="is a ndarray, no NeuroidAssembly"):
+        with pytest.raises(UserError, match="is a ndarray, not a NeuroidAssembly"):
             run(lambda result: result.values)
 
     def test_time_bins_not_found(self, run):
-        with pytest.raises(UserError, match=r"time bins not found(.|\n)*1 of the 2 time bins(.|\n)*70–120 ms"):
+        with pytest.raises(
+            UserError, match=r"time bins not found(.|\n)*1 of the 2 requested time bins(.|\n)*70–120 ms"
+        ):
             run(None, timebins=[(70, 120), (120, 170)])

@@ -256,9 +256,12 @@ def test_what_a_neuroid_does_not_have_is_nan():
         ),
         (lambda: properties.orientation_tuning(np.ones(3), [0, 90, 45]), "ascending order"),
         (lambda: properties.orientation_tuning(np.ones((2, 2, 2)), [0, 90]), "3 axes"),
-        (lambda: properties.circular_variance(np.ones(3), [0, 90]), "3 responses go with 2 values of orientation"),
+        (
+            lambda: properties.circular_variance(np.ones(3), [0, 90]),
+            "3 responses, but there are 2 values of orientation",
+        ),
         (lambda: properties.spatial_frequency_tuning(np.ones(3), [1, 2, 3]), "at least 4"),
-        (lambda: properties.spatial_frequency_tuning(np.ones(4), [0, 1, 2, 3]), "no octave"),
+        (lambda: properties.spatial_frequency_tuning(np.ones(4), [0, 1, 2, 3]), "no logarithm"),
         (lambda: properties.spatial_frequency_tuning(np.ones(4), [1, 2, 3, 4], mode="octaves"), "no mode 'octaves'"),
         (lambda: properties.harmonics(np.ones((3, 1))), "two phases"),
         (lambda: properties.texture_modulation(np.ones((3, 4))), "noise, texture"),
@@ -267,7 +270,7 @@ def test_what_a_neuroid_does_not_have_is_nan():
             lambda: properties.factorial({"a": [1, 1, 2], "b": [0, 0, 1]}),
             "a 1, b 0 occurs 2 times; a 1, b 1 is missing",
         ),
-        (lambda: properties.receptive_field_maps(np.ones((4, 2)), np.ones(3), [[[0, 1]]]), "one value a neuroid"),
+        (lambda: properties.receptive_field_maps(np.ones((4, 2)), np.ones(3), [[[0, 1]]]), "one value per neuroid"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(call, message):

@@ -88,7 +88,7 @@ def test_one_time_bin_is_squeezed_several_are_kept():
 
 def test_recordings_are_no_behaviour_and_the_reverse():
     recordings = PrecomputedFeatures(features_of(["a"]), visual_degrees=8)
-    with pytest.raises(NotApplicable, match="has recordings, no behaviour"):
+    with pytest.raises(NotApplicable, match="has recordings, not behavior"):
         recordings.start_task(BrainModel.Task.label, ["a"])
     behaviour = PrecomputedFeatures(
         BehavioralAssembly(["dog"], coords={"stimulus_id": ("presentation", ["a"])}, dims=["presentation"]),
@@ -96,7 +96,7 @@ def test_recordings_are_no_behaviour_and_the_reverse():
     )
     behaviour.start_task(BrainModel.Task.label, ["dog"])
     assert behaviour.look_at(stimuli_of(["a"])).values.tolist() == ["dog"]
-    with pytest.raises(NotApplicable, match="has behaviour, no recordings"):
+    with pytest.raises(NotApplicable, match="has behavior, not recordings"):
         behaviour.start_recording("IT", [(70, 170)])
 
 
@@ -126,7 +126,7 @@ def test_decisions_from_an_assembly():
 
 def test_decisions_are_all_there_is():
     model = RecordedDecisions("observer", {"a": "dog"}, visual_degrees=3)
-    with pytest.raises(NotApplicable, match="decisions only"):
+    with pytest.raises(NotApplicable, match="only recorded decisions"):
         model.start_recording("IT", [(70, 170)])
     with pytest.raises(NotApplicable, match="'label' only"):
         model.start_task(BrainModel.Task.probabilities, stimuli_of(["a"]))
@@ -148,7 +148,7 @@ def test_standard_format():
     check_standard_format(over_time.transpose("neuroid", "presentation", "time_bin"))
     with pytest.raises(UserError, match=r"dimensions are \('presentation',\)"):
         check_standard_format(good.isel(neuroid=0))
-    with pytest.raises(UserError, match="a BehavioralAssembly, no NeuroidAssembly"):
+    with pytest.raises(UserError, match="a BehavioralAssembly, not a NeuroidAssembly"):
         check_standard_format(BehavioralAssembly(good.values, coords=good.coords, dims=good.dims, attrs=good.attrs))
     bad = NeuroidAssembly(
         np.zeros((1, 1)), coords={"stimulus_id": ("presentation", ["q"])}, dims=["presentation", "neuroid"]

@@ -109,7 +109,7 @@ def test_only_benchmarks_with_recordings():
         def __call__(self, candidate):
             return Score(1)
 
-    with pytest.raises(UserError, match="no attribute _assembly"):
+    with pytest.raises(UserError, match="does not have its recordings in the attribute _assembly"):
         run_test(Other("Author2024-accuracy", lambda: 1, 1), "features.nc")
 
 

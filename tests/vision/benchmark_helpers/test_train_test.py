@@ -196,7 +196,7 @@ def test_what_alpha_coord_needs(data, experiment):
     with pytest.raises(MetricInputError, match="no coordinate 'animal'"):
         make(train, test, alpha_coord="animal")(experiment.Knowing(features))
     plain = make(train, test, ceiling_func=lambda: Score(0.8), alpha_coord="subject")
-    with pytest.raises(MetricInputError, match=r"no values a neuroid(.|\n)*internal_consistency"):
+    with pytest.raises(MetricInputError, match=r"no values per neuroid(.|\n)*internal_consistency"):
         plain(experiment.Knowing(features))
 
 
@@ -255,5 +255,5 @@ class TestNeuroidWiseExplainedVariance:
             neuroid_wise_explained_var(self.of([0.5, 0.4, 0.3]), self.of([0.5, 0.8], ids=[0, 1]))
         with pytest.raises(MetricInputError, match="another order: 'neuroid_id' is 1"):
             neuroid_wise_explained_var(self.of([0.5, 0.4, 0.3]), self.of([0.5, 0.8, 0.9], ids=[0, 2, 1]))
-        with pytest.raises(MetricInputError, match="the ceiling has no values a neuroid"):
+        with pytest.raises(MetricInputError, match="the ceiling has no values per neuroid"):
             neuroid_wise_explained_var(self.of([0.5, 0.4, 0.3]), Score(0.8))

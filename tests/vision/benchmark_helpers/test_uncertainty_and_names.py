@@ -23,8 +23,8 @@ GOOD = {"error": 0.1, "raw": Score(0.4), "ci_estimates": "neuroids vary"}
     ("attrs", "problem"),
     [
         ({}, "no attrs\\['error'\\]"),
-        (GOOD | {"error": "small"}, "no number"),
-        (GOOD | {"error": np.nan}, "nothing says why"),
+        (GOOD | {"error": "small"}, "not a number"),
+        (GOOD | {"error": np.nan}, "NaN without a reason"),
         (GOOD | {"error": -0.2}, "negative"),
         (GOOD | {"error": np.inf}, "inf"),
         ({"error": 0.1}, "no attrs\\['raw'\\]"),
@@ -53,7 +53,7 @@ def test_nan_with_a_reason():
 def test_doubts_are_warnings():
     with pytest.warns(UserWarning, match="same scale"):
         assert_valid_uncertainty(score_with(**GOOD | {"error": 3.0}))
-    with pytest.warns(UserWarning, match="nothing says what varies"):
+    with pytest.warns(UserWarning, match="the source of variation is missing"):
         assert_valid_uncertainty(score_with(error=0.1, raw=Score(0.4)))
 
 

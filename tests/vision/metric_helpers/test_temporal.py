@@ -73,5 +73,5 @@ def test_missing_values_are_named():
     broken[3, 2, 1] = np.nan
     with pytest.raises(MetricInputError, match="target holds NaN"):
         SpanTimeRegression(Ridge()).fit(_assembly(X), _assembly(broken))
-    with pytest.raises(MetricInputError, match="nothing was fitted"):
+    with pytest.raises(MetricInputError, match="is not fitted yet"):
         SpanTimeRegression(Ridge()).predict(_assembly(X))

@@ -60,7 +60,7 @@ def test_cross_predictions_equal_fit_and_predict(data, regression):
 def test_regression_refuses_what_it_cannot_use(data):
     X, Y = data
     adapter = XarrayRegression(Ridge())
-    with pytest.raises(MetricInputError, match="nothing was fitted"):
+    with pytest.raises(MetricInputError, match="is not fitted yet"):
         adapter.predict(_assembly(X))
     bad = X.copy()
     bad[4, 2] = np.nan

@@ -143,7 +143,7 @@ def test_dot_and_cosine_differ_where_lengths_do():
 
 def test_stimuli_that_make_no_triplets():
     model = OddOneOut("model", Activations(features_of(4)), "readout")
-    with pytest.raises(UserError, match="4 stimuli make no triplets"):
+    with pytest.raises(UserError, match="4 stimuli are not triplets"):
         model.look_at(stimuli_of([f"im{number:02d}" for number in range(4)]))
     with pytest.raises(ValueError, match="similarity"):
         OddOneOut("model", Activations({}), "readout", similarity="correlation")

@@ -89,7 +89,7 @@ def test_variance_keeps_trials_apart_and_rightly_labelled(stimuli):
 
 def test_the_later_call_decides(stimuli):
     model = model_of()
-    with pytest.raises(UserError, match="not told what to do"):
+    with pytest.raises(UserError, match="has neither a task nor a recording"):
         model.look_at(stimuli)
     model.start_task(BrainModel.Task.probabilities, stimuli)
     assert isinstance(model.look_at(stimuli), BehavioralAssembly)

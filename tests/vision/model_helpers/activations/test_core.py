@@ -98,7 +98,7 @@ def test_what_a_function_may_not_return(stimuli):
 
     with pytest.raises(UserError, match="returned nothing for two"):
         extract(lambda images, layers: {"one": images})
-    with pytest.raises(UserError, match="'one' gave 1 responses to 3 stimuli"):
+    with pytest.raises(UserError, match="'one' returned 1 responses to 3 stimuli"):
         extract(lambda images, layers: {"one": np.zeros((1, 2)), "two": images})
     with pytest.raises(UserError, match="number_of_trials is 0"):
         ActivationsExtractorHelper(means, read, "x")(stimuli, ["one"], number_of_trials=0)

@@ -112,7 +112,9 @@ def test_one_stimulus_too_much(store):
 
 
 def test_too_much_disk(tmp_path):
-    with pytest.raises(UserError, match=r"3\.9 GB of disk needed, 2\.0 GB there(?s:.*)BRAINSCORE_ACTIVATIONS_LIMIT"):
+    with pytest.raises(
+        UserError, match=r"3\.9 GB of disk needed, 2\.0 GB available(?s:.*)BRAINSCORE_ACTIVATIONS_LIMIT"
+    ):
         planned(store=ActivationStore(tmp_path, max_bytes="2GB"))
 
 
@@ -137,6 +139,6 @@ def test_what_no_plan_is_made_for(store):
 
 def test_in_words(store):
     words = str(planned(store=store, reduction="projection"))
-    assert "of 4.0 GB, 64 stimuli a batch" in words
+    assert "of 4.0 GB, 64 stimuli per batch" in words
     assert "of 20.0 GB" in words
     assert "stored as float32, reduced by projection" in words

@@ -142,7 +142,7 @@ def test_infinities_are_kept(store):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"key": "conv1"}, "'conv1' is no key"),
+        ({"key": "conv1"}, "'conv1' is not a key"),
         ({"shape": ()}, "cannot have shape"),
         ({"shape": (2, -1)}, "cannot have shape"),
         ({"dtype": object}, "cannot have dtype object"),
@@ -154,9 +154,9 @@ def test_layers_that_cannot_be(store, changed, message):
     arguments = {"key": layer_key(PARTS), "shape": (4, 3), "dtype": "float32", "parts": PARTS, **changed}
     with pytest.raises(ValueError, match=message):
         store.writer(arguments.pop("key"), **arguments)
-    with pytest.raises(ValueError, match="no key"):
+    with pytest.raises(ValueError, match="not a key"):
         store.get("../../etc/passwd")
-    with pytest.raises(ValueError, match="no key"):
+    with pytest.raises(ValueError, match="not a key"):
         store.remove(["*"])
 
 

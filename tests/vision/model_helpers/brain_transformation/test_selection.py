@@ -234,9 +234,9 @@ def test_what_cannot_be_reached_is_passed_over_and_said(network, benchmark_of, m
         "brainscore_vision.model_helpers.brain_transformation.selection.load_selection_benchmark", unreachable
     )
     model = subject_of(network, selection_benchmarks={"IT": ["Majaj", benchmark_of()], "V1": ["Freeman"]})
-    with pytest.warns(SelectionWarning, match="since the data of Majaj cannot be reached"):
+    with pytest.warns(SelectionWarning, match="since the data of Majaj are not available"):
         assert model.region_layer_map["IT"] == ["middle"]
-    with pytest.raises(UserError, match="the data of Freeman cannot be reached"):
+    with pytest.raises(UserError, match="the data of Freeman are not available"):
         model.region_layer_map["V1"]
 
 

@@ -125,7 +125,7 @@ def test_nothing_in_it(read, text):
         ("{model_size_mb: -3}", "size_mb is -3"),
         ("{runnable: maybe}", "runnable is 'maybe', not true or false"),
         ("{architecture: [DCNN]}", "architecture is ['DCNN'], not a text"),
-        ("{model_family: 'a+b'}", "family is 'a+b', not one word"),
+        ("{model_family: 'a+b'}", "family is 'a+b', not one lower-case word"),
         ("[DCNN]", "models: a is a list, not fields with values"),
         ("{brainscore_link: nowhere}", "source 'nowhere' is not a URL"),
     ],
