@@ -61,8 +61,8 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
         Where it runs.
     given : mapping
         Plain values: ``files`` (paths of files and folders that the model sees in addition to its plugin),
-        ``environment`` (variables), and the limits of `Sandbox`. Missing limits are the defaults of `Sandbox`; missing memory
-        is the limit of this process.
+        ``environment`` (variables), and the limits of `Sandbox`. Missing limits are the defaults of `Sandbox`; missing
+        memory is the limit of this process.
 
     Returns
     -------

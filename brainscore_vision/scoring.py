@@ -31,7 +31,7 @@ from brainscore_vision.public_variants import scored_benchmark
 from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable
 
     from brainscore_core.scoring import Change, Outcome, Receipt, ResultsStore, RunInfo, Stored, Tolerance, Verification
     from brainscore_vision.isolation import Isolation

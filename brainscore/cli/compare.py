@@ -237,12 +237,10 @@ def _p(value: float | None) -> str:
 
 
 def _comparison(one: Comparison, found: Comparisons) -> dict[str, Any]:
-    from dataclasses import asdict
 
     return asdict(one) | {"correction": found.correction, "better": one.better, "outcome": one.verdict}
 
 
 def _ranking(ranking: Ranking) -> dict[str, Any]:
-    from dataclasses import asdict
 
     return asdict(ranking)

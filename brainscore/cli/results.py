@@ -298,7 +298,6 @@ def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: b
 
 
 def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]:
-    from brainscore_core.errors import UserError
 
     listing = store.listing()
     for problem in listing.problems:

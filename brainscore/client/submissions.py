@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brainscore.client.connection import Connection
 from brainscore.client.records import read
 from brainscore_core.errors import UserError
-
-if TYPE_CHECKING:
-    from brainscore.client.connection import Connection
 
 __all__ = [
     "Pairs",

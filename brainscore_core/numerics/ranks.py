@@ -344,9 +344,9 @@ def ranks_from_errors(
     on the same benchmark share its stimuli, neurons and subjects, so their scores tend to vary together. The covariance
     is then positive and the tests are conservative: intervals are wider and groups larger than necessary, and their
     confidence exceeds `level`. If scores vary in opposite directions, which is possible, the covariance is negative and
-    the tests find too many differences. Tests that resample the shared units (``brainscore_core.statistics.comparison``)
-    do not need this assumption, but require the predictions stored with the scores. Holm's correction is valid for any
-    dependence between tests.
+    the tests find too many differences. Tests that resample the shared units
+    (``brainscore_core.statistics.comparison``) do not need this assumption, but require the predictions stored with the
+    scores. Holm's correction is valid for any dependence between tests.
 
     Errors are treated as known and estimates as normally distributed: with few units (below about 30), the tests find
     slightly too many differences.

@@ -3,13 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from posixpath import basename
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brainscore_core.receipts.parts import DataItem, FileItem, PluginCode
 from brainscore_core.receipts.receipt import Receipt
-
-if TYPE_CHECKING:
-    from brainscore_core.receipts.receipt import Receipt
 
 __all__ = ["CAUSES", "CIRCUMSTANCES", "Change", "changes_between"]
 

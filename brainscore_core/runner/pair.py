@@ -429,6 +429,4 @@ def import_scorer(scorer: str) -> Callable[..., Any]:
 
 def run_info(identifier: str, *, isolated: bool) -> Any:
     """Which run makes a receipt, as receipts say it."""
-    from brainscore_core.receipts.parts import RunInfo
-
     return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})

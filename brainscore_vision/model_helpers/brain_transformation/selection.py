@@ -41,8 +41,6 @@ from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
     from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
 
 __all__ = [
@@ -121,7 +119,6 @@ def _simulated(region: str, metric: str) -> "Benchmark":
 def _stimuli() -> "StimulusSet":
     from PIL import Image
 
-    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
     from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, draw
 
     folder = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
@@ -142,7 +139,6 @@ def _stimuli() -> "StimulusSet":
 
 
 def _measured(region: str, stimuli: "StimulusSet") -> "NeuroidAssembly":
-    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
     from brainscore_vision.data.simulated2026.encoding import EncodingModel
     from brainscore_vision.data.simulated2026.responses import simulate
     from brainscore_vision.model_helpers.images import load_grey
