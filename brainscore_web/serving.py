@@ -79,13 +79,13 @@ def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
     from django.core.management import call_command
 
     from brainscore_web.leaderboard.models import Score
-    from brainscore_web.leaderboard.simulated import fill
+    from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
     require_database()
     call_command("migrate", verbosity=0)
     _collect_static()
     if demonstration and not Score.objects.exists():
-        fill(models=40, benchmarks=60, versions=2, private=0)
+        simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0)
     if demonstration or results is None:
         return Score.objects.count()
     from brainscore_web.leaderboard.ingest import ingest_store, sync_catalogue

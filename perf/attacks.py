@@ -210,9 +210,9 @@ def measure(options, home, environment):
 
     (home / "results").mkdir()
     prepare(None, say=print)
-    from brainscore_web.leaderboard.simulated import fill
+    from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-    fill(models=100, benchmarks=60, versions=2, private=0)
+    simulate_leaderboard(models=100, benchmarks=60, versions=2, private=0)
     token = member("modeller@example.org")
     rows, errors = [], []
     for name in options.attack or ATTACKS:

@@ -24,7 +24,7 @@ from brainscore_web.serving import set_up
 set_up()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 fill(models=int(sys.argv[1]), benchmarks=int(sys.argv[2]), versions=2, private=0)
 """
 SERVE = """

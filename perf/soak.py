@@ -206,9 +206,9 @@ def watch(options, home, environment):
 
     (home / "results").mkdir()
     prepare(None, say=print)
-    from brainscore_web.leaderboard.simulated import fill
+    from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-    fill(models=100, benchmarks=60, versions=2, private=0)
+    simulate_leaderboard(models=100, benchmarks=60, versions=2, private=0)
     token = member("modeller@example.org")
     member("uploader@example.org")
     log, port = home / "log", free_port()

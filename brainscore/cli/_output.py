@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = [
     "as_json",
     "change_lines",
-    "clean",
     "difference_lines",
     "echo_columns",
     "echo_json",
     "echo_pairs",
     "echo_rows",
     "echo_table",
+    "printable",
 ]
 
 
@@ -54,7 +54,7 @@ def as_json(value: Any) -> Any:
     return str(value)
 
 
-def clean(text: str) -> str:
+def printable(text: str) -> str:
     """What a site says cannot steer the terminal."""
     return "".join(sign if sign.isprintable() else "�" for sign in text)
 
@@ -111,13 +111,16 @@ def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console().print(table)
 
 
-_MOST = 12
+_MOST_CHANGES = 12
 
 
 def difference_lines(found: Difference) -> Iterable[str]:
     """Tables of numbers and parts, and what they mean."""
     if found.numbers:
-        rows = [(n.name, _value(n.a), _value(n.b), _apart(n.apart), _verdict(n)) for n in found.numbers]
+        rows = [
+            (n.name, _number_text(n.a), _number_text(n.b), _distance_text(n.apart), _verdict_text(n))
+            for n in found.numbers
+        ]
         yield from _aligned([("", "first", "second", "apart", ""), *rows])
         yield ""
     if found.arrays:
@@ -136,7 +139,11 @@ def change_lines(changes: Sequence[Change]) -> Iterable[str]:
         by_part.setdefault(change.part, []).append(str(change))
     rows = []
     for part, texts in by_part.items():
-        shown = texts if len(texts) <= _MOST else [*texts[:_MOST], f"… and {len(texts) - _MOST} more"]
+        shown = (
+            texts
+            if len(texts) <= _MOST_CHANGES
+            else [*texts[:_MOST_CHANGES], f"… and {len(texts) - _MOST_CHANGES} more"]
+        )
         rows += [(part if not number else "", text) for number, text in enumerate(shown)]
     return _aligned(rows)
 
@@ -153,15 +160,15 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _value(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.9g}"
 
 
-def _apart(apart: float | None) -> str:
+def _distance_text(apart: float | None) -> str:
     return "" if not apart else f"{apart:.2g}"
 
 
-def _verdict(number: NumberDifference) -> str:
+def _verdict_text(number: NumberDifference) -> str:
     if number.verdict == "same" or number.allowed is None:
         return number.verdict
     return f"{number.verdict} ({number.allowed:.2g} allowed)"

@@ -40,7 +40,7 @@ class Progress:
         self.finished: list[PairFinished] = []
         self.skipped: list[PairSkipped] = []
         self._total = len(plan.pending)
-        self._left: dict[tuple[str, str], float | None] = {one.pair: _value(one.cost) for one in plan.pending}
+        self._left: dict[tuple[str, str], float | None] = {one.pair: _cost_value(one.cost) for one in plan.pending}
         self._expected_left = sum(value for value in self._left.values() if value is not None)
         self._unknown_left = sum(value is None for value in self._left.values())
         self._expected = self._taken = 0.0  # of finished pairs with a prediction
@@ -166,7 +166,7 @@ class Progress:
         return Group(bar, *running)
 
 
-def _value(cost: Cost) -> float | None:
+def _cost_value(cost: Cost) -> float | None:
     return cost.seconds.value if cost.seconds is not None else None
 
 
@@ -178,7 +178,7 @@ def _outcome(event: PairFinished) -> str:
 
 
 STATES = ("scored", "not applicable", "undefined", "failed")
-_SHOWN = 5  # pairs of one reason
+_PAIRS_PER_REASON = 5  # pairs of one reason
 _NO_REASON = "no reason is known"
 _SOURCES = {
     "measured": "the same pair's receipts",
@@ -215,7 +215,7 @@ def echo_plan(plan: Plan, workers: int) -> None:
                 _reasons(pending),
             )
         )
-    _echo_columns(rows)
+    _echo_aligned(rows)
     click.echo()
     click.echo(f"{_count(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
     if plan.skipped:
@@ -235,8 +235,8 @@ def plan_as_dict(plan: Plan, workers: int) -> dict[str, Any]:
                 **one.pair._asdict(),
                 "why": one.why,
                 "detail": one.detail or None,
-                "seconds": _as_dict(one.cost.seconds),
-                "memory": _as_dict(one.cost.memory),
+                "seconds": _prediction_values(one.cost.seconds),
+                "memory": _prediction_values(one.cost.memory),
             }
             for one in plan.pending
         ],
@@ -263,26 +263,26 @@ def echo_summary(
         by_model.setdefault(event.model, Counter())[event.state] += 1
     rows += [(model, *(str(counts[state] or "–") for state in STATES)) for model, counts in by_model.items()]
     if len(rows) > 1:
-        _echo_columns(rows)
+        _echo_aligned(rows)
         click.echo()
     for state in ("not applicable", "undefined"):
         for reason, pairs in _by_reason(event for event in finished if event.state == state).items():
             click.echo(f"{state}: {reason}")
-            _echo_pairs(pairs)
+            _echo_first_pairs(pairs)
     by_reason: dict[str, list[PairFinished]] = {}
     for event in finished:
         if event.state == "failed":
             by_reason.setdefault(event.reason or _NO_REASON, []).append(event)
     for reason, failed in by_reason.items():
         click.echo(f"{click.style('failed', fg='red')}: {reason}")
-        for failure in failures(failed[:_SHOWN], store):
+        for failure in failures(failed[:_PAIRS_PER_REASON], store):
             log = f", log {failure['log']}" if failure["log"] else ""
             click.echo(f"  {failure['model']} on {failure['benchmark']}, receipt {failure['receipt']}{log}")
-        if len(failed) > _SHOWN:
-            click.echo(f"  and {len(failed) - _SHOWN} more")
+        if len(failed) > _PAIRS_PER_REASON:
+            click.echo(f"  and {len(failed) - _PAIRS_PER_REASON} more")
     for reason, pairs in _by_reason(skipped).items():
         click.echo(f"left out: {reason}")
-        _echo_pairs(pairs)
+        _echo_first_pairs(pairs)
     counts = Counter(event.state for event in finished)
     words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
     words += [f"{len(skipped)} left out"] if skipped else []
@@ -388,7 +388,7 @@ def _expectation(plan: Plan, workers: int) -> str:
     )
 
 
-def _as_dict(prediction: Prediction | None) -> dict[str, Any] | None:
+def _prediction_values(prediction: Prediction | None) -> dict[str, Any] | None:
     return None if prediction is None else prediction._asdict()
 
 
@@ -399,14 +399,14 @@ def _by_reason(events: Iterable[PairFinished | PairSkipped]) -> dict[str, list[t
     return found
 
 
-def _echo_pairs(pairs: Sequence[tuple[str, str]]) -> None:
-    for model, benchmark in pairs[:_SHOWN]:
+def _echo_first_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    for model, benchmark in pairs[:_PAIRS_PER_REASON]:
         click.echo(f"  {model} on {benchmark}")
-    if len(pairs) > _SHOWN:
-        click.echo(f"  and {len(pairs) - _SHOWN} more")
+    if len(pairs) > _PAIRS_PER_REASON:
+        click.echo(f"  and {len(pairs) - _PAIRS_PER_REASON} more")
 
 
-def _echo_columns(rows: Sequence[Sequence[str]]) -> None:
+def _echo_aligned(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

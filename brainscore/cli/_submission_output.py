@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._output import clean
+from brainscore.cli._output import printable
 from brainscore_core.errors import DataUnavailable, UserError
 
 if TYPE_CHECKING:
     from brainscore.client import Client, Submission, SubmissionCard
 
-__all__ = ["echo_findings", "echo_submission", "find", "plain", "rows_of", "watch"]
+__all__ = ["echo_findings", "echo_submission", "find_submission", "plain_values", "submission_rows", "watch_submission"]
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _MARKS = {
@@ -42,9 +42,9 @@ def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str)
         where = place(one.file) if one.file else ""
         where = f"{where}:{one.line}: " if one.line else f"{where}: " if where else ""
         mark = click.style(one.severity, fg=_COLOURS.get(one.severity), bold=True)
-        click.echo(f"{click.style(clean(where), bold=True)}{mark}[{one.check}] {clean(one.message)}")
+        click.echo(f"{click.style(printable(where), bold=True)}{mark}[{one.check}] {printable(one.message)}")
         if one.remedy:
-            click.echo(f"    → {clean(one.remedy)}")
+            click.echo(f"    → {printable(one.remedy)}")
     counts = Counter(one.severity for one in found)
     said = [_count(counts[name], name) for name in _COLOURS if counts[name]]
     click.echo(", ".join(said) if said else "Nothing was found.")
@@ -57,12 +57,12 @@ def _count(number: int, noun: str) -> str:
 
 def echo_submission(card: SubmissionCard) -> None:
     """Print how a submission stands: its state, steps, what was found, and how far scoring is."""
-    click.echo(f"{click.style(clean(card.title), bold=True)}, revision {card.revision}: {card.words}")
+    click.echo(f"{click.style(printable(card.title), bold=True)}, revision {card.revision}: {card.words}")
     if card.next:
         click.echo(f"  {card.next}")
     for step in card.latest.steps:
         mark, colour = _MARKS.get(step.state, ("?", None))
-        reason = f": {clean(' '.join(step.reason.split()))}" if step.reason else ""
+        reason = f": {printable(' '.join(step.reason.split()))}" if step.reason else ""
         click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({step.state}){reason}")
     if (pairs := card.pairs) is not None and pairs.total:
         ended = pairs.total - pairs.waiting - pairs.running
@@ -74,19 +74,19 @@ def echo_submission(card: SubmissionCard) -> None:
         echo_findings(card.latest.findings)
 
 
-def told_of_steps(card: SubmissionCard) -> tuple[Any, ...]:
+def _progress_of(card: SubmissionCard) -> tuple[Any, ...]:
     """What is told anew once it differs."""
     steps = tuple((step.kind, step.state, step.reason) for step in card.latest.steps)
     return (card.state, card.revision, steps, card.pairs)
 
 
-def rows_of(submissions: Iterable[Submission]) -> list[tuple[str, ...]]:
+def submission_rows(submissions: Iterable[Submission]) -> list[tuple[str, ...]]:
     """Cells of a table of submissions."""
     short = sys.stdout.isatty()
     return [
         (
             one.id[:8] if short else one.id,
-            clean(one.title),
+            printable(one.title),
             str(one.revision),
             one.words,
             f"{one.changed:%Y-%m-%d %H:%M}",
@@ -95,22 +95,22 @@ def rows_of(submissions: Iterable[Submission]) -> list[tuple[str, ...]]:
     ]
 
 
-def plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """Dataclasses as plain types, for JSON."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: plain_values(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain_values(one) for one in value]
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-_WHOLE = 36
-_PATIENCE = 5
-_AT_REST = ("changes", "done", "rejected", "withdrawn")
+_ID_LENGTH = 36
+_MOST_FAILURES = 5
+_FINAL_STATES = ("changes", "done", "rejected", "withdrawn")
 """States in which nothing more comes by itself."""
 
 
-def find(client: Client, identifier: str) -> str:
+def find_submission(client: Client, identifier: str) -> str:
     """The whole identifier of one of your submissions.
 
     Parameters
@@ -121,7 +121,7 @@ def find(client: Client, identifier: str) -> str:
         Its beginning, or all of it.
     """
     identifier = identifier.strip().lower()
-    if len(identifier) >= _WHOLE:
+    if len(identifier) >= _ID_LENGTH:
         return identifier
     found = [one for one in client.submissions() if one.id.startswith(identifier)]
     if len(found) == 1:
@@ -131,7 +131,7 @@ def find(client: Client, identifier: str) -> str:
     raise UserError(message, remedy="list them with: brainscore status")
 
 
-def watch(client: Client, identifier: str, *, every: float, until_review: bool) -> SubmissionCard:
+def watch_submission(client: Client, identifier: str, *, every: float, until_review: bool) -> SubmissionCard:
     """Print a submission whenever it has changed, until nothing more comes by itself.
 
     Parameters
@@ -152,13 +152,13 @@ def watch(client: Client, identifier: str, *, every: float, until_review: bool) 
             failures = 0
         except DataUnavailable:
             failures += 1
-            if failures > _PATIENCE:
+            if failures > _MOST_FAILURES:
                 raise
             time.sleep(every)
             continue
-        if (told := told_of_steps(card)) != before:
+        if (told := _progress_of(card)) != before:
             before = told
             echo_submission(card)
-        if card.state in _AT_REST or (until_review and card.state == "review"):
+        if card.state in _FINAL_STATES or (until_review and card.state == "review"):
             return card
         time.sleep(every)

@@ -1,15 +1,21 @@
 """``brainscore cache``: the folders of fetched data and of stored activations."""
 
+from __future__ import annotations
+
 import sys
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import click
 
-from brainscore.cli import _cache_activations as activations
 from brainscore.cli._output import echo_json, echo_table
 from brainscore_core.errors import UserError, nearest
+from brainscore_core.memory import format_size
 from brainscore_core.paths import cache_home
 from brainscore_core.supported_data_standards.brainio.cache import (
     CacheEntry,
@@ -18,9 +24,148 @@ from brainscore_core.supported_data_standards.brainio.cache import (
     remove_entry,
     verify_entry,
 )
-from brainscore_vision.model_helpers.activations.store import activations_home
+from brainscore_vision.model_helpers.activations.store import (
+    ActivationStore,
+    Leftover,
+    StoredEntry,
+    activations_home,
+    default_store,
+)
 
-__all__ = ["command"]
+__all__ = ["CheckedLayer", "StoredLayer", "command"]
+
+_LAYER_COLUMNS = ("key", "model", "layer", "stimulus set", "size", "last used")
+_SHORTEST_KEY = 6
+_KEY_DIGITS = 12  # digits of a key
+_BEING_WRITTEN = 600.0  # seconds; what was written to since then may belong to a process that is running
+
+
+@dataclass(frozen=True)
+class StoredLayer:
+    """A stored layer, or a file that belongs to no whole one."""
+
+    name: str
+    kind: Literal["layer", "unfinished"]
+    bytes: int
+    used: float
+    path: Path
+    model: str = ""
+    layer: str = ""
+    stimulus_set: str = ""
+    key: str | None = None
+
+    def matches(self, name: str) -> bool:
+        """Whether `name` means it: start of the key, or pattern of model, model.layer or stimulus set."""
+        by_key = self.key is not None and len(name) >= _SHORTEST_KEY and self.key.startswith(name.lower())
+        return by_key or any(fnmatchcase(own, name) for own in self.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Names that it goes by."""
+        if self.kind == "unfinished":
+            return [self.name]
+        of_layer = f"{self.model}.{self.layer}" if self.model and self.layer else self.layer
+        return [own for own in (self.model, of_layer, self.stimulus_set) if own] or [self.name]
+
+
+@dataclass(frozen=True)
+class CheckedLayer:
+    """`state` is 'good', 'wrong', or 'unknown' for what is unfinished; `found` says what is wrong."""
+
+    entry: StoredLayer
+    state: Literal["good", "wrong", "unknown"]
+    found: str
+
+
+def activations_folder() -> Path:
+    """Folder of stored activations; an error where there is none."""
+    home = activations_home()
+    if home is None:
+        raise UserError("activations are not stored", remedy="BRAINSCORE_ACTIVATIONS is 'off'; unset it")
+    return home
+
+
+def _stored_layers() -> list[StoredLayer]:
+    """List stored activations, the most recently used first, then what is unfinished; nothing where it is off."""
+    store = default_store()
+    if store is None:
+        return []
+    return [*map(_layer_of_entry, store.entries()), *map(_layer_of_leftover, store.leftovers())]
+
+
+def _verify_layers(entries: Sequence[StoredLayer]) -> list[CheckedLayer]:
+    """Compare layers with their checksums."""
+    keys = {entry.key for entry in entries if entry.key is not None}
+    found = {item.entry.key: item for item in _activation_store().verify(keys)} if keys else {}
+    checked = []
+    for entry in entries:
+        if entry.kind == "unfinished":
+            checked.append(CheckedLayer(entry, "unknown", "unfinished"))
+        elif entry.key in found:  # else another process removed it meanwhile
+            checked.append(CheckedLayer(entry, found[entry.key].state, found[entry.key].found))
+    return checked
+
+
+def _is_in_use(entry: StoredLayer) -> bool:
+    """Whether a running process may be writing it."""
+    return entry.kind == "unfinished" and time.time() - entry.used < _BEING_WRITTEN
+
+
+def _remove_layers(entries: Sequence[StoredLayer]) -> None:
+    """Remove layers and unfinished files."""
+    keys = [entry.key for entry in entries if entry.key is not None]
+    if keys:
+        _activation_store().remove(keys)
+    for entry in entries:
+        if entry.key is None:
+            try:
+                entry.path.unlink(missing_ok=True)
+            except OSError as error:
+                raise UserError(f"cannot remove {entry.path}: {error.strerror}", remedy="check who owns it") from error
+
+
+def _layer_values(entry: StoredLayer) -> dict[str, Any]:
+    """Write an entry in plain types; when it was used as ISO 8601 in UTC."""
+    return {
+        "key": entry.key,
+        "kind": entry.kind,
+        "model": entry.model or None,
+        "layer": entry.layer or None,
+        "stimulus_set": entry.stimulus_set or None,
+        "bytes": entry.bytes,
+        "used": datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds"),
+        "path": entry.path,
+    }
+
+
+def _layer_row(entry: StoredLayer) -> list[str]:
+    """Write an entry as a row of a table."""
+    layer = entry.layer if entry.kind == "layer" else entry.kind
+    used = datetime.fromtimestamp(entry.used).astimezone().strftime("%Y-%m-%d %H:%M")
+    return [entry.name, entry.model, layer, entry.stimulus_set, format_size(entry.bytes), used]
+
+
+def _activation_store() -> ActivationStore:
+    return ActivationStore(activations_folder())
+
+
+def _layer_of_entry(entry: StoredEntry) -> StoredLayer:
+    return StoredLayer(
+        name=entry.key[:_KEY_DIGITS],
+        kind="layer",
+        bytes=entry.nbytes,
+        used=entry.used,
+        path=entry.path,
+        model=entry.named("model"),
+        layer=entry.named("layer"),
+        stimulus_set=entry.named("stimulus_set"),
+        key=entry.key,
+    )
+
+
+def _layer_of_leftover(file: Leftover) -> StoredLayer:
+    return StoredLayer(name=file.path.name, kind="unfinished", bytes=file.nbytes, used=file.changed, path=file.path)
+
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 _yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
@@ -32,7 +177,7 @@ _SHORTEST_HASH = 6
 
 class _Chosen(NamedTuple):
     files: list[CacheEntry]
-    layers: list[activations.Stored]
+    layers: list[StoredLayer]
 
     @property
     def total(self) -> int:
@@ -61,7 +206,7 @@ def command() -> None:
 @_json_option
 def show_path(*, kind: str, as_json: bool) -> None:
     """Print where the cache is."""
-    home = cache_home() if kind == "data" else activations.activations_folder()
+    home = cache_home() if kind == "data" else activations_folder()
     if as_json:
         echo_json({"path": home})
     else:
@@ -83,10 +228,10 @@ def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
         _echo_json(chosen, kind, "files", "layers")
         return
     if chosen.files:
-        echo_table(["file", "kind", "size", "folder"], [_row(entry) for entry in chosen.files])
+        echo_table(["file", "kind", "size", "folder"], [_file_row(entry) for entry in chosen.files])
     if chosen.layers:
-        echo_table(activations.COLUMNS, [activations.row(entry) for entry in chosen.layers])
-    click.echo(f"{chosen}, {_readable(chosen.total)}".replace(" from ", " in "), err=True)
+        echo_table(_LAYER_COLUMNS, [_layer_row(entry) for entry in chosen.layers])
+    click.echo(f"{chosen}, {_readable_size(chosen.total)}".replace(" from ", " in "), err=True)
 
 
 @command.command("verify")
@@ -97,15 +242,15 @@ def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
     """Hash everything again. Exit status 1 where something is not what it should be."""
     chosen = _matching(names, kind)
     checked = [verify_entry(entry) for entry in chosen.files]
-    layers = activations.verify(chosen.layers)
+    layers = _verify_layers(chosen.layers)
     wrong = sum(item.state == "wrong" for item in checked) + sum(item.state == "wrong" for item in layers)
     if as_json:
         document: dict[str, Any] = {"wrong": wrong}
         if kind != "activations":
-            listed = [{**_plain(item.entry), "state": item.state, "found": item.found} for item in checked]
+            listed = [{**_file_values(item.entry), "state": item.state, "found": item.found} for item in checked]
             document |= {"path": cache_home(), "files": listed}
         if kind != "data":
-            shown = [{**activations.plain(item.entry), "state": item.state, "found": item.found} for item in layers]
+            shown = [{**_layer_values(item.entry), "state": item.state, "found": item.found} for item in layers]
             document["activations"] = {"path": activations_home(), "layers": shown}
         echo_json(document)
     else:
@@ -144,19 +289,19 @@ def clear(*, kind: str, yes: bool, as_json: bool) -> None:
     Activations that are being written stay.
     """
     every = _matching([], kind)
-    layers = [entry for entry in every.layers if not activations.in_use(entry)]
+    layers = [entry for entry in every.layers if not _is_in_use(entry)]
     _remove(_Chosen(every.files, layers), kind, yes=yes, as_json=as_json)
 
 
 def _matching(names: Sequence[str], kind: str) -> _Chosen:
     entries = cache_entries() if kind != "activations" else []
-    layers = activations.stored() if kind != "data" else []
+    layers = _stored_layers() if kind != "data" else []
     if not names:
         return _Chosen(entries, layers)
     files: set[CacheEntry] = set()
-    stored: set[activations.Stored] = set()
+    stored: set[StoredLayer] = set()
     for name in names:
-        found = [entry for entry in entries if _matches(entry, name)]
+        found = [entry for entry in entries if _file_matches(entry, name)]
         computed = [entry for entry in layers if entry.matches(name)]
         if not found and not computed:
             known = {entry.name for entry in entries} | {own for entry in layers for own in entry.names}
@@ -173,18 +318,18 @@ def _where(kind: str) -> str:
     return " or ".join(str(home) for home in homes if home is not None)
 
 
-def _matches(entry: CacheEntry, name: str) -> bool:
+def _file_matches(entry: CacheEntry, name: str) -> bool:
     by_hash = len(name) >= _SHORTEST_HASH and entry.digest.value.startswith(name.lower())
     return by_hash or fnmatchcase(entry.name, name)
 
 
 def _remove(chosen: _Chosen, kind: str, *, yes: bool, as_json: bool) -> None:
-    size = _readable(chosen.total)
+    size = _readable_size(chosen.total)
     if (chosen.files or chosen.layers) and not yes:
         click.confirm(f"Remove {chosen} ({size})?", abort=True, err=True)
     for entry in chosen.files:
         remove_entry(entry)
-    activations.remove(chosen.layers)
+    _remove_layers(chosen.layers)
     if as_json:
         _echo_json(chosen, kind, "removed", "removed")
     else:
@@ -194,18 +339,18 @@ def _remove(chosen: _Chosen, kind: str, *, yes: bool, as_json: bool) -> None:
 def _echo_json(chosen: _Chosen, kind: str, name: str, name_of_layers: str) -> None:
     document: dict[str, Any] = {}
     if kind != "activations":
-        listed = [_plain(entry) for entry in chosen.files]
+        listed = [_file_values(entry) for entry in chosen.files]
         document = {"path": cache_home(), "bytes": _total(chosen.files), name: listed}
     if kind != "data":
         document["activations"] = {
             "path": activations_home(),
             "bytes": sum(entry.bytes for entry in chosen.layers),
-            name_of_layers: [activations.plain(entry) for entry in chosen.layers],
+            name_of_layers: [_layer_values(entry) for entry in chosen.layers],
         }
     echo_json(document)
 
 
-def _plain(entry: CacheEntry) -> dict[str, Any]:
+def _file_values(entry: CacheEntry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "kind": entry.kind,
@@ -215,21 +360,21 @@ def _plain(entry: CacheEntry) -> dict[str, Any]:
     }
 
 
-def _row(entry: CacheEntry) -> list[str]:
-    return [entry.name, entry.kind, _readable(entry.bytes), f"{entry.digest.value[:12]}…"]
+def _file_row(entry: CacheEntry) -> list[str]:
+    return [entry.name, entry.kind, _readable_size(entry.bytes), f"{entry.digest.value[:12]}…"]
 
 
 def _total(entries: Sequence[CacheEntry]) -> int:
     return sum(entry.bytes for entry in entries)
 
 
-def _readable(count: int) -> str:
+def _readable_size(count: int) -> str:
     from rich.filesize import decimal
 
     return decimal(count)
 
 
-def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[activations.Checked], where: str) -> None:
+def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[CheckedLayer], where: str) -> None:
     shown = [item for item in checked if item.state != "good"]
     if shown:
         echo_table(["file", "state", "expected", "found"], [_checked_row(item) for item in shown])

@@ -1,18 +1,186 @@
-"""``brainscore changed``."""
+"""``brainscore changed``: the plugins that a change touches, and whether it stays within one of them."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, NamedTuple
 
 import click
 
 from brainscore.cli._output import echo_json
+from brainscore_core.errors import UserError
+from brainscore_vision.plugin_folders import PLUGIN_KINDS
 
-if TYPE_CHECKING:
-    from brainscore.changed_plugins import Changes
+__all__ = ["ChangedPlugin", "Changes", "changes_since", "command", "sort_changes"]
 
-__all__ = ["command"]
+_KIND_OF = {folder: kind for kind, folder in PLUGIN_KINDS.items()}
+_PACKAGE = "brainscore_vision"
+_STAND_INS = PurePosixPath(_PACKAGE, "testing", "stand_ins")
+
+State = Literal["added", "changed", "removed"]
+
+
+class ChangedPlugin(NamedTuple):
+    """A plugin that a change touches.
+
+    Attributes
+    ----------
+    kind : str
+        ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``.
+    name : str
+        Name of its folder.
+    path : str
+        Its folder, from the repository's root.
+    state : str
+        ``'added'``, ``'changed'`` or ``'removed'``.
+    tests : bool
+        Whether it has tests.
+    """
+
+    kind: str
+    name: str
+    path: str
+    state: State
+    tests: bool
+
+
+class Changes(NamedTuple):
+    """What a change touches.
+
+    Attributes
+    ----------
+    base : str
+        What it is compared with: the commit at which it branched off.
+    plugins : tuple of ChangedPlugin
+        Sorted by path.
+    outside : tuple of str
+        Files that belong to no plugin.
+    """
+
+    base: str
+    plugins: tuple[ChangedPlugin, ...]
+    outside: tuple[str, ...]
+
+    @property
+    def within(self) -> bool:
+        """Whether it touches plugins, nothing else, and only those of one name: one submission."""
+        return not self.outside and len({plugin.name.lower() for plugin in self.plugins}) == 1
+
+    @property
+    def to_test(self) -> tuple[str, ...]:
+        """Folders of the plugins that are there."""
+        return tuple(plugin.path for plugin in self.plugins if plugin.state != "removed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain types, for JSON."""
+        return {
+            "base": self.base,
+            "within_plugin": self.within,
+            "plugins": [plugin._asdict() for plugin in self.plugins],
+            "outside": list(self.outside),
+            "to_test": list(self.to_test),
+        }
+
+
+def changes_since(base: str, *, repository: Path | None = None) -> Changes:
+    """Compare the working tree with the commit at which it branched off from `base`.
+
+    Parameters
+    ----------
+    base : str
+        A branch or commit, such as ``'origin/main'``.
+    repository : path, optional
+        A folder in the repository; by default the working directory.
+
+    Returns
+    -------
+    Changes
+        Commits, what is not committed yet, and files that git does not know (but for ignored ones). A file that was
+        moved counts in both places.
+
+    Raises
+    ------
+    UserError
+        If it is no repository, or `base` is no commit of it.
+    """
+    folder = repository or Path.cwd()
+    root = Path(_git(folder, "rev-parse", "--show-toplevel", remedy="run it in the repository").strip())
+    start = _git(
+        root, "merge-base", "--end-of-options", base, "HEAD", remedy="name a branch or commit, such as origin/main"
+    ).strip()
+    changed = _git(root, "diff", "--name-only", "--no-renames", "-z", start).split("\0")
+    changed += _git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
+    before = set(_git(root, "ls-tree", "-r", "--name-only", "-z", start).split("\0"))
+    return sort_changes(start, filter(None, changed), root=root, before=before)
+
+
+def sort_changes(base: str, changed: Iterable[str], *, root: Path, before: set[str]) -> Changes:
+    """Sort changed files by plugin.
+
+    Parameters
+    ----------
+    base : str
+        What they are compared with.
+    changed : iterable of str
+        Paths from the repository's root.
+    root : path
+        The repository, as it is now.
+    before : set of str
+        Paths that it had.
+    """
+    in_package = any(path.startswith(f"{_PACKAGE}/") for path in before) or (root / _PACKAGE).is_dir()
+    found: dict[PurePosixPath, ChangedPlugin] = {}
+    outside = []
+    for path in sorted(set(changed)):
+        folder = _plugin_folder(PurePosixPath(path), root, before, in_package=in_package)
+        if folder is None:
+            outside.append(path)
+        elif folder not in found:
+            found[folder] = _describe(folder, root, before)
+    return Changes(base, tuple(sorted(found.values(), key=lambda plugin: plugin.path)), tuple(outside))
+
+
+def _plugin_folder(path: PurePosixPath, root: Path, before: set[str], *, in_package: bool) -> PurePosixPath | None:
+    """Folder of the plugin that a file belongs to: ``…/<kind>/<plugin>/``, now or before."""
+    if in_package and path.parent == _STAND_INS and not path.name.startswith("_"):
+        data = PurePosixPath(_PACKAGE, "data", path.stem)  # what a data set's tests use in place of its measurements
+        return data if _is_plugin(data, root, before) else None
+    for place, part in enumerate(path.parts[:-2]):
+        if part not in _KIND_OF or path.parts[place + 1].startswith(("_", ".")):
+            continue
+        if in_package and path.parts[:place] != (_PACKAGE,):
+            return None
+        folder = PurePosixPath(*path.parts[: place + 2])
+        if _is_plugin(folder, root, before):
+            return folder
+    return None
+
+
+def _is_plugin(folder: PurePosixPath, root: Path, before: set[str]) -> bool:
+    init = folder / "__init__.py"
+    return str(init) in before or (root / init).is_file()
+
+
+def _describe(folder: PurePosixPath, root: Path, before: set[str]) -> ChangedPlugin:
+    there = (root / folder / "__init__.py").is_file()
+    state: State = "removed" if not there else "changed" if str(folder / "__init__.py") in before else "added"
+    tests = there and any([*(root / folder).rglob("test.py"), *(root / folder).rglob("test_*.py")])
+    return ChangedPlugin(_KIND_OF[folder.parent.name], folder.name, str(folder), state, tests)
+
+
+def _git(folder: Path, *arguments: str, remedy: str = "see the message of git") -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git itself
+    except FileNotFoundError as error:
+        raise UserError("git is not installed", remedy="install it; changes are read from the repository") from error
+    if run.returncode:
+        said = (run.stderr.strip().splitlines() or ["git failed"])[-1]
+        raise UserError(f"git {arguments[0]}: {said}", remedy=remedy)
+    return run.stdout
 
 
 @click.command("changed")
@@ -27,21 +195,19 @@ def command(context: click.Context, base: str, within: bool, json_: bool) -> Non
     which it branched off. A benchmark and the data of the same name count as one plugin. Piped into another program, it
     prints the folders to test, one a line.
     """
-    from brainscore.changed_plugins import changes_since
-
     changes = changes_since(base)
     if json_:
         echo_json(changes.to_dict())
     elif not sys.stdout.isatty():
         for path in changes.to_test:
             click.echo(path)
-    for line in _said(changes):
+    for line in _summary_lines(changes):
         click.echo(line, err=json_ or not sys.stdout.isatty())
     if within and not changes.within:
         context.exit(1)
 
 
-def _said(changes: Changes) -> list[str]:
+def _summary_lines(changes: Changes) -> list[str]:
     lines = [
         f"{plugin.state:<8} {plugin.path}" + ("" if plugin.tests or plugin.state == "removed" else "  (no tests)")
         for plugin in changes.plugins

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import click
 from click.core import ParameterSource
 
-from brainscore.cli._output import clean, echo_columns, echo_json
+from brainscore.cli._output import echo_columns, echo_json, printable
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 
 if TYPE_CHECKING:
@@ -68,16 +68,16 @@ def _print(found: Sequence[Compared]) -> None:
         return
     rows = [
         (
-            clean(one.benchmark),
+            printable(one.benchmark),
             number(one.first, one.first_error),
             number(one.second, one.second_error),
             number(one.difference, one.error),
             f"{number(one.low)} to {number(one.high)}" if one.low is not None and one.high is not None else "",
-            clean(one.outcome),
+            printable(one.outcome),
         )
         for one in found
     ]
-    first, second = clean(found[0].first_model), clean(found[0].second_model)
+    first, second = printable(found[0].first_model), printable(found[0].second_model)
     echo_columns(("Benchmark", first, second, "Difference", "95 % interval", "Outcome"), rows)
 
 

@@ -72,11 +72,11 @@ def receipt(identifier: str, output: Path | None, site: str | None) -> None:
 @site_option
 def submission(identifier: str, revision: int | None, output: Path | None, site: str | None) -> None:
     """Download the files of a submission as a ZIP file."""
-    from brainscore.cli._submission_output import find
+    from brainscore.cli._submission_output import find_submission
     from brainscore.client import Client
 
     with Client(site) as client:
-        whole = find(client, identifier)
+        whole = find_submission(client, identifier)
     name = Path(f"submission-{_plain(whole)[:8]}" + (f"-{revision}" if revision else "") + ".zip")
     _fetch(f"submissions/{whole}/archive", output or name, site, {"revision": revision})
 

@@ -74,7 +74,7 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
     made, failed = [], False
     for model in models:
         try:
-            environment = environment_of(_requirements(model), plugin=model, on_progress=_say)
+            environment = environment_of(_requirements(model), plugin=model, on_progress=_echo_progress)
         except UserError as error:
             if len(models) == 1:
                 raise
@@ -179,7 +179,7 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
     )
 
 
-def _say(text: str) -> None:
+def _echo_progress(text: str) -> None:
     click.echo(text, err=True)
 
 

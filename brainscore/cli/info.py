@@ -43,7 +43,7 @@ def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
     for number, entry in enumerate(entries):
         if number:
             click.echo()
-        echo_pairs((name.replace("_", " "), _text(value)) for name, value in _rows(entry) if _is_said(value))
+        echo_pairs((name.replace("_", " "), _text(value)) for name, value in _rows(entry) if _has_content(value))
 
 
 def _find(identifier: str) -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _row(name: str, value: Any) -> tuple[str, Any]:
     if isinstance(value, dict):  # one of the parts of a benchmark's metadata
         return name, _lines(
-            f"{key.replace('_', ' ')}: {_plainly(part)}" for key, part in value.items() if _is_said(part)
+            f"{key.replace('_', ' ')}: {_plainly(part)}" for key, part in value.items() if _has_content(part)
         )
     return _NAMES.get(name, name), _plainly(value)
 
@@ -142,7 +142,7 @@ def _lines(texts: Iterable[str]) -> str:
     return "\n".join(texts)
 
 
-def _is_said(value: Any) -> bool:
+def _has_content(value: Any) -> bool:
     if isinstance(value, str | list | dict):
         return bool(value)
     return value is not None and value is not False

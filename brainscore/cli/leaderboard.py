@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import clean, echo_json
+from brainscore.cli._output import echo_json, printable
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_PARTS = ("value", "error", "low", "high", "state")
+_FIELDS = ("value", "error", "low", "high", "state")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 
 
@@ -82,11 +82,11 @@ def _outermost(client: Client, asked: dict[str, Any]) -> list[str]:
 
 
 def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
-    columns = ("Rank", "Model", *(clean(board.nodes[place].title) for place in places))
+    columns = ("Rank", "Model", *(printable(board.nodes[place].title) for place in places))
     rows = [
         (
             _rank(model.rank, model.best, model.worst),
-            clean(model.title or model.identifier) + (" (private)" if model.private else ""),
+            printable(model.title or model.identifier) + (" (private)" if model.private else ""),
             *(_cell(board, row, place) for place in places),
         )
         for row, model in enumerate(board.models)
@@ -129,7 +129,7 @@ def _cell(board: Leaderboard, row: int, place: int) -> str:
 
 def _print_notes(client: Client, board: Leaderboard) -> None:
     for note in board.notes:
-        click.echo(f"Note: {clean(note)}", err=True)
+        click.echo(f"Note: {printable(note)}", err=True)
     if not board.models:
         click.echo("No models.", err=True)
     page = f"{client.url}/vision/leaderboard/"
@@ -139,13 +139,13 @@ def _print_notes(client: Client, board: Leaderboard) -> None:
 def _print_csv(board: Leaderboard) -> None:
     names = [node.identifier for node in board.nodes]
     head = ["model", "rank", "rank_best", "rank_worst", "groups"]
-    head += [name if part == "value" else f"{name}:{part}" for name in names for part in _PARTS]
+    head += [name if part == "value" else f"{name}:{part}" for name in names for part in _FIELDS]
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(map(_harmless, head))
     for row, model in enumerate(board.models):
         cells: list[object] = [_harmless(model.identifier), model.rank, model.best, model.worst, model.groups]
         for place in range(len(names)):
-            cells += [_blank(getattr(board, part)[row, place]) for part in _PARTS]
+            cells += [_blank(getattr(board, part)[row, place]) for part in _FIELDS]
         writer.writerow(cells)
 
 
@@ -165,7 +165,7 @@ def _document(client: Client, board: Leaderboard) -> dict[str, Any]:
             {
                 **asdict(model),
                 "scores": {
-                    node.identifier: {part: getattr(board, part)[row, place] for part in _PARTS}
+                    node.identifier: {part: getattr(board, part)[row, place] for part in _FIELDS}
                     for place, node in enumerate(board.nodes)
                 },
             }

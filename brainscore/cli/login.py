@@ -22,7 +22,7 @@ def command(site: str | None, token_stdin: bool) -> None:
     in a file that only you can read. $BRAINSCORE_TOKEN and $BRAINSCORE_SITE come before what is kept.
     """
     from brainscore.client import Client
-    from brainscore.client.connection import keep, site_of
+    from brainscore.client.credentials import save_token, site_of
 
     address = site_of(site)
     if token_stdin:
@@ -34,7 +34,7 @@ def command(site: str | None, token_stdin: bool) -> None:
         raise UserError("there is no token", remedy=f"make one at {address}/accounts/")
     with Client(address, token) as client:
         me = client.me()
-    file = keep(address, token)
+    file = save_token(address, token)
     scopes = ", ".join(me.token.scopes) if me.token is not None else ""
     click.echo(f"Logged in at {address} as {me.name or me.email} ({scopes}).")
     if me.token is not None and "submit" not in me.token.scopes:

@@ -16,10 +16,10 @@ def command(site: str | None) -> None:
 
     The token itself stays valid: revoke it on your account's page.
     """
-    from brainscore.client.connection import forget, site_of
+    from brainscore.client.credentials import forget_token, site_of
 
     address = site_of(site)
-    if forget(address):
+    if forget_token(address):
         click.echo(f"Logged out of {address}. The token stays valid: revoke it at {address}/accounts/")
     else:
         click.echo(f"No token of {address} is kept.")

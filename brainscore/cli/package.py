@@ -85,7 +85,7 @@ def package_stimuli(
                 public=public,
             )
         )
-    _say_who_reads(package, "stimulus", "csv")
+    _add_public_access(package, "stimulus", "csv")
     _show(package, _stimulus_registration(package), as_json=as_json)
 
 
@@ -145,7 +145,7 @@ def package_assembly(
                 public=public,
             )
         )
-    _say_who_reads(package, "assy", "nc")
+    _add_public_access(package, "assy", "nc")
     _show(package, _assembly_registration(package, shown), as_json=as_json)
 
 
@@ -154,7 +154,7 @@ def _require_upload(upload: str | None, *, overwrite: bool, public: bool) -> Non
         raise click.UsageError("--overwrite and --public go with --upload BUCKET.")
 
 
-def _say_who_reads(package: dict[str, Any], prefix: str, extension: str) -> None:
+def _add_public_access(package: dict[str, Any], prefix: str, extension: str) -> None:
     """Add to the answer whether anybody can read what was uploaded; None where that cannot be found out."""
     if "bucket" not in package:
         return

@@ -104,7 +104,7 @@ def export(file: Path, results: str | None, filters: Filters, newest: bool, json
         click.echo(f"{rows} receipts: {file}")
 
 
-_SHOWN = 20
+_RECEIPTS_SHOWN = 20
 
 
 @click.command("rm")
@@ -140,13 +140,13 @@ def remove(
     store = ResultsStore(results)
     chosen = _chosen(store, receipt_ids, filters, superseded)
     if dry_run or not chosen:
-        _tell(store, chosen, [], dry_run=True, json_=json_)
+        _report_removal(store, chosen, [], dry_run=True, json_=json_)
         return
     if not yes:
-        _show(chosen)
+        _echo_receipts(chosen)
         click.confirm(f"Remove {_count(chosen)} from {_name(store)}?", abort=True, err=True)
     removed, kept = _remove(store, chosen)
-    _tell(store, removed, kept, dry_run=False, json_=json_)
+    _report_removal(store, removed, kept, dry_run=False, json_=json_)
     if kept:
         sys.exit(1)
 
@@ -197,7 +197,7 @@ def _remove(store: ResultsStore, chosen: Sequence[Receipt]) -> tuple[list[Receip
     return sorted(removed, key=lambda receipt: receipt.id), kept
 
 
-def _tell(
+def _report_removal(
     store: ResultsStore, receipts: Sequence[Receipt], kept: Sequence[tuple[Receipt, str]], *, dry_run: bool, json_: bool
 ) -> None:
     if json_:
@@ -213,18 +213,18 @@ def _tell(
     for receipt, why in kept:
         click.echo(f"Kept {receipt.id} ({receipt.model.identifier} on {receipt.benchmark.identifier}): {why}", err=True)
     if dry_run:
-        _show(receipts)
+        _echo_receipts(receipts)
         click.echo(f"Would remove {_count(receipts)} from {_name(store)}")
         return
     for receipt in receipts:
         click.echo(f"Removed {_line(receipt)}")
 
 
-def _show(receipts: Sequence[Receipt]) -> None:
-    for receipt in receipts[:_SHOWN]:
+def _echo_receipts(receipts: Sequence[Receipt]) -> None:
+    for receipt in receipts[:_RECEIPTS_SHOWN]:
         click.echo(_line(receipt), err=True)
-    if len(receipts) > _SHOWN:
-        click.echo(f"… and {len(receipts) - _SHOWN} more", err=True)
+    if len(receipts) > _RECEIPTS_SHOWN:
+        click.echo(f"… and {len(receipts) - _RECEIPTS_SHOWN} more", err=True)
 
 
 def _line(receipt: Receipt) -> str:
@@ -277,10 +277,10 @@ def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: b
     receipts = _receipts(ResultsStore(results), models)
     nodes = leaderboard_tree()
     if own:
-        nodes = leaderboard_tree(_own(nodes, receipts))
+        nodes = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
     wanted = set(models) or {receipt.model.identifier for receipt in receipts}
     found = [made for made in aggregate(nodes, results_of(receipts), over=over) if made.model in wanted]
-    found.sort(key=lambda made: (-_first(made), made.model))
+    found.sort(key=lambda made: (-_first_mean(made), made.model))
     if json_:
         echo_json({"over": over, "models": [_tree_values(nodes, made) for made in found]})
         return
@@ -291,7 +291,7 @@ def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: b
         if number:
             click.echo()
         click.echo(click.style(made.model, bold=True))
-        _echo(_rows(nodes, made, benchmarks))
+        _echo_tree(_tree_rows(nodes, made, benchmarks))
     outside = sorted({name for made in found for name in made.outside})
     if outside:
         click.echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
@@ -310,7 +310,7 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
     return listing.receipts
 
 
-def _own(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
+def _unlisted_benchmarks(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
     """Registered benchmarks that the tree lacks but has the parent of, as the newest receipt describes them."""
     from brainscore_vision import benchmark_registry
     from brainscore_vision.leaderboard import node_name
@@ -326,7 +326,7 @@ def _own(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
     return list(newest.values())
 
 
-def _first(made: ModelAggregates) -> float:
+def _first_mean(made: ModelAggregates) -> float:
     value = next(iter(made.values())).value if made else None
     return float("-inf") if value is None else value
 
@@ -355,7 +355,7 @@ def _tree_values(nodes: Tree, made: ModelAggregates) -> dict[str, Any]:
     }
 
 
-def _rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tuple[str, str, str, str]]:
+def _tree_rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tuple[str, str, str, str]]:
     from brainscore.report import number
 
     yield "", "score", "scored", "not scored"
@@ -365,17 +365,17 @@ def _rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tupl
         name = "  " * len(nodes.ancestors(identifier)) + (nodes[identifier].title or identifier)
         scored = f"{node.coverage.n_scored} of {node.coverage.n_all}"
         if node.state is not None:
-            yield name, number(node.value, node.error), "", _why(node)
+            yield name, number(node.value, node.error), "", _state_text(node)
         else:
-            yield name, number(node.value, node.error), scored, _others(node.coverage)
+            yield name, number(node.value, node.error), scored, _not_scored_text(node.coverage)
 
 
-def _others(coverage: Coverage) -> str:
+def _not_scored_text(coverage: Coverage) -> str:
     counts = ((getattr(coverage, name), text) for name, text in _NOT_SCORED.items())
     return ", ".join(f"{count} {text}" for count, text in counts if count)
 
 
-def _why(node: Aggregate) -> str:
+def _state_text(node: Aggregate) -> str:
     if node.state == "scored":
         return ""
     if node.state == "outdated" and node.result is not None:
@@ -384,7 +384,7 @@ def _why(node: Aggregate) -> str:
     return f"{state}: {node.result.reason}" if node.result and node.result.reason else state
 
 
-def _echo(rows: Iterable[Sequence[str]]) -> None:
+def _echo_tree(rows: Iterable[Sequence[str]]) -> None:
     table = list(rows)
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     for row in table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import clean, echo_json, echo_table
+from brainscore.cli._output import echo_json, echo_table, printable
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -32,7 +32,13 @@ def command(
 
     ID is a submission, or the beginning of its identifier. The exit code is 1 where one is to be changed or rejected.
     """
-    from brainscore.cli._submission_output import echo_submission, find, plain, rows_of, watch
+    from brainscore.cli._submission_output import (
+        echo_submission,
+        find_submission,
+        plain_values,
+        submission_rows,
+        watch_submission,
+    )
     from brainscore.client import Client
 
     if submission is None and (watches or log):
@@ -43,25 +49,25 @@ def command(
         if submission is None:
             found = list(client.submissions())
             if json_:
-                echo_json(plain(found))
+                echo_json(plain_values(found))
             elif found:
-                echo_table(("ID", "Plugins", "Revision", "State", "Changed (UTC)"), rows_of(found))
+                echo_table(("ID", "Plugins", "Revision", "State", "Changed (UTC)"), submission_rows(found))
             else:
                 click.echo("No submissions yet. Send one with: brainscore submit PATH", err=True)
             return
-        identifier = find(client, submission)
+        identifier = find_submission(client, submission)
         if watches:
-            card = watch(client, identifier, every=every, until_review=False)
+            card = watch_submission(client, identifier, every=every, until_review=False)
         else:
             card = client.submission(identifier)
             if json_:
-                echo_json(plain(card))
+                echo_json(plain_values(card))
             else:
                 echo_submission(card)
     if log and not json_:
         for step in card.latest.steps:
             if step.log:
                 click.secho(f"{step.name}:", bold=True)
-                click.echo("\n".join(map(clean, step.log.rstrip().splitlines())))
+                click.echo("\n".join(map(printable, step.log.rstrip().splitlines())))
     if card.state in ("changes", "rejected"):
         context.exit(1)

@@ -73,11 +73,11 @@ def command(
             context.exit(1 if errors else 0)
     card = _send(source, package, commit=commit, private=private, note=note, site=site, submission=submission)
     if json_:
-        from brainscore.cli._submission_output import plain
+        from brainscore.cli._submission_output import plain_values
 
-        echo_json(plain(card))
+        echo_json(plain_values(card))
     else:
-        _tell(card, findings, waits=wait)
+        _report_submission(card, findings, waits=wait)
     if wait:
         card = _wait(card, site, every)
     if card.state in ("changes", "rejected"):
@@ -153,10 +153,10 @@ def _send(
     site: str | None,
     submission: str | None,
 ) -> SubmissionCard:
-    from brainscore.cli._submission_output import find
+    from brainscore.cli._submission_output import find_submission
 
     with _client(site) as client:
-        known = find(client, submission) if submission else None
+        known = find_submission(client, submission) if submission else None
         given: dict[str, Any] = {"url": source, "commit": commit}
         if package is not None:
             stem = Path(source).resolve().name.removesuffix(".zip") or "submission"
@@ -171,7 +171,7 @@ def _client(site: str | None) -> Client:
     return Client(site, timeout=120)
 
 
-def _tell(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -> None:
+def _report_submission(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -> None:
     from brainscore.cli._submission_output import echo_findings, echo_submission
 
     sent = f"Sent {card.title} as revision {card.revision} of submission {card.id}."
@@ -184,7 +184,7 @@ def _tell(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -
 
 
 def _wait(card: SubmissionCard, site: str | None, every: float) -> SubmissionCard:
-    from brainscore.cli._submission_output import watch
+    from brainscore.cli._submission_output import watch_submission
 
     with _client(site) as client:
-        return watch(client, card.id, every=every, until_review=True)
+        return watch_submission(client, card.id, every=every, until_review=True)

@@ -54,7 +54,7 @@ def command(
         end_with_parent(beside)
     limit = parse_size(max_memory) if max_memory else memory_limit()
     worker = make_worker(
-        say=_say, once=once, until_idle=until_idle, jobs_only=jobs_only, limit=limit, timeout=timeout,
+        say=_echo_line, once=once, until_idle=until_idle, jobs_only=jobs_only, limit=limit, timeout=timeout,
         scheduler=scheduler,
     )  # fmt: skip
 
@@ -66,6 +66,6 @@ def command(
     worker.run()
 
 
-def _say(line: str) -> None:
+def _echo_line(line: str) -> None:
     click.echo(" ".join(line.split("\n")))
     sys.stdout.flush()

@@ -10,11 +10,18 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from brainscore.client.connection import Connection, site_of, token_for
-from brainscore.client.downloads import download
-from brainscore.client.leaderboard import Compared, Leaderboard, from_board, from_page, joined
-from brainscore.client.records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read
-from brainscore.client.submissions import Posted, Submission, SubmissionCard, post, submit
+from brainscore.client.connection import Connection, download
+from brainscore.client.credentials import site_of, token_for
+from brainscore.client.leaderboard import (
+    Compared,
+    Leaderboard,
+    compare_public_models,
+    compare_visible_models,
+    leaderboard_of,
+)
+from brainscore.client.records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
+from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
+from brainscore.client.submissions import post_receipts as post
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.files import replacing
 
@@ -82,7 +89,7 @@ class Client:
 
     def model(self, identifier: str) -> ModelCard:
         """Everything that is known of a model; an UnknownIdentifier if you cannot see one of that name."""
-        return read(ModelCard, self._connection.get(f"models/{quote(identifier)}"))
+        return read_record(ModelCard, self._connection.get(f"models/{quote(identifier)}"))
 
     def benchmarks(self, **filters: Any) -> Iterator[Benchmark]:
         """Go through means and benchmarks, each mean followed by what is gathered under it.
@@ -96,7 +103,7 @@ class Client:
 
     def benchmark(self, identifier: str) -> BenchmarkCard:
         """Everything that is known of a benchmark or a mean, all versions and their ceilings included."""
-        return read(BenchmarkCard, self._connection.get(f"benchmarks/{quote(identifier)}"))
+        return read_record(BenchmarkCard, self._connection.get(f"benchmarks/{quote(identifier)}"))
 
     def scores(self, **filters: Any) -> Iterator[Score]:
         """Go through scores, those of the oldest receipt first.
@@ -128,7 +135,7 @@ class Client:
             answers.append(self._connection.get("leaderboard", query))
             had += len(answers[-1]["models"])
             if had >= answers[-1]["total"] or had == limit or not answers[-1]["models"]:
-                return joined(answers)
+                return leaderboard_of(answers)
 
     def compare(self, first: str, second: str) -> list[Compared]:
         """Compare two models on all benchmarks, as the site's page does.
@@ -156,11 +163,11 @@ class Client:
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
         try:
-            return from_page(self._connection, first, second)
+            return compare_public_models(self._connection, first, second)
         except UnknownIdentifier:
             if not self._connection.has_token:
                 raise
-        return from_board(self, self._connection, first, second)  # the page knows no tokens
+        return compare_visible_models(self, self._connection, first, second)  # the page knows no tokens
 
     def receipt(self, identifier: str) -> dict[str, Any]:
         """A receipt, as it was made."""
@@ -168,7 +175,7 @@ class Client:
 
     def me(self) -> Me:
         """Who the token stands for, and what it may do."""
-        return read(Me, self._connection.get("me"))
+        return read_record(Me, self._connection.get("me"))
 
     def export(
         self,
@@ -266,12 +273,12 @@ class Client:
 
     def submission(self, identifier: str) -> SubmissionCard:
         """Everything about a submission: its revisions, what was found in them, and how far they are."""
-        return read(SubmissionCard, self._connection.get(f"submissions/{quote(identifier, safe='')}"))
+        return read_record(SubmissionCard, self._connection.get(f"submissions/{quote(identifier, safe='')}"))
 
     def withdraw(self, identifier: str) -> SubmissionCard:
         """Take back a submission that is not published yet."""
         path = f"submissions/{quote(identifier, safe='')}/withdraw"
-        return read(SubmissionCard, self._connection.post(path, b""))
+        return read_record(SubmissionCard, self._connection.post(path, b""))
 
     def download(self, what: str, path: str | os.PathLike[str], **asked: Any) -> Path:
         """Write a file of the site, and go on where an interrupted one ended, if the site can.
@@ -292,7 +299,7 @@ class Client:
         query = _query({"limit": _PAGE, **filters})
         while True:
             answer = self._connection.get(path, query)
-            yield from (read(kind, item) for item in answer["items"])
+            yield from (read_record(kind, item) for item in answer["items"])
             if not answer["next"]:
                 return
             query = parse_qsl(urlsplit(answer["next"]).query, keep_blank_values=True)  # whatever host it names

@@ -1,15 +1,12 @@
-"""The connection to a site: address, token, retries and errors."""
+"""HTTP with one site: retries, a cache of unchanged responses, errors as messages, and downloads."""
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
-import stat
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -17,97 +14,18 @@ from urllib.parse import urljoin, urlsplit
 from urllib3.response import BaseHTTPResponse
 from urllib3.util.retry import Retry
 
+from brainscore.client.credentials import is_loopback, origin_of
 from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
-from brainscore_core.files import replacing
 
 if TYPE_CHECKING:
     import requests
 
-__all__ = ["Connection", "Patience", "Query", "forget", "keep", "saved", "saved_file", "site_of", "token_for"]
+__all__ = ["Connection", "Query", "SiteRetry", "download"]
+
+_LONGEST_WAIT = 90.0  # seconds; a site counts requests by the minute
 
 
-@dataclass(frozen=True)
-class Saved:
-    """The site that is meant where none is named, and the token of each site."""
-
-    site: str | None = None
-    tokens: Mapping[str, str] = field(default_factory=dict)
-
-
-def saved_file() -> Path:
-    """``login.json`` in ``$XDG_CONFIG_HOME/brainscore``, by default ``~/.config/brainscore``."""
-    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(base).expanduser() / "brainscore" / "login.json"
-
-
-def saved() -> Saved:
-    """Read what is kept; nothing where there is no file.
-
-    Raises
-    ------
-    UserError
-        If others can read the file, or it cannot be understood.
-    """
-    file = saved_file()
-    try:
-        with file.open("rb") as stream:
-            mode = stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
-            content = stream.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return Saved()
-    except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}", remedy=f"remove it: rm {file}") from error
-    if os.name == "posix" and mode & 0o077:
-        raise UserError(f"others can read the tokens in {file}", remedy=f"chmod 600 {file}")
-    try:
-        told = json.loads(content)
-        site, tokens = told["site"], told["tokens"]
-        right = (site is None or isinstance(site, str)) and all(isinstance(one, str) for one in tokens.values())
-    except (ValueError, TypeError, KeyError, AttributeError):
-        right = False
-    if not right:
-        raise UserError(f"{file} cannot be understood", remedy=f"remove it, and log in again: rm {file}")
-    return Saved(site, tokens)
-
-
-def keep(site: str, token: str) -> Path:
-    """Keep the token of a site, which is then the one that is meant; gives the file."""
-    try:
-        before = saved()
-    except UserError:
-        before = Saved()  # what cannot be read is replaced
-    return _write(Saved(site, {**before.tokens, site: token}))
-
-
-def forget(site: str) -> bool:
-    """Forget the token of a site; says whether there was one."""
-    before = saved()
-    left = {one: token for one, token in before.tokens.items() if one != site}
-    if len(left) == len(before.tokens):
-        return False
-    if left:
-        _write(Saved(before.site if before.site in left else None, left))
-    else:
-        saved_file().unlink(missing_ok=True)
-    return True
-
-
-def _write(content: Saved) -> Path:
-    file = saved_file()
-    text = json.dumps({"site": content.site, "tokens": dict(content.tokens)}, indent=2)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with replacing(file, mode=0o600) as stream:
-            stream.write(text.encode())
-    except OSError as error:
-        raise UserError(f"{file} cannot be written: {error.strerror}", remedy="set BRAINSCORE_TOKEN instead") from error
-    return file
-
-
-_LONGEST = 90.0  # seconds; a site counts requests by the minute
-
-
-class Patience(Retry):
+class SiteRetry(Retry):
     """Tries again a few times after 429 and 503, as late as the site says, but never much later than a minute.
 
     What is posted are receipts, of which a site keeps each once.
@@ -128,88 +46,20 @@ class Patience(Retry):
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
         seconds = super().get_retry_after(response)
-        return None if seconds is None else min(seconds, _LONGEST)
+        return None if seconds is None else min(seconds, _LONGEST_WAIT)
 
-
-DEFAULT_SITE = "http://127.0.0.1:8000"
-"""Where ``brainscore serve`` serves."""
 
 Query = Sequence[tuple[str, str]]
 """Names and values; names may repeat."""
 
-_KEPT = 32
-_BIGGEST = 32_000_000
+_MOST_CACHED = 32
+_LARGEST_CACHED = 32_000_000
 _REDIRECTS = 5
 
 
-class _Kept(NamedTuple):
+class _CachedContent(NamedTuple):
     etag: str
     content: Any
-
-
-def site_of(url: str | None) -> str:
-    """Address of the site: as given, else ``$BRAINSCORE_SITE``, else that of ``brainscore login``, else this machine's.
-
-    Raises
-    ------
-    UserError
-        If it is no address of a site.
-
-    Examples
-    --------
-    >>> site_of("https://www.example.org/")
-    'https://www.example.org'
-    """
-    address = url or os.environ.get("BRAINSCORE_SITE") or saved().site or DEFAULT_SITE
-    parts = urlsplit(address)
-    try:
-        right = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
-    except ValueError:  # the port is no number
-        right = False
-    if not right or parts.query or parts.fragment:
-        remedy = "write it as https://www.example.org"
-        raise UserError(f"{address!r} is no address of a site", remedy=remedy)
-    return address.rstrip("/")
-
-
-def token_for(site: str, token: str | None) -> str | None:
-    """The token to send: as given, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
-
-    Else the one that ``brainscore login`` keeps for this very site.
-
-    Raises
-    ------
-    UserError
-        If it would travel unencrypted to another machine.
-    """
-    if token is None:
-        home = os.environ.get("BRAINSCORE_SITE")
-        if not home or _origin(site_of(home)) == _origin(site):
-            token = os.environ.get("BRAINSCORE_TOKEN") or None
-    if token is None:
-        token = saved().tokens.get(site)
-    if token is None:
-        return None
-    if not (token.isascii() and token.isprintable()) or " " in token:
-        raise UserError("the token has characters that tokens do not have", remedy="copy it again")
-    if urlsplit(site).scheme != "https" and not _is_here(urlsplit(site).hostname or ""):
-        raise UserError(
-            f"the token would travel unencrypted to {site}",
-            remedy="use https://, or unset BRAINSCORE_TOKEN to go without a token",
-        )
-    return token
-
-
-def _origin(url: str) -> tuple[str, str | None, int]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 class Connection:
@@ -228,7 +78,7 @@ class Connection:
     def __init__(self, site: str, token: str | None, timeout: float) -> None:
         self.site, self._token, self._timeout = site, token, timeout
         self._session: requests.Session | None = None
-        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], _CachedContent] = OrderedDict()
 
     @property
     def has_token(self) -> bool:
@@ -251,10 +101,10 @@ class Connection:
             return kept.content
         content = self._json(response)
         etag = response.headers.get("ETag")
-        if etag and len(response.content) <= _BIGGEST:
-            self._kept[key] = _Kept(etag, content)
+        if etag and len(response.content) <= _LARGEST_CACHED:
+            self._kept[key] = _CachedContent(etag, content)
             self._kept.move_to_end(key)
-            while len(self._kept) > _KEPT:
+            while len(self._kept) > _MOST_CACHED:
                 self._kept.popitem(last=False)
         return content
 
@@ -342,7 +192,7 @@ class Connection:
                 return self._checked(response)
             url, parameters = urljoin(url, response.headers["Location"]), None
             response.close()
-            if _origin(url) != _origin(self.site):
+            if origin_of(url) != origin_of(self.site):
                 raise UserError(
                     f"{self.site} sends to another address: {url}", remedy="use that address, if you trust it"
                 )
@@ -360,14 +210,14 @@ class Connection:
             from requests.adapters import HTTPAdapter
 
             self._session = requests.Session()
-            if self.site.startswith("http://") and _is_here(urlsplit(self.site).hostname or ""):
+            if self.site.startswith("http://") and is_loopback(urlsplit(self.site).hostname or ""):
                 self._session.trust_env = False  # what stays on this machine goes through no proxy
             self._session.headers["Accept"] = "application/json, */*;q=0.5"
             self._session.headers["User-Agent"] = "brainscore"
             for scheme in ("http://", "https://"):
-                self._session.mount(scheme, HTTPAdapter(max_retries=Patience()))
+                self._session.mount(scheme, HTTPAdapter(max_retries=SiteRetry()))
             # a submission that is refused, as there are too many, is not sent again and again
-            once = HTTPAdapter(max_retries=Patience(allowed_methods=("GET",)))
+            once = HTTPAdapter(max_retries=SiteRetry(allowed_methods=("GET",)))
             self._session.mount(f"{self.site}/api/v1/submissions", once)
         return self._session
 
@@ -399,7 +249,7 @@ class Connection:
         if isinstance(error, requests.Timeout):
             return DataUnavailable(f"{self.site} does not answer within {self._timeout:g} s", remedy="try again later")
         remedy = "is the address right, and is it reachable from here?"
-        if _is_here(urlsplit(self.site).hostname or ""):
+        if is_loopback(urlsplit(self.site).hostname or ""):
             remedy = "start a site with: brainscore serve; or name another one with BRAINSCORE_SITE"
         return DataUnavailable(f"{self.site} cannot be reached", remedy=remedy)
 
@@ -407,3 +257,64 @@ class Connection:
         return UserError(
             f"what answers at {self.site} is no Brain-Score site", remedy="name a site with BRAINSCORE_SITE"
         )
+
+
+_PIECE_SIZE = 1 << 16
+
+
+def download(connection: Connection, path: str, query: Query, target: Path) -> Path:
+    """Write what the site answers to a file, which is replaced once it is whole.
+
+    What came before an interruption is kept beside it, and gone on with, if the site says that it is the same file and
+    gives parts of files; else it is fetched anew.
+    """
+    target = target.expanduser().absolute()
+    if not target.parent.is_dir():
+        raise UserError(f"there is no folder {target.parent}", remedy="create it, or name another file")
+    part = target.with_name(f".{target.name}.part")
+    about = target.with_name(f".{target.name}.part.json")
+    asked = f"{connection.site}/{path}?{sorted(query)}"
+    tag = _partial_tag(part, about, asked)
+    headers = {"Accept-Encoding": "identity"}
+    if tag is not None:
+        headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": tag}
+    try:
+        with connection.answer(path, query, headers) as response:
+            goes_on = tag is not None and _is_continuation(response, part.stat().st_size)
+            _write_partial_state(about, asked, response)
+            with part.open("ab" if goes_on else "wb") as stream:
+                for content in connection.pieces(response, _PIECE_SIZE):
+                    stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+        os.replace(part, target)
+        about.unlink(missing_ok=True)
+    except BaseException:
+        if not about.exists():
+            with suppress(FileNotFoundError):
+                part.unlink()
+        raise
+    return target
+
+
+def _partial_tag(part: Path, about: Path, asked: str) -> str | None:
+    """The tag of what came before, if it is of the same file, and some is missing."""
+    try:
+        told = json.loads(about.read_bytes())
+        return str(told["tag"]) if told["asked"] == asked and 0 < part.stat().st_size < told["size"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_continuation(response: requests.Response, had: int) -> bool:
+    return response.status_code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {had}-")
+
+
+def _write_partial_state(about: Path, asked: str, response: requests.Response) -> None:
+    """Keep what must be known to go on; nothing, where the site gives no parts."""
+    tag = response.headers.get("ETag", "")
+    told = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
+    if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and told.isdecimal():
+        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(told)}))
+    else:
+        about.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore.client.records import read
+from brainscore.client.records import read_record
 from brainscore_core.errors import UnknownIdentifier, UserError
 
 if TYPE_CHECKING:
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from brainscore.client.client import Client
     from brainscore.client.connection import Connection
 
-__all__ = ["Compared", "Leaderboard", "Node", "RankedModel", "from_board", "from_page", "joined"]
+__all__ = [
+    "Compared",
+    "Leaderboard",
+    "Node",
+    "RankedModel",
+    "compare_public_models",
+    "compare_visible_models",
+    "leaderboard_of",
+]
 
 _PAGE = "/vision/compare/compare.csv"
 _COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
@@ -64,7 +72,7 @@ class Compared:
     outcome: str
 
 
-def from_page(connection: Connection, first: str, second: str) -> list[Compared]:
+def compare_public_models(connection: Connection, first: str, second: str) -> list[Compared]:
     """Read what the page shows to who is not logged in.
 
     Raises
@@ -77,26 +85,26 @@ def from_page(connection: Connection, first: str, second: str) -> list[Compared]
     (first, second), rows = _table(connection, first, second)
     return [
         Compared(
-            benchmark=_text(row[0]),
-            version=_text(row[1]),
-            group=_text(row[2]),
+            benchmark=_cell_text(row[0]),
+            version=_cell_text(row[1]),
+            group=_cell_text(row[2]),
             first_model=first,
             second_model=second,
-            first=_number(row[3]),
-            first_error=_number(row[4]),
-            second=_number(row[5]),
-            second_error=_number(row[6]),
-            difference=_number(row[7]),
-            error=_number(row[8]),
-            low=_number(row[9]),
-            high=_number(row[10]),
-            outcome=_text(row[11]),
+            first=_cell_number(row[3]),
+            first_error=_cell_number(row[4]),
+            second=_cell_number(row[5]),
+            second_error=_cell_number(row[6]),
+            difference=_cell_number(row[7]),
+            error=_cell_number(row[8]),
+            low=_cell_number(row[9]),
+            high=_cell_number(row[10]),
+            outcome=_cell_text(row[11]),
         )
         for row in rows
     ]
 
 
-def from_board(client: Client, connection: Connection, first: str, second: str) -> list[Compared]:
+def compare_visible_models(client: Client, connection: Connection, first: str, second: str) -> list[Compared]:
     """Compute the same from the leaderboard, which has what a token shows.
 
     Raises
@@ -112,7 +120,7 @@ def from_board(client: Client, connection: Connection, first: str, second: str) 
         names = [name if name in models else _table(connection, name, name)[0][0] for name in names]
         if names == [first, second]:
             raise UserError("the models changed while they were read", remedy="try again")
-        return from_board(client, connection, *names)
+        return compare_visible_models(client, connection, *names)
     regions = {one.identifier: one.region for one in client.benchmarks(kind="benchmark")}
     return _compared(board, models[first], models[second], regions)
 
@@ -130,7 +138,7 @@ def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, st
         is_mean = node.kind == "mean"
         if node.depth > 1 if is_mean else node.parent is None and node.depth > 0:
             continue  # deeper means, and what counts in no mean: the page leaves them out too
-        group = "mean" if is_mean else regions.get(node.identifier) or _above(board, place)
+        group = "mean" if is_mean else regions.get(node.identifier) or _group_title(board, place)
         outcome = found.outcomes[place]
         one = Compared(
             benchmark=node.identifier,
@@ -158,7 +166,7 @@ def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, st
     return means + [one for some in ordered for one in some] + absent
 
 
-def _above(board: Leaderboard, place: int) -> str:
+def _group_title(board: Leaderboard, place: int) -> str:
     """Title of the mean one step below the root, else of the root."""
     places = {node.identifier: place for place, node in enumerate(board.nodes)}
     titles: list[str] = []
@@ -177,7 +185,7 @@ def _table(connection: Connection, first: str, second: str) -> tuple[tuple[str, 
         raise UserError(
             "the site's table has other columns", remedy="the site and this package differ: update the older one"
         )
-    return (_text(head[3]), _text(head[5])), rows
+    return (_cell_text(head[3]), _cell_text(head[5])), rows
 
 
 def _searchable(name: str) -> str:
@@ -185,11 +193,11 @@ def _searchable(name: str) -> str:
     return max(name.split('"'), key=len)[:200]
 
 
-def _text(cell: str) -> str:
+def _cell_text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
-def _number(cell: str) -> float | None:
+def _cell_number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
@@ -344,7 +352,7 @@ class Leaderboard:
         return pd.DataFrame(columns | {"state": self.state.ravel().astype(object)})
 
 
-def joined(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
+def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
     """Put the site's answers together, each with the next models.
 
     Raises
@@ -363,8 +371,8 @@ def joined(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
 
     names = np.array(first["state_names"], dtype=np.str_)
     return Leaderboard(
-        models=tuple(read(RankedModel, one) for answer in answers for one in answer["models"]),
-        nodes=tuple(read(Node, one) for one in first["nodes"]),
+        models=tuple(read_record(RankedModel, one) for answer in answers for one in answer["models"]),
+        nodes=tuple(read_record(Node, one) for one in first["nodes"]),
         **{name: whole(name, np.float64) for name in _MATRICES},
         state=names[whole("state", np.intp)],
         n_scored=whole("n_scored", np.int64),

@@ -23,7 +23,7 @@ __all__ = [
     "Score",
     "Token",
     "Version",
-    "read",
+    "read_record",
 ]
 
 T = TypeVar("T")
@@ -252,7 +252,7 @@ class Me:
     may_post_receipts: bool
 
 
-def read(kind: type[T], data: Any) -> T:
+def read_record(kind: type[T], data: Any) -> T:
     """Make a dataclass of what the site answered; fields that this version does not know are left out.
 
     Raises
@@ -285,4 +285,4 @@ def _value(hint: Any, value: Any) -> Any:
         return datetime.fromisoformat(value)
     if hint is float:
         return float(value)
-    return read(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value
+    return read_record(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value

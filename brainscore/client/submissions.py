@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brainscore.client.connection import Connection
-from brainscore.client.records import read
+from brainscore.client.records import read_record
 from brainscore_core.errors import UserError
 
 __all__ = [
@@ -23,12 +23,12 @@ __all__ = [
     "SubmissionFinding",
     "SubmissionRevision",
     "SubmissionStep",
-    "post",
+    "post_receipts",
     "submit",
 ]
 
-_BYTES = 1_000_000
-_COUNT = 250
+_BATCH_BYTES = 1_000_000
+_BATCH_RECEIPTS = 250
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Posted:
     problems: tuple[Refused, ...]
 
 
-def post(
+def post_receipts(
     connection: Connection,
     receipts: Any,
     *,
@@ -57,7 +57,7 @@ def post(
     progress: Callable[[int, int], None] | None,
 ) -> Posted:
     """Send receipts: see `Client.post_receipts`."""
-    waiting, problems = _gathered(receipts)
+    waiting, problems = _read_receipts(receipts)
     added = known = done = 0
     for batch in _batches(waiting):
         body = b"[" + b",".join(text for _, text in batch) + b"]"
@@ -70,7 +70,7 @@ def post(
     return Posted(added=added, known=known, problems=tuple(problems))
 
 
-def _gathered(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]:
+def _read_receipts(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]:
     """Names and contents of all receipts, and what cannot be read."""
     from brainscore_core.scoring import Receipt, ResultsStore
 
@@ -100,7 +100,7 @@ def _batches(waiting: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, byt
             raise UserError(
                 f"receipt {name} cannot be sent: {error}", remedy="send what Receipt.to_dict gives"
             ) from error
-        if batch and (size + len(text) > _BYTES or len(batch) == _COUNT):
+        if batch and (size + len(text) > _BATCH_BYTES or len(batch) == _BATCH_RECEIPTS):
             yield batch
             batch, size = [], 0
         batch.append((name, text))
@@ -236,4 +236,4 @@ def submit(
         if commit:
             fields["commit"] = commit
     path = "submissions" if submission is None else f"submissions/{submission}/revisions"
-    return read(SubmissionCard, connection.send(path, fields))
+    return read_record(SubmissionCard, connection.send(path, fields))

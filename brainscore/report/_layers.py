@@ -58,12 +58,12 @@ def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[
         if profile.model not in models or not profile.scores:
             continue
         pair = (profile.model, profile.benchmark)
-        if pair not in found or _worth(profile) > _worth(found[pair]):
+        if pair not in found or _completeness(profile) > _completeness(found[pair]):
             found[pair] = profile
     return tuple(found[pair] for pair in sorted(found))
 
 
-def _worth(profile: LayerProfile) -> tuple[bool, int, str]:
+def _completeness(profile: LayerProfile) -> tuple[bool, int, str]:
     return (profile.held_out is not None, len(profile.scores), profile.version)
 
 
@@ -131,7 +131,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-_LINE = 0.23  # inches a layer
+_LAYER_HEIGHT = 0.23  # inches a layer
 
 
 def save_layer_plot(profile: LayerProfile, path: Path) -> None:
@@ -163,7 +163,7 @@ def layer_figure(profile: LayerProfile) -> Figure:
     from matplotlib.figure import Figure
 
     above, below = 0.62, 0.5
-    inner = _LINE * len(profile.scores) + 0.1
+    inner = _LAYER_HEIGHT * len(profile.scores) + 0.1
     total = above + inner + below
     figure = Figure(figsize=(6.8, total), facecolor=PALETTE["paper"])
     left = min(0.35 + 0.075 * min(max(len(score.layer) for score in profile.scores), 34), 2.9) / 6.8

@@ -29,8 +29,8 @@ from brainscore_core.scoring import Receipt, ResultsStore
 
 __all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
 
-_WIDEST = 3600  # pixels
-_STATES = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3}
+_LARGEST_PICTURE = 3600  # pixels
+_STATE_PATTERNS = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3}
 
 
 def heat_picture(board: Board) -> tuple[str, int, int]:
@@ -46,8 +46,8 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
     from PIL import Image
 
     columns = board.benchmarks
-    wide = max(3, min(12, _WIDEST // max(len(columns), 1)))
-    high = max(3, min(8, _WIDEST // max(len(board.models), 1)))
+    wide = max(3, min(12, _LARGEST_PICTURE // max(len(columns), 1)))
+    high = max(3, min(8, _LARGEST_PICTURE // max(len(board.models), 1)))
     classes = np.full((len(board.models), len(columns)), -1, dtype=np.int8)
     for row, model in enumerate(board.models):
         for column, place in enumerate(columns):
@@ -57,7 +57,7 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
             if state == "scored" and receipt is not None and receipt.score is not None:
                 classes[row, column] = heat_class(receipt.score.value or 0.0)
             elif state is not None:
-                classes[row, column] = -2 - _STATES.get(state, 0)
+                classes[row, column] = -2 - _STATE_PATTERNS.get(state, 0)
     dark, white = len(HEAT), len(HEAT) + 1
     tiles = np.full((len(HEAT) + 5, high, wide), white, dtype=np.uint8)
     for shade in range(len(HEAT)):
@@ -75,7 +75,7 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", wide, high
 
 
-CODES = {"scored": "s", "undefined": "u", "not applicable": "n", "failed": "f", "outdated": "o", "missing": "m"}
+STATE_CODES = {"scored": "s", "undefined": "u", "not applicable": "n", "failed": "f", "outdated": "o", "missing": "m"}
 _MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
 
 
@@ -162,7 +162,7 @@ def _column(board: Board, place: int) -> dict[str, Any]:
     codes, scores = [], []
     for model in board.models:
         state = board.states.get((model, name), "missing")
-        codes.append(CODES[state])
+        codes.append(STATE_CODES[state])
         if state == "scored":
             scores.append(board.receipts[model, name].score)
     return {
@@ -179,8 +179,8 @@ def _rounded(values: Iterable[float | None]) -> list[float | None]:
     return [None if value is None else float(f"{value:.5g}") for value in values]
 
 
-_MOST = 500
-_LENGTH = 3000  # characters of each
+_MOST_LOGS = 500
+_LOG_LENGTH = 3000  # characters of each
 
 
 def log_ends(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, str]:
@@ -205,13 +205,13 @@ def log_ends(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, str]
     ]
     failed.sort(key=lambda receipt: receipt.id, reverse=True)
     ends = {}
-    for receipt in failed[:_MOST]:
+    for receipt in failed[:_MOST_LOGS]:
         try:
             text = store.read_log(receipt) or ""
         except (OSError, UserError) as error:
             ends[receipt.id] = f"(the log cannot be read: {getattr(error, 'message', error)})"
         else:
-            ends[receipt.id] = text if len(text) <= _LENGTH else f"…{text[-_LENGTH:]}"
+            ends[receipt.id] = text if len(text) <= _LOG_LENGTH else f"…{text[-_LOG_LENGTH:]}"
     return ends
 
 

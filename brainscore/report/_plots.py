@@ -55,8 +55,8 @@ def association_text(found: Association) -> str:
 COLOURS = ("#0072b2", "#c75100", "#00805c", "#b0468b", "#7a6a00", "#2a8fc4", "#8a4b2a", "#5a5ac0")
 _MARKERS = "osD^vphX"
 PALETTE = {"ink": "#1c1e21", "muted": "#5d646d", "grid": "#d8dce1", "paper": "#ffffff"}
-_MOST_MODELS = 12
-_LINE, _HEADER, _GAP = 0.21, 0.27, 0.1  # inches
+_MOST_PLOT_MODELS = 12
+_PLOT_LINE, _PLOT_HEADER, _PLOT_GAP = 0.21, 0.27, 0.1  # inches
 
 
 @dataclass(frozen=True)
@@ -117,30 +117,30 @@ def _draw_plot(view: View, palette: dict[str, str], colours: Sequence[str]) -> F
         ),
     ]
     panels = [panel for panel in panels if panel.groups]
-    heights = [_height(panel) for panel in panels]
+    heights = [_panel_height(panel) for panel in panels]
     above, below = 0.42, 0.5
     total = sum(heights) + len(panels) * (above + below) + 0.05
     figure = Figure(figsize=(6.8, max(total, 1.0)), facecolor=palette["paper"])
     names = max((len(row.model) for panel in panels for group in panel.groups for row in group.rows), default=1)
     left = min(0.3 + 0.075 * min(names, 34), 2.9) / 6.8
-    ceiled = _limits([panel for panel in panels if panel.ceiled])
+    ceiled = _panel_limits([panel for panel in panels if panel.ceiled])
     top = total
     for panel, height in zip(panels, heights, strict=True):
         top -= above + height
         axes = figure.add_axes((left, top / total, 0.98 - left, height / total))
-        limits = ceiled if panel.ceiled else _limits([panel])
+        limits = ceiled if panel.ceiled else _panel_limits([panel])
         _draw_panel(axes, panel, limits, height, view.models, palette, colours)
         figure.text(0.012, (top + height + 0.17) / total, panel.title, weight="bold", size=10, color=palette["ink"])
         top -= below
     return figure
 
 
-def _height(panel: _Panel) -> float:
-    return sum(_HEADER + _GAP + _LINE * _lines(group) for group in panel.groups)
+def _panel_height(panel: _Panel) -> float:
+    return sum(_PLOT_HEADER + _PLOT_GAP + _PLOT_LINE * _panel_lines(group) for group in panel.groups)
 
 
-def _lines(group: Group) -> int:
-    return min(len(group.rows), _MOST_MODELS) + (len(group.rows) > _MOST_MODELS)
+def _panel_lines(group: Group) -> int:
+    return min(len(group.rows), _MOST_PLOT_MODELS) + (len(group.rows) > _MOST_PLOT_MODELS)
 
 
 def _draw_panel(
@@ -170,23 +170,23 @@ def _draw_panel(
     y = 0.0
     for group in panel.groups:
         header = group.benchmark if not panel.ceiled or group.ceiled else f"{group.benchmark} (no ceiling)"
-        y += _HEADER
+        y += _PLOT_HEADER
         axes.text(
             0.006, y - 0.08, printable(header), transform=margin, weight="bold", va="center", color=palette["ink"],
             parse_math=False, bbox={"facecolor": palette["paper"], "edgecolor": "none", "pad": 0.8},
         )  # fmt: skip
-        for row in group.rows[:_MOST_MODELS]:
-            y += _LINE
+        for row in group.rows[:_MOST_PLOT_MODELS]:
+            y += _PLOT_LINE
             axes.text(
                 -0.012, y - 0.05, shortened(row.model), transform=margin, ha="right", va="center",
                 color=palette["ink"], parse_math=False,
             )  # fmt: skip
             _draw_row(axes, row, y - 0.05, models.index(row.model), palette, colours, filled=group.ceiled)
-        if len(group.rows) > _MOST_MODELS:
-            y += _LINE
-            text = f"and {len(group.rows) - _MOST_MODELS} more in the table"
+        if len(group.rows) > _MOST_PLOT_MODELS:
+            y += _PLOT_LINE
+            text = f"and {len(group.rows) - _MOST_PLOT_MODELS} more in the table"
             axes.text(0.006, y - 0.05, text, transform=margin, va="center", color=palette["muted"], style="italic")
-        y += _GAP
+        y += _PLOT_GAP
 
 
 def _draw_row(
@@ -209,10 +209,10 @@ def _draw_row(
     )  # fmt: skip
 
 
-def _limits(panels: Sequence[_Panel]) -> tuple[float, float]:
+def _panel_limits(panels: Sequence[_Panel]) -> tuple[float, float]:
     values = [0.0, 1.0] if all(panel.ceiled for panel in panels) else [0.0]
     for group in (group for panel in panels for group in panel.groups):
-        for row in group.rows[:_MOST_MODELS]:
+        for row in group.rows[:_MOST_PLOT_MODELS]:
             values += [row.value] if row.value is not None else []
             values += row.ci or ()
     low, high = min(values), max(values)
@@ -234,8 +234,8 @@ def printable(name: str) -> str:
 
 _MM = 1 / 25.4
 _HEAT_WIDTH, _TALLEST = 180.0, 235.0  # mm: two columns, a page
-_HEAT_ROW, _COLUMN = 4.2, 13.0  # mm: highest and widest pair
-_MOST_ROWS, _MOST_COLUMNS = 70, 55  # with names
+_HEAT_ROW, _HEAT_COLUMN = 4.2, 13.0  # mm: highest and widest pair
+_MOST_HEAT_ROWS, _MOST_HEAT_COLUMNS = 70, 55  # with names
 _HATCHES = {"undefined": "||||", "not applicable": "----", "failed": "////", "outdated": "\\\\\\\\", "missing": "...."}
 
 
@@ -249,10 +249,10 @@ def heat_figure(report: Report) -> Figure:
     board = report.board
     names = [board.nodes[place].identifier for place in board.benchmarks]
     titles = [f"{shortened(group.benchmark, 40)}{'' if group.ceiled else ' °'}" for _, group in report.groups]
-    named_rows, named_columns = len(board.models) <= _MOST_ROWS, len(names) <= _MOST_COLUMNS
+    named_rows, named_columns = len(board.models) <= _MOST_HEAT_ROWS, len(names) <= _MOST_HEAT_COLUMNS
     left = 2 + 1.42 * min(max(len(shortened(model)) for model in board.models), 34) if named_rows else 8
     above = 3 + 1.5 * max(len(title) for title in titles) if named_columns else 7
-    column = min(_COLUMN, (_HEAT_WIDTH - left - 2) / len(names))
+    column = min(_HEAT_COLUMN, (_HEAT_WIDTH - left - 2) / len(names))
     below = 11.0
     row = min(_HEAT_ROW, (_TALLEST - above - below) / len(board.models))
     height = above + row * len(board.models) + below
@@ -342,9 +342,9 @@ def _draw_legend(figure: Figure, report: Report, height: float) -> None:
         axes.text(x, 4.5, "° no ceiling", va="center")
 
 
-_ONE, _TWO = 85.0, 180.0  # mm: one column, two
+_ONE_COLUMN, _TWO_COLUMNS = 85.0, 180.0  # mm: one column, two
 _MOST_SCATTERS = 4
-_MOST_NAMES = 25
+_MOST_SCATTER_NAMES = 25
 
 
 def scatter_figure(report: Report, across: str, upward: str) -> Figure:
@@ -352,12 +352,12 @@ def scatter_figure(report: Report, across: str, upward: str) -> Figure:
     from matplotlib.figure import Figure
 
     groups = {group.benchmark: group for group in report.view.groups}
-    figure = Figure(figsize=(_ONE * _MM, _ONE * _MM), facecolor=PALETTE["paper"])
+    figure = Figure(figsize=(_ONE_COLUMN * _MM, _ONE_COLUMN * _MM), facecolor=PALETTE["paper"])
     axes = figure.add_axes((0.145, 0.125, 0.835, 0.775))
     rows = _draw_scatter(axes, groups[across], groups[upward])
-    axes.set_xlabel(_label(groups[across], 50), labelpad=1.5, parse_math=False)
-    axes.set_ylabel(_label(groups[upward], 50), labelpad=1.5, parse_math=False)
-    if len(rows) <= _MOST_NAMES:
+    axes.set_xlabel(_scatter_label(groups[across], 50), labelpad=1.5, parse_math=False)
+    axes.set_ylabel(_scatter_label(groups[upward], 50), labelpad=1.5, parse_math=False)
+    if len(rows) <= _MOST_SCATTER_NAMES:
         _draw_names(figure, axes, rows)
     return figure
 
@@ -374,7 +374,7 @@ def matrix_figure(report: Report) -> Figure:
     if size < 1:
         groups = [group for _, group in report.groups][:2]
         size = 1
-    width = _ONE if size == 1 else _TWO
+    width = _ONE_COLUMN if size == 1 else _TWO_COLUMNS
     figure = Figure(figsize=(width * _MM, width * _MM), facecolor=PALETTE["paper"])
     left, gap, above = 12 / width, 14 / width, 9 / width
     side = min(1 - left - 2 / width - gap * (size - 1), 1 - 11 / width - above - gap * (size - 1)) / size
@@ -385,14 +385,14 @@ def matrix_figure(report: Report) -> Figure:
             axes = figure.add_axes((left + column * (side + gap), bottom, side, side))
             _draw_scatter(axes, across, upward)
             if line == size - 1:
-                axes.set_xlabel(_label(across, 30), labelpad=1.5, parse_math=False)
+                axes.set_xlabel(_scatter_label(across, 30), labelpad=1.5, parse_math=False)
             if column == 0:
-                axes.set_ylabel(_label(upward, 30), labelpad=1.5, parse_math=False)
+                axes.set_ylabel(_scatter_label(upward, 30), labelpad=1.5, parse_math=False)
     return figure
 
 
 def _draw_scatter(axes: Any, across: Group, upward: Group) -> list[tuple[Row, Row]]:
-    quiet(axes)
+    _style_axes(axes)
     axes.locator_params(nbins=5)
     axes.spines["left"].set_visible(True)
     axes.grid(axis="both", color=PALETTE["grid"], linewidth=0.4)
@@ -447,7 +447,7 @@ def _draw_names(figure: Figure, axes: Any, rows: list[tuple[Row, Row]]) -> None:
             break
 
 
-def _label(group: Group, most: int) -> str:
+def _scatter_label(group: Group, most: int) -> str:
     return shortened(group.benchmark, most) + ("" if group.ceiled else " (no ceiling)")
 
 
@@ -470,7 +470,7 @@ def scores_figure(group: Group) -> Figure:
         (left / _SCORES_WIDTH, below / height, (_SCORES_WIDTH - left - 2.5) / _SCORES_WIDTH, inner / height)
     )
     axes.set(ylim=(len(rows) - 0.5, -0.5), yticks=[])
-    quiet(axes)
+    _style_axes(axes)
     axes.axvline(0, color=PALETTE["muted"], linewidth=0.6)
     if group.ceiled:
         axes.axvline(1, color=PALETTE["ink"], linewidth=0.8, linestyle=(0, (3, 2)))
@@ -502,7 +502,7 @@ def scores_figure(group: Group) -> Figure:
     return figure
 
 
-def quiet(axes: Any) -> None:
+def _style_axes(axes: Any) -> None:
     """Leave of the axes what is needed to read a value."""
     axes.set_facecolor("none")
     for side, spine in axes.spines.items():

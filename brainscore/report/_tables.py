@@ -53,8 +53,8 @@ def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
 
 
 TABLE_ENDINGS = (".tex", ".md")
-_A_TABLE = 3  # benchmarks, so that it fits on a page
-_MEANS = 4
+_BENCHMARKS_PER_TABLE = 3  # benchmarks, so that it fits on a page
+_MEANS_PER_TABLE = 4
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -113,8 +113,8 @@ def table_text(report: Report, ending: str) -> str:
 def _tables(report: Report) -> Iterator[_Table]:
     board = report.board
     means = [place for place in board.first_columns if board.nodes[place].kind == "mean"]
-    for start in range(0, len(means), _MEANS):
-        yield _averages(report, means[start : start + _MEANS])
+    for start in range(0, len(means), _MEANS_PER_TABLE):
+        yield _averages(report, means[start : start + _MEANS_PER_TABLE])
     groups = [group for _, group in report.groups]
     for kind in (
         [group for group in groups if group.ceiled and not group.control],
@@ -122,8 +122,8 @@ def _tables(report: Report) -> Iterator[_Table]:
         [group for group in groups if group.ceiled and group.control],
         [group for group in groups if not group.ceiled and group.control],
     ):
-        for start in range(0, len(kind), _A_TABLE):
-            yield _benchmarks(report, kind[start : start + _A_TABLE])
+        for start in range(0, len(kind), _BENCHMARKS_PER_TABLE):
+            yield _benchmarks(report, kind[start : start + _BENCHMARKS_PER_TABLE])
 
 
 def _averages(report: Report, places: Sequence[int]) -> _Table:

@@ -235,8 +235,8 @@ HEAT = (
 LETTERS = {"undefined": "U", "not applicable": "N", "failed": "F", "outdated": "O", "missing": ""}
 """State → how the heat map marks it, beside a pattern."""
 
-_WIDTH, _HEIGHT = 220, 18
-_WIDEST = (-0.5, 1.5)  # what lies outside is drawn as an arrow at the edge
+_MARK_WIDTH, _MARK_HEIGHT = 220, 18
+_MARK_LIMITS = (-0.5, 1.5)  # what lies outside is drawn as an arrow at the edge
 
 
 def heat_class(value: float) -> int:
@@ -292,7 +292,7 @@ class Scale:
     def x(self, value: float) -> float:
         """Distance from the left edge, inside the drawing."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return round(6 + share * (_WIDTH - 12), 1)
+        return round(6 + share * (_MARK_WIDTH - 12), 1)
 
     def axis(self) -> Markup:
         """Draw the numbers above a column of marks."""
@@ -304,12 +304,12 @@ class Scale:
         self, value: float, ci: tuple[float, float] | None, *, filled: bool = True, ceiling: bool = True
     ) -> Markup:
         """Draw a dot and its interval; an arrow where the dot lies outside."""
-        middle = _HEIGHT // 2
+        middle = _MARK_HEIGHT // 2
         parts = []
         if self.low <= 0 <= self.high:
-            parts.append(f'<path class="zero" d="M{self.x(0):g} 0V{_HEIGHT}"/>')
+            parts.append(f'<path class="zero" d="M{self.x(0):g} 0V{_MARK_HEIGHT}"/>')
         if ceiling and self.low <= 1 <= self.high:
-            parts.append(f'<path class="one" d="M{self.x(1):g} 0V{_HEIGHT}"/>')
+            parts.append(f'<path class="one" d="M{self.x(1):g} 0V{_MARK_HEIGHT}"/>')
         if ci is not None:
             start, end = self.x(ci[0]), self.x(ci[1])
             ends = [f"M{x:g} {middle - 3}v6" for x, limit in ((start, ci[0]), (end, ci[1])) if self._holds(limit)]
@@ -318,7 +318,7 @@ class Scale:
         if self._holds(value):
             parts.append(f'<circle{hollow} cx="{self.x(value):g}" cy="{middle}" r="3.6"/>')
         else:
-            tip, back = (1, 8) if value < self.low else (_WIDTH - 1, _WIDTH - 8)
+            tip, back = (1, 8) if value < self.low else (_MARK_WIDTH - 1, _MARK_WIDTH - 8)
             parts.append(f'<path{hollow or " class=arrow"} d="M{tip} {middle}L{back} {middle - 4}V{middle + 4}Z"/>')
         return self._drawing("".join(parts), "f")
 
@@ -328,7 +328,7 @@ class Scale:
     @staticmethod
     def _drawing(content: str, classes: str) -> Markup:
         # numbers and fixed words alone
-        size = f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
+        size = f'width="{_MARK_WIDTH}" height="{_MARK_HEIGHT}" viewBox="0 0 {_MARK_WIDTH} {_MARK_HEIGHT}"'
         return Markup(f'<svg class="{classes}" {size} aria-hidden="true">{content}</svg>')  # noqa: S704 - numbers and names of classes
 
 
@@ -338,7 +338,7 @@ def scale_of(rows: Iterable[Row], *, least: tuple[float, float] = (0.0, 1.0)) ->
     for row in rows:
         if row.value is not None:
             values += [row.value, *(row.ci or ())]
-    low, high = max(min(values), _WIDEST[0]), min(max(values), _WIDEST[1])
+    low, high = max(min(values), _MARK_LIMITS[0]), min(max(values), _MARK_LIMITS[1])
     return Scale(low, high)
 
 

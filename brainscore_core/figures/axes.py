@@ -12,13 +12,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 __all__ = [
-    "HOLLOW",
-    "KINDS",
-    "TICK",
+    "HOLLOW_KINDS",
+    "MARKER_KINDS",
+    "TICK_FONT_SIZE",
+    "AxisTick",
     "Frame",
     "Scale",
-    "ShownTick",
     "Svg",
+    "axis_ticks",
     "clipped",
     "date_ticks",
     "element",
@@ -31,7 +32,6 @@ __all__ = [
     "nice_range",
     "nice_ticks",
     "number",
-    "shown",
     "text_width",
     "tick_texts",
     "tooltip",
@@ -266,13 +266,13 @@ def date_ticks(low: date, high: date, n: int = 5) -> tuple[tuple[date, str], ...
     return tuple((day, day.isoformat()) for day in ends)
 
 
-KINDS = 8
+MARKER_KINDS = 8
 """Kinds of marks that differ in form and colour; further ones begin anew."""
 
-HOLLOW = frozenset({4, 5, 7})
+HOLLOW_KINDS = frozenset({4, 5, 7})
 """Those that are drawn as outlines."""
 
-TICK = 11  # size of type
+TICK_FONT_SIZE = 11  # size of type
 
 
 class Scale(NamedTuple):
@@ -292,7 +292,7 @@ class Scale(NamedTuple):
         return self(min(max(value, self.low), self.high))
 
 
-class ShownTick(NamedTuple):
+class AxisTick(NamedTuple):
     """One tick."""
 
     place: float
@@ -308,20 +308,20 @@ class Frame(NamedTuple):
     bottom: float
 
 
-def shown(scale: Scale, n: int = 5) -> list[ShownTick]:
+def axis_ticks(scale: Scale, n: int = 5) -> list[AxisTick]:
     """Round numbers along a scale."""
     ticks = nice_ticks(scale.low, scale.high, n)
-    return [ShownTick(scale(tick), text) for tick, text in zip(ticks, tick_texts(ticks), strict=True)]
+    return [AxisTick(scale(tick), text) for tick, text in zip(ticks, tick_texts(ticks), strict=True)]
 
 
-def horizontal_axis(ticks: Sequence[ShownTick], frame: Frame, title: str, *, above: bool = False) -> Svg:
+def horizontal_axis(ticks: Sequence[AxisTick], frame: Frame, title: str, *, above: bool = False) -> Svg:
     """An axis that runs to the right: its texts and title below, or also above; grid lines."""
     parts = [line(tick.place, frame.top, tick.place, frame.bottom, "chart-grid") for tick in ticks]
     parts.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
     free = -math.inf
     places = [(frame.bottom + 14, frame.bottom + 32), *([(frame.top - 6, frame.top - 21)] if above else [])]
     for tick in ticks:
-        half = text_width(tick.text, TICK) / 2
+        half = text_width(tick.text, TICK_FONT_SIZE) / 2
         if tick.place - half < free:
             continue  # no room
         free = tick.place + half + 4
@@ -335,7 +335,7 @@ def horizontal_axis(ticks: Sequence[ShownTick], frame: Frame, title: str, *, abo
     return join(parts)
 
 
-def vertical_axis(ticks: Sequence[ShownTick], frame: Frame, title: str) -> Svg:
+def vertical_axis(ticks: Sequence[AxisTick], frame: Frame, title: str) -> Svg:
     """An axis that runs upwards: its texts and title, turned, on the left; grid lines."""
     parts = [line(frame.left, tick.place, frame.right, tick.place, "chart-grid") for tick in ticks]
     parts.append(line(frame.left, frame.top, frame.left, frame.bottom, "chart-axis"))
@@ -359,7 +359,7 @@ def tooltip(text: str) -> Svg:
 
 def marker(kind: int, x: float, y: float, size: float = 4.0, extra: str = "") -> Svg:
     """A mark of a kind: form and colour say the same."""
-    kind %= KINDS
+    kind %= MARKER_KINDS
     class_ = f"chart-mark chart-kind-{kind}{extra}"
     a, b = size * 1.15, size * 0.9
     n = number
@@ -383,7 +383,7 @@ def legend(entries: Sequence[tuple[Svg, str]], *, left: float, right: float, top
     """Marks drawn about (0, 0) with their texts, in rows; and how high that is."""
     parts, x, y = [], left, top + 10
     for mark, text in entries:
-        width = 22 + text_width(text, TICK)
+        width = 22 + text_width(text, TICK_FONT_SIZE)
         if x > left and x + width > right:
             x, y = left, y + 16
         parts.append(element("g", mark, transform=f"translate({number(x + 6)} {number(y - 4)})"))

@@ -18,7 +18,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Visibility, VisionModel
-from brainscore_web.leaderboard.revision import erase, writing_alone
+from brainscore_web.leaderboard.revision import erase_models, exclusive_write
 
 __all__ = ["SECTIONS", "PrivateModels", "delete_account", "exported_rows", "personal_data_of", "session_keys"]
 
@@ -106,7 +106,7 @@ def delete_account(user: User, leftover: PrivateModels) -> None:
     UserError
         If the site would have no administrator left.
     """
-    with writing_alone():  # the same order of locks as ingestion
+    with exclusive_write():  # the same order of locks as ingestion
         others = User.objects.select_for_update().filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
         if user.is_superuser and not list(others):
             raise UserError("the site would have no administrator", remedy="make another user an administrator first")
@@ -114,7 +114,7 @@ def delete_account(user: User, leftover: PrivateModels) -> None:
         if leftover is PrivateModels.PUBLISH:
             private.update(visibility=Visibility.PUBLIC)
         elif leftover is PrivateModels.ERASE:
-            erase(private)
+            erase_models(private)
         Session.objects.filter(session_key__in=list(session_keys(user))).delete()
         user.delete()
         revision.bump()  # bulk updates send no signal

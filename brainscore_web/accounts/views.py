@@ -28,7 +28,7 @@ from brainscore_web.accounts.forms import DeleteForm, NameForm, TokenForm
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.accounts.personal_data import delete_account, personal_data_of
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
-from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.revision import exclusive_write
 
 __all__ = [
     "Profile",
@@ -150,7 +150,7 @@ def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpRespons
     chosen = request.POST.get(field)
     if chosen not in Visibility.values:
         return HttpResponseBadRequest(f"{field} must be one of: {', '.join(Visibility.values)}")
-    with writing_alone():  # the same order of locks as ingestion: first the revision, then the row
+    with exclusive_write():  # the same order of locks as ingestion: first the revision, then the row
         row: Model = get_object_or_404(own, identifier=request.POST.get("identifier", ""))
         setattr(row, field, chosen)
         row.save(update_fields=[field])  # also bumps the revision, which invalidates caches

@@ -12,9 +12,9 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problems
+from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.problems import Problem
-from brainscore_web.api.responses import page_of, refuse_others
+from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 
@@ -55,10 +55,10 @@ class BenchmarksAsked(Paged):
     access: Literal["public", "private"] | None = Field(None, description="Who may have the stimuli and measurements.")
 
 
-@router.get("models", response={200: Page[ModelEntry], **problems()}, tags=["models"], summary="List models")
+@router.get("models", response={200: Page[ModelEntry], **problem_responses()}, tags=["models"], summary="List models")
 def list_models(request: HttpRequest, asked: Query[ModelsAsked]) -> dict[str, Any]:
     """List the models that you may see, by identifier."""
-    refuse_others(request, ModelsAsked)
+    refuse_unknown_parameters(request, ModelsAsked)
     found = VisionModel.objects.visible_to(caller_of(request).visitor).order_by("identifier")
     for name in ("family", "architecture", "training_data"):
         if wanted := getattr(asked, name):
@@ -72,11 +72,14 @@ def list_models(request: HttpRequest, asked: Query[ModelsAsked]) -> dict[str, An
 
 
 @router.get(
-    "models/{path:identifier}", response={200: ModelCard, **problems(404)}, tags=["models"], summary="Show a model"
+    "models/{path:identifier}",
+    response={200: ModelCard, **problem_responses(404)},
+    tags=["models"],
+    summary="Show a model",
 )
 def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
     """Show what is known of a model; one that you may not see is not there."""
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     visible = VisionModel.objects.visible_to(caller_of(request).visitor)
     found = visible.filter(identifier=identifier).values("pk", *_ENTRY, "visibility", "regions", "plugin", "bibtex")
     if not found:
@@ -86,14 +89,17 @@ def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
 
 
 @router.get(
-    "benchmarks", response={200: Page[BenchmarkEntry], **problems()}, tags=["benchmarks"], summary="List benchmarks"
+    "benchmarks",
+    response={200: Page[BenchmarkEntry], **problem_responses()},
+    tags=["benchmarks"],
+    summary="List benchmarks",
 )
 def list_benchmarks(request: HttpRequest, asked: Query[BenchmarksAsked]) -> dict[str, Any]:
     """List means and benchmarks as they stand in the tree: each is followed by what is gathered under it.
 
     Benchmarks that count in no mean follow, controls last.
     """
-    refuse_others(request, BenchmarksAsked)
+    refuse_unknown_parameters(request, BenchmarksAsked)
     rows = [row for row in benchmarks_in_order() if _wanted(row, asked)]
     items = rows[asked.offset : asked.offset + asked.limit]
     return page_of(request, items, len(rows), asked.limit, asked.offset)
@@ -133,13 +139,13 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
 
 @router.get(
     "benchmarks/{path:identifier}",
-    response={200: BenchmarkCard, **problems(404)},
+    response={200: BenchmarkCard, **problem_responses(404)},
     tags=["benchmarks"],
     summary="Show a benchmark",
 )
 def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
     """Show what is known of a benchmark or a mean, all versions of it with their ceilings included."""
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     rows = {row["identifier"]: row for row in benchmarks_in_order()}
     if identifier not in rows:
         raise Problem(404, f"there is no benchmark {identifier!r}", "see /api/v1/benchmarks")

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 
 from brainscore_web.api.problems import problem
 
-__all__ = ["described", "home", "nothing_here", "page"]
+__all__ = ["described", "home", "not_found", "page"]
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,6 @@ def page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
 
 
 @csrf_exempt
-def nothing_here(request: HttpRequest, **_: Any) -> HttpResponse:
+def not_found(request: HttpRequest, **_: Any) -> HttpResponse:
     """Answer an address that no operation has, as JSON."""
     return problem(404, f"there is nothing at {request.path}", "see /api/v1/docs")

@@ -12,10 +12,10 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problems
+from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.leaderboard import BoardAsked, state_of
 from brainscore_web.api.problems import Problem
-from brainscore_web.api.responses import refuse_others
+from brainscore_web.api.responses import refuse_unknown_parameters
 from brainscore_web.api.scores import ScoresAsked, scores, write_scores
 from brainscore_web.leaderboard import export, http
 from brainscore_web.leaderboard.board import board_for
@@ -52,7 +52,7 @@ def _files(*forms: str) -> dict[str, list[str]]:
 
 @router.get(
     "exports/leaderboard.{format}",
-    response={200: bytes, **problems(404)},
+    response={200: bytes, **problem_responses(404)},
     tags=["exports"],
     summary="Leaderboard as a file",
     openapi_extra=_files("csv", "parquet", "bib"),
@@ -91,7 +91,7 @@ def export_leaderboard(
 
 @router.get(
     "exports/scores.{format}",
-    response={200: bytes, **problems(404, 503)},
+    response={200: bytes, **problem_responses(404, 503)},
     tags=["exports"],
     summary="Scores as a file",
     openapi_extra=_files("csv", "parquet"),
@@ -102,7 +102,7 @@ def export_scores(
     asked: Query[ScoresAsked],
 ) -> HttpResponseBase:
     """Write the scores that count, or with `history` all, as a table; the filters are those of `scores`."""
-    refuse_others(request, ScoresAsked)
+    refuse_unknown_parameters(request, ScoresAsked)
     visitor = caller_of(request).visitor
     found = scores(visitor, asked).with_shows_data(visitor)
     if not _writing.acquire(timeout=_PATIENCE):

@@ -13,7 +13,7 @@ from brainscore_web.api.problems import PROBLEM_JSON, answer_problems
 from brainscore_web.api.responses import Renderer
 from brainscore_web.api.schemas import ProblemAnswer
 
-__all__ = ["SiteAPI", "problems"]
+__all__ = ["SiteAPI", "problem_responses"]
 
 _ETAG = {
     "ETag": {
@@ -24,7 +24,7 @@ _ETAG = {
 _RETRY = {"Retry-After": {"description": "Seconds until then.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
 
 
-def problems(*statuses: int) -> dict[int, type[ProblemAnswer]]:
+def problem_responses(*statuses: int) -> dict[int, type[ProblemAnswer]]:
     """Answers of an operation that are problems; those that every operation has included."""
     return dict.fromkeys(sorted({400, 401, 405, 429, *statuses}), ProblemAnswer)
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problems
+from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for
@@ -176,7 +176,9 @@ router = Router()
 _contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Cache(most=4)  # up to some MB each
 
 
-@router.get("leaderboard", response={200: BoardAnswer, **problems(404)}, tags=["leaderboard"], summary="Leaderboard")
+@router.get(
+    "leaderboard", response={200: BoardAnswer, **problem_responses(404)}, tags=["leaderboard"], summary="Leaderboard"
+)
 def show_leaderboard(request: HttpRequest, asked: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
     """Show the leaderboard with values, errors, intervals, states and ranks.
 

@@ -1,4 +1,4 @@
-"""What all answers share: entity tags, HEAD, problems for what is not there, addresses of further pages."""
+"""What all responses of the API share: entity tags, HEAD, byte ranges, and links to further pages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern
 from django.utils.cache import get_conditional_response, patch_vary_headers
@@ -20,10 +21,86 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja.renderers import BaseRenderer
 from pydantic import BaseModel
 
-from brainscore_web.api.file_parts import answer_part
 from brainscore_web.api.problems import Problem, problem
 
-__all__ = ["Renderer", "decorated", "elsewhere", "page_of", "refuse_others"]
+__all__ = ["Renderer", "answer_part", "page_of", "refuse_unknown_parameters", "url_with", "with_response_headers"]
+
+_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})?", re.ASCII | re.IGNORECASE)
+_PIECE_SIZE = 1 << 16
+
+
+def answer_part(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """Say that a file can be asked for in parts, and answer with the part that is asked for.
+
+    Nothing is changed for what is no file, has no strong tag, or may be compressed on the way: bytes would be counted
+    in something else then. Neither for ranges that cannot be read, several at once, and ranges of another version of
+    the file: the whole answers them.
+
+    Parameters
+    ----------
+    request : HttpRequest
+        Parts are given to GET alone; HEAD is told that there are some.
+    response : HttpResponseBase
+        The whole, as it answers without a range.
+
+    Returns
+    -------
+    HttpResponseBase
+        The whole; or 206 with the part; or 416 where the file ends before it begins.
+    """
+    if not _has_parts(request, response):
+        return response
+    response["Accept-Ranges"] = "bytes"
+    found = _RANGE.fullmatch(request.headers.get("Range", "").strip())
+    tag = response["ETag"]
+    if request.method != "GET" or found is None or request.headers.get("If-Range", tag) != tag:
+        return response
+    size = len(response.content) if isinstance(response, HttpResponse) else int(response["Content-Length"])
+    first, last = int(found[1]), min(int(found[2] or size), size - 1)
+    if found[2] and int(found[2]) < first:
+        return response
+    if first >= size:
+        return _range_not_satisfiable(response, size)
+    if isinstance(response, HttpResponse):
+        response.content = response.content[first : last + 1]
+    elif isinstance(response, FileResponse):
+        response.streaming_content = _pieces(response.file_to_stream, first, last + 1 - first)
+    response.status_code = 206
+    response["Content-Range"] = f"bytes {first}-{last}/{size}"
+    response["Content-Length"] = str(last + 1 - first)
+    return response
+
+
+def _has_parts(request: HttpRequest, response: HttpResponseBase) -> bool:
+    return (
+        response.status_code == 200
+        and response.get("Content-Disposition", "").startswith("attachment")
+        and response.get("ETag", "").startswith('"')
+        and not response.has_header("Content-Encoding")
+        and "gzip" not in request.headers.get("Accept-Encoding", "")
+        and (isinstance(response, HttpResponse) or _can_seek(response))
+    )
+
+
+def _can_seek(response: HttpResponseBase) -> bool:
+    file = getattr(response, "file_to_stream", None)
+    return file is not None and file.seekable() and response.has_header("Content-Length")
+
+
+def _pieces(file: IO[bytes], first: int, length: int) -> Iterator[bytes]:
+    file.seek(first)
+    while length and (piece := file.read(min(length, _PIECE_SIZE))):
+        length -= len(piece)
+        yield piece
+
+
+def _range_not_satisfiable(response: HttpResponseBase, size: int) -> HttpResponse:
+    if isinstance(response, FileResponse):
+        response.file_to_stream.close()  # nobody else does: it is not the answer
+    kept = {name: response[name] for name in ("ETag", "Vary", "Accept-Ranges") if response.has_header(name)}
+    headers = {**kept, "Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
+    return problem(416, f"the file has {size} bytes", "ask for the whole, without Range", headers=headers)
+
 
 View = Callable[..., HttpResponseBase]
 
@@ -60,19 +137,19 @@ def _as_text(value: Any) -> str:
     return str(value.isoformat())
 
 
-def decorated(patterns: Sequence[URLPattern]) -> list[URLPattern]:
+def with_response_headers(patterns: Sequence[URLPattern]) -> list[URLPattern]:
     """Give each address what all answers share."""
-    return [URLPattern(one.pattern, _answering(one.callback), one.default_args, one.name) for one in patterns]
+    return [URLPattern(one.pattern, _wrapped_view(one.callback), one.default_args, one.name) for one in patterns]
 
 
-def _answering(view: View) -> View:
+def _wrapped_view(view: View) -> View:
     @csrf_exempt  # nothing is ever changed for a session: that takes a token
     @functools.wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         head = request.method == "HEAD"
         if head:
             request.method = "GET"
-        response = _answer(view, request, *args, **kwargs)
+        response = _response_of(view, request, *args, **kwargs)
         if head:
             request.method = "HEAD"
         response = answer_part(request, response)
@@ -81,7 +158,7 @@ def _answering(view: View) -> View:
     return answer
 
 
-def _answer(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+def _response_of(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
     try:
         asked = request.GET
     except TooManyFieldsSent:
@@ -122,7 +199,7 @@ def _without_body(response: HttpResponseBase) -> HttpResponseBase:
     return HttpResponse(status=response.status_code, headers={**headers, "Content-Length": str(length)})
 
 
-def refuse_others(request: HttpRequest, *asked: type[BaseModel]) -> None:
+def refuse_unknown_parameters(request: HttpRequest, *asked: type[BaseModel]) -> None:
     """Refuse parameters that the operation does not have: a misspelt filter must not give everything."""
     known = sorted({name for one in asked for name in one.model_fields})
     for name in request.GET:
@@ -131,7 +208,7 @@ def refuse_others(request: HttpRequest, *asked: type[BaseModel]) -> None:
             raise Problem(400, f"there is no parameter {name!r} here", remedy)
 
 
-def elsewhere(request: HttpRequest, **changed: Any) -> str:
+def url_with(request: HttpRequest, **changed: Any) -> str:
     """Give the address that was asked for, with other parameters."""
     query = request.GET.copy()
     for name, value in changed.items():
@@ -148,6 +225,6 @@ def page_of(request: HttpRequest, items: Sequence[Any], total: int, limit: int, 
         "total": total,
         "limit": limit,
         "offset": offset,
-        "next": elsewhere(request, limit=limit, offset=following) if following < total else None,
-        "previous": elsewhere(request, limit=limit, offset=before) if offset else None,
+        "next": url_with(request, limit=limit, offset=following) if following < total else None,
+        "previous": url_with(request, limit=limit, offset=before) if offset else None,
     }

@@ -17,9 +17,9 @@ from ninja import Query, Router, Schema
 from pydantic import BeforeValidator, Field
 
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.interface import problems
+from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.problems import Problem
-from brainscore_web.api.responses import elsewhere, refuse_others
+from brainscore_web.api.responses import refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import Me, Posted, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document
 from brainscore_web.leaderboard.clean import harmless
@@ -245,13 +245,13 @@ class ReceiptsPosted(Schema):
     )
 
 
-@router.get("scores", response={200: ScorePage, **problems(404)}, tags=["scores"], summary="List scores")
+@router.get("scores", response={200: ScorePage, **problem_responses(404)}, tags=["scores"], summary="List scores")
 def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, Any]:
     """List the scores that count, or with `history` all, the oldest receipt first.
 
     A page goes on after the last receipt of the one before, so that none is missed or repeated while others are added.
     """
-    refuse_others(request, ScoresPaged)
+    refuse_unknown_parameters(request, ScoresPaged)
     visitor = caller_of(request).visitor
     found = scores(visitor, asked).with_shows_data(visitor)
     if asked.after:
@@ -266,12 +266,15 @@ def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, An
     return {
         "items": items,
         "limit": asked.limit,
-        "next": elsewhere(request, limit=asked.limit, after=items[-1]["receipt"]) if more else None,
+        "next": url_with(request, limit=asked.limit, after=items[-1]["receipt"]) if more else None,
     }
 
 
 @router.get(
-    "receipts/{receipt}", response={200: dict[str, Any], **problems(404)}, tags=["scores"], summary="Show a receipt"
+    "receipts/{receipt}",
+    response={200: dict[str, Any], **problem_responses(404)},
+    tags=["scores"],
+    summary="Show a receipt",
 )
 def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     """Show a receipt: everything that is kept of one scoring, where the site has read it.
@@ -279,7 +282,7 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     Where the benchmark's data are withheld, all is left out that may show them: addresses of files, texts of errors,
     notes.
     """
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     visitor = caller_of(request).visitor
     found = Score.objects.visible_to(visitor).select_related("benchmark").filter(receipt=receipt).first()
     if found is None:
@@ -292,7 +295,7 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
 @router.post(
     "receipts",
     auth=Access(scope="receipts:write"),
-    response={200: Posted, **problems(403, 413, 415)},
+    response={200: Posted, **problem_responses(403, 413, 415)},
     tags=["scores"],
     summary="Post receipts",
     openapi_extra={"requestBody": _BODY, "x-token-needed": True},
@@ -302,7 +305,7 @@ def post_receipts(request: HttpRequest, asked: Query[ReceiptsPosted]) -> dict[st
 
     Needs a token with the scope `receipts:write` of somebody who may add scores.
     """
-    refuse_others(request, ReceiptsPosted)
+    refuse_unknown_parameters(request, ReceiptsPosted)
     user = caller_of(request).user
     if user is None or not user.has_perm("leaderboard.add_score"):
         raise Problem(403, "the token's owner may not add scores", "ask the site's administrators")
@@ -340,14 +343,14 @@ def _refuse(name: str) -> NoReturn:
 @router.get(
     "me",
     auth=Access(required=True),
-    response={200: Me, **problems()},
+    response={200: Me, **problem_responses()},
     tags=["you"],
     summary="Show who asks",
     openapi_extra={"x-token-needed": True},
 )
 def show_me(request: HttpRequest) -> dict[str, Any]:
     """Show whose token this is, and what it may do."""
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     caller = caller_of(request)
     user, token = caller.user, caller.token
     assert user is not None  # it is required

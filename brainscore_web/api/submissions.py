@@ -16,9 +16,9 @@ from pydantic import Field
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.interface import problems
+from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.problems import Problem
-from brainscore_web.api.responses import page_of, refuse_others
+from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.scoring.services import progress
@@ -70,7 +70,7 @@ class ArchiveAsked(Schema):
 @router.post(
     "submissions",
     auth=_WRITES,
-    response={201: SubmissionCard, **problems(403, 409, 413, 415, 503)},
+    response={201: SubmissionCard, **problem_responses(403, 409, 413, 415, 503)},
     tags=["submissions"],
     summary="Submit plugins",
     openapi_extra={**_body(visibility=_VISIBILITY), "x-token-needed": True},
@@ -80,7 +80,7 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
 
     The answer has what was found. With an error among the findings nothing is run: mend it, and send a revision.
     """
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     user = _submitter(request)
     source, note = _sent(request, "visibility")
     visibility = request.POST.get("visibility", "") or Visibility.PUBLIC
@@ -96,14 +96,14 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
 @router.post(
     "submissions/{uuid:submission}/revisions",
     auth=_WRITES,
-    response={201: SubmissionCard, **problems(403, 404, 409, 413, 415, 503)},
+    response={201: SubmissionCard, **problem_responses(403, 404, 409, 413, 415, 503)},
     tags=["submissions"],
     summary="Send a revision",
     openapi_extra={**_body(), "x-token-needed": True},
 )
 def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[str, Any]]:
     """Send a new revision of a submission: all its files again."""
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     user = _submitter(request)
     row = _own(user, submission)
     source, note = _sent(request)
@@ -118,14 +118,14 @@ def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[
 @router.get(
     "submissions",
     auth=_READS,
-    response={200: Page[SubmissionEntry], **problems(403)},
+    response={200: Page[SubmissionEntry], **problem_responses(403)},
     tags=["submissions"],
     summary="List submissions",
     openapi_extra={"x-token-needed": True},
 )
 def list_submissions(request: HttpRequest, asked: Query[SubmissionsPaged]) -> dict[str, Any]:
     """List your own submissions, the newest first."""
-    refuse_others(request, SubmissionsPaged)
+    refuse_unknown_parameters(request, SubmissionsPaged)
     rows = Submission.objects.filter(owner=_reader(request)).order_by("-created", "pk")
     if asked.state:
         if asked.state not in Submission.State.values:
@@ -141,28 +141,28 @@ def list_submissions(request: HttpRequest, asked: Query[SubmissionsPaged]) -> di
 @router.get(
     "submissions/{uuid:submission}",
     auth=_READS,
-    response={200: SubmissionCard, **problems(403, 404)},
+    response={200: SubmissionCard, **problem_responses(403, 404)},
     tags=["submissions"],
     summary="Show a submission",
     openapi_extra={"x-token-needed": True},
 )
 def show_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
     """Show one submission with its revisions, what was found in them, and how far they are."""
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     return _card(request, _seen(request, submission))
 
 
 @router.post(
     "submissions/{uuid:submission}/withdraw",
     auth=_WRITES,
-    response={200: SubmissionCard, **problems(403, 404, 409)},
+    response={200: SubmissionCard, **problem_responses(403, 404, 409)},
     tags=["submissions"],
     summary="Withdraw a submission",
     openapi_extra={"x-token-needed": True},
 )
 def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
     """Take a submission back that is not published yet."""
-    refuse_others(request)
+    refuse_unknown_parameters(request)
     user = _submitter(request)
     row = _own(user, submission)
     try:
@@ -176,14 +176,14 @@ def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str
 @router.get(
     "submissions/{uuid:submission}/archive",
     auth=_READS,
-    response={200: bytes, **problems(403, 404)},
+    response={200: bytes, **problem_responses(403, 404)},
     tags=["submissions"],
     summary="Files of a submission",
     openapi_extra={"x-token-needed": True, "x-media-types": ["application/zip"]},
 )
 def submission_archive(request: HttpRequest, submission: uuid.UUID, asked: Query[ArchiveAsked]) -> HttpResponse:
     """Give the files of a revision as a ZIP file."""
-    refuse_others(request, ArchiveAsked)
+    refuse_unknown_parameters(request, ArchiveAsked)
     rows = _seen(request, submission).revisions.order_by("-number")
     found = (rows.filter(number=asked.revision) if asked.revision else rows).first()
     if found is None:

@@ -4,7 +4,7 @@ from django.urls import URLPattern, path, re_path
 
 from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores, submissions
 from brainscore_web.api.interface import SiteAPI
-from brainscore_web.api.responses import decorated
+from brainscore_web.api.responses import with_response_headers
 
 app_name = "api"
 
@@ -15,6 +15,6 @@ for router in (leaderboard.router, catalogue.router, scores.router, exports.rout
 urlpatterns: list[URLPattern] = [
     path("", documentation.home),
     path("docs", documentation.page, {"api": api}, name="docs"),
-    *decorated(api.urls[0]),
-    re_path("", documentation.nothing_here),
+    *with_response_headers(api.urls[0]),
+    re_path("", documentation.not_found),
 ]

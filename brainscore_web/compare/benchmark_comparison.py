@@ -147,7 +147,7 @@ def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
     UserError
         If a benchmark is not known, or the filters leave nothing of a mean.
     """
-    x, y = (column(board, name) for name in _asked(board, question))
+    x, y = (column(board, name) for name in _chosen_names(board, question))
     both = np.isfinite(x.values) & np.isfinite(y.values)
     missing = tuple(
         Missing(board.models[place], x.said(place), y.said(place)) for place in np.flatnonzero(~both).tolist()
@@ -167,7 +167,7 @@ def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
     )
 
 
-def _asked(board: Board, question: Question) -> tuple[str, str]:
+def _chosen_names(board: Board, question: Question) -> tuple[str, str]:
     """The names asked for; else the neural and behavioural means, or two that are no part of each other."""
     names = node_names(board.snapshot)
     asked = [pick(name, names, "benchmark or mean") if name else "" for name in (question.x, question.y)]

@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
-from brainscore_web.compare.benchmark_comparison import TwoBenchmarks, two_benchmarks
-from brainscore_web.compare.correlations import Correlations, correlations
-from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
+from brainscore_web.compare.benchmark_comparison import TwoBenchmarks
+from brainscore_web.compare.comparison import Comparison
+from brainscore_web.compare.model_comparison import TwoModels
 from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
-from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.filters import Facet, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["Chip", "Form", "Found", "form_of", "found_for", "shown_with"]
-
-Found: TypeAlias = TwoBenchmarks | TwoModels | Correlations
-
-_correlations: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def found_for(snapshot: Snapshot, question: Question) -> Found:
-    """Compare what is asked for among what the visitor sees.
-
-    Raises
-    ------
-    UserError
-        If that cannot be compared; `UnknownIdentifier` if there is no such model, benchmark or mean.
-    """
-    if question.mode == "benchmarks":
-        return two_benchmarks(board_for(snapshot, question.board), question)
-    if question.mode == "models":
-        asked = without_models(question)
-        return two_models(board_for(snapshot, asked.board), asked)
-    of_matrix = question.changed(x="", y="", first="", second="", colour="architecture")
-    board = board_for(snapshot, question.board)
-    with _lock:
-        kept = _correlations.setdefault(snapshot, Cache(most=4))
-    return kept.get(of_matrix.query(), lambda: correlations(board, of_matrix))
-
+__all__ = ["Chip", "Form", "comparison_context", "form_of"]
 
 _LABELS = {
     "q": "search",
@@ -60,7 +30,7 @@ _LABELS = {
 _OF_MODELS = frozenset(
     {"q", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min", "size_max", "runnable"}
 )
-_SHOWN_AS_FIELDS = frozenset({"values"})
+_FIELDS_OF_FORM = frozenset({"values"})
 _OWN = {
     "benchmarks": ("x", "y", "colour", "values"),
     "models": ("first", "second", "values"),
@@ -132,7 +102,7 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
     )
 
 
-def shown_with(found: Found, question: Question) -> dict[str, Any]:
+def comparison_context(found: Comparison, question: Question) -> dict[str, Any]:
     """What is shown with what came of a comparison: the names of the two, the question the other way, and cards."""
     if isinstance(found, TwoBenchmarks):
         pair = [
@@ -157,7 +127,7 @@ def _chips(question: Question) -> list[Chip]:
     usual = type(question.board)()
     for name in type(question.board).__dataclass_fields__:
         value = getattr(question.board, name)
-        if value == getattr(usual, name) or name in _SHOWN_AS_FIELDS:
+        if value == getattr(usual, name) or name in _FIELDS_OF_FORM:
             continue
         if question.mode == "models" and name in _OF_MODELS:
             continue  # the two are named: filters on models have no effect

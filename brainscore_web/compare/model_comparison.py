@@ -237,7 +237,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
     UserError
         If a model is not known, or there are not two.
     """
-    first, second = (list(board.rows).index(row) for row in _asked(board, question))
+    first, second = (list(board.rows).index(row) for row in _chosen_models(board, question))
     leaves, means = [], []
     for place, node in enumerate(board.nodes):
         if node.kind == "heading":
@@ -295,7 +295,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
     )
 
 
-def _asked(board: Board, question: Question) -> tuple[int, int]:
+def _chosen_models(board: Board, question: Question) -> tuple[int, int]:
     """Rows of the snapshot; where none is named, of the best that is not the other."""
     rows = [model_row(board.snapshot, name) if name else -1 for name in (question.first, question.second)]
     for place in (0, 1):

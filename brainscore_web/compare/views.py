@@ -12,9 +12,8 @@ from django.views.decorators.http import require_safe
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.figures import standalone
 from brainscore_web.compare import forms
-from brainscore_web.compare import forms as comparing
+from brainscore_web.compare.comparison import compare, csv_of
 from brainscore_web.compare.question import Question
-from brainscore_web.compare.tables import csv_of
 from brainscore_web.leaderboard.http import answer, conditional, user_errors
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
 
@@ -25,7 +24,7 @@ __all__ = ["csv", "page", "svg"]
 @user_errors
 def page(request: HttpRequest) -> HttpResponse:
     """Two benchmarks, two models, or all benchmarks; what cannot be compared is said on the page, among its forms."""
-    question, snapshot = _asked(request)
+    question, snapshot = _question_and_snapshot(request)
     return answer(request, _tag(snapshot, question, "page"), lambda: _page(request, snapshot, question))
 
 
@@ -33,10 +32,10 @@ def page(request: HttpRequest) -> HttpResponse:
 @user_errors
 def svg(request: HttpRequest) -> HttpResponse:
     """The chart as a file."""
-    question, snapshot = _asked(request)
+    question, snapshot = _question_and_snapshot(request)
 
     def make() -> HttpResponse:
-        drawn = standalone(comparing.found_for(snapshot, question).svg())
+        drawn = standalone(compare(snapshot, question).svg())
         return _file(drawn, "image/svg+xml", question, "svg")
 
     return answer(request, _tag(snapshot, question, "svg"), make)
@@ -46,16 +45,16 @@ def svg(request: HttpRequest) -> HttpResponse:
 @user_errors
 def csv(request: HttpRequest) -> HttpResponse:
     """The numbers as a file."""
-    question, snapshot = _asked(request)
+    question, snapshot = _question_and_snapshot(request)
 
     def make() -> HttpResponse:
-        written = csv_of(comparing.found_for(snapshot, question))
+        written = csv_of(compare(snapshot, question))
         return _file(written, "text/csv", question, "csv")
 
     return answer(request, _tag(snapshot, question, "csv"), make)
 
 
-def _asked(request: HttpRequest) -> tuple[Question, Snapshot]:
+def _question_and_snapshot(request: HttpRequest) -> tuple[Question, Snapshot]:
     question = Question.from_query(request.GET)
     return question, snapshot_for(request.user, at=question.board.at)
 
@@ -74,7 +73,7 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
     shown: dict[str, Any] = {"question": question, "form": forms.form_of(snapshot, question)}
     status = 200
     try:
-        found = comparing.found_for(snapshot, question)
+        found = compare(snapshot, question)
     except UserError as error:
         if snapshot.models or snapshot.at is not None:
             status = 404 if isinstance(error, UnknownIdentifier) else 400
@@ -82,7 +81,7 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
         else:
             shown |= {"message": "there are no scores to compare yet", "remedy": ""}
     else:
-        shown |= {"found": found, "svg": found.svg(), **forms.shown_with(found, question)}
+        shown |= {"found": found, "svg": found.svg(), **forms.comparison_context(found, question)}
     response = render(request, "compare/compare.html", shown, status=status)
     if status != 200:
         response["Cache-Control"] = "no-store"

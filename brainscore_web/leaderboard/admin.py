@@ -20,35 +20,35 @@ from brainscore_web.leaderboard.models import (
     Visibility,
     VisionModel,
 )
-from brainscore_web.leaderboard.revision import erase, writing_alone
+from brainscore_web.leaderboard.revision import erase_models, exclusive_write
 
 __all__ = ["BenchmarkAdmin", "IngestionAdmin", "LayerProfileAdmin", "ScoreAdmin", "VisionModelAdmin"]
 
 
-class _Alone(admin.ModelAdmin):
+class _ExclusiveAdmin(admin.ModelAdmin):
     """Locks in the order of who ingests: first the revision, then rows; the other way round both would wait."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Add or change."""
-        with _alone_if_posted(request):
+        with _exclusive_if_posted(request):
             return super().changeform_view(request, *args, **kwargs)
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Delete one."""
-        with _alone_if_posted(request):
+        with _exclusive_if_posted(request):
             return super().delete_view(request, *args, **kwargs)
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """List, and do something with several."""
-        with _alone_if_posted(request):
+        with _exclusive_if_posted(request):
             return super().changelist_view(request, *args, **kwargs)
 
 
-def _alone_if_posted(request: HttpRequest) -> AbstractContextManager[None]:
-    return writing_alone() if request.method == "POST" else nullcontext()
+def _exclusive_if_posted(request: HttpRequest) -> AbstractContextManager[None]:
+    return exclusive_write() if request.method == "POST" else nullcontext()
 
 
-class _ReadOnly(_Alone):
+class _ReadOnly(_ExclusiveAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Nothing is made here."""
         return False
@@ -59,7 +59,7 @@ class _ReadOnly(_Alone):
 
 
 @admin.register(VisionModel)
-class VisionModelAdmin(_Alone):
+class VisionModelAdmin(_ExclusiveAdmin):
     """Models."""
 
     list_display = ("identifier", "owner", "visibility", "architecture", "family", "parameters", "runnable")
@@ -89,7 +89,7 @@ class VisionModelAdmin(_Alone):
         keys = list(queryset.values_list("pk", flat=True))
         private = VisionModel.objects.filter(pk__in=keys, visibility=Visibility.PRIVATE)
         VisionModel.objects.filter(pk__in=keys).exclude(visibility=Visibility.PRIVATE).delete()
-        erase(private)
+        erase_models(private)
         if kept := private.update(owner=None):
             self.message_user(
                 request,
@@ -117,7 +117,7 @@ class _Samples(admin.TabularInline):
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(_Alone):
+class BenchmarkAdmin(_ExclusiveAdmin):
     """Benchmarks and the means above them."""
 
     list_display = ("identifier", "parent", "version", "access", "region", "species", "owner", "is_mean", "control")

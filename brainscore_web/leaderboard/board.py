@@ -12,9 +12,9 @@ from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks import RanksFromErrors, group_letters, ranks_from_errors
 from brainscore_core.results.aggregates import averages
 from brainscore_web.leaderboard.cache import Cache
-from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models, close_to
-from brainscore_web.leaderboard.nodes import BoardNode, nodes_of, opened, start_of
-from brainscore_web.leaderboard.notes import Told, notes
+from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models, suggestion
+from brainscore_web.leaderboard.nodes import BoardNode, board_nodes, initially_open, with_open_nodes
+from brainscore_web.leaderboard.notes import BoardSummary, notes
 from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey
 from brainscore_web.leaderboard.state import BoardState
 
@@ -170,7 +170,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     if has.any():
         node_best[has] = np.nanmax(made.values[:, has], axis=0)
         node_median[has] = np.nanmedian(made.values[:, has], axis=0)
-    told = Told(
+    told = BoardSummary(
         rows=rows,
         columns=columns,
         ranked_by=made.nodes[0].title if made.has_mean else "",
@@ -218,7 +218,7 @@ class _Made:
     ) -> None:
         self.benchmarks = benchmarks = [snapshot.benchmarks[column] for column in columns.tolist()]
         tree = snapshot.tree.pruned(one.identifier for one in benchmarks if one.in_tree)
-        self.nodes = nodes_of(tree, list(zip(columns.tolist(), benchmarks, strict=True)))
+        self.nodes = board_nodes(tree, list(zip(columns.tolist(), benchmarks, strict=True)))
         self.place = {node.identifier: place for place, node in enumerate(self.nodes) if node.kind != "heading"}
         self.has_mean = bool(len(tree))
 
@@ -275,8 +275,8 @@ class _Made:
 
 def _shown(board: Board, state: BoardState) -> Board:
     """The same board with what the state opens."""
-    names = start_of(board.nodes) if state.open is None else frozenset(state.open)
-    return replace(board, state=state, nodes=opened(board.nodes, names))
+    names = initially_open(board.nodes) if state.open is None else frozenset(state.open)
+    return replace(board, state=state, nodes=with_open_nodes(board.nodes, names))
 
 
 def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int]) -> int:
@@ -287,7 +287,7 @@ def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int])
     if name not in snapshot.tree and name not in snapshot.benchmark_index:
         raise UserError(
             f"sort: there is no benchmark or node {name[:80]!r}",
-            remedy=close_to(name, snapshot) or "sort by 'rank' or 'model'",
+            remedy=suggestion(name, snapshot) or "sort by 'rank' or 'model'",
         )
     return places.get(name, -1)
 

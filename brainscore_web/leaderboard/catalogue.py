@@ -12,8 +12,8 @@ from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
-from brainscore_web.leaderboard.nodes import nodes, placement
-from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.nodes import placement, sync_means
+from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.leaderboard.synchronization import fill_in
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
 
         known = catalogue()
     tally = _Tally(problems=[f"{one.plugin or 'plugins'}: {one.message}" for one in known.problems])
-    with writing_alone():
-        tree = nodes()
+    with exclusive_write():
+        tree = sync_means()
         tally.added += tree.added
         tally.changed += tree.changed
         _models(known.models, tally)

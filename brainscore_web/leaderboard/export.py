@@ -1,17 +1,19 @@
-"""Boards as files: CSV and Parquet, wide or long, and BibTeX of what is shown."""
+"""Boards as files: CSV and Parquet, wide or long, and BibTeX with each entry once."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from brainscore_core.errors import UserError
+from brainscore_core.numerics.ranks import group_letters
+from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.citations import Cited, gathered
 from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES
@@ -19,7 +21,97 @@ from brainscore_web.leaderboard.snapshot import STATES
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["FORMS", "Form", "bibtex", "csv", "parquet", "table"]
+__all__ = ["FORMS", "CitedItem", "Form", "bibtex", "csv", "merge_bibtex", "parquet", "table"]
+
+
+class CitedItem(NamedTuple):
+    """What is cited: ``'model'`` or ``'benchmark'``, its identifier, its BibTeX."""
+
+    kind: str
+    identifier: str
+    bibtex: str
+
+
+def merge_bibtex(head: str, cited: Iterable[CitedItem]) -> str:
+    """Put citations together.
+
+    Parameters
+    ----------
+    head : str
+        A line of comment at the start.
+    cited : iterable of Cited
+        In the order of their entries.
+
+    Examples
+    --------
+    >>> one, other = "@misc{a, title = {One}}", "@misc{a, title = {Other}}"
+    >>> items = [CitedItem("model", "x", one), CitedItem("model", "y", other), CitedItem("benchmark", "z", one)]
+    >>> print(merge_bibtex("Three", items))
+    % Three
+    <BLANKLINE>
+    % model x; benchmark z
+    @misc{a,
+      title = {One}
+    }
+    <BLANKLINE>
+    % model y
+    @misc{aa,
+      title = {Other}
+    }
+    <BLANKLINE>
+    """
+    users: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[str]] = {}
+    unread = []
+    for one in cited:
+        name = _comment(f"{one.kind} {one.identifier}")
+        try:
+            entries = [entry for entry in parse_bibtex(one.bibtex) if _is_sound(entry)]
+        except BibtexError:
+            entries = []
+        if not entries:
+            unread.append(name)
+        for entry in entries:
+            of_it = users.setdefault((entry.kind, entry.key, tuple(entry.fields.items())), [])
+            if name not in of_it:
+                of_it.append(name)
+    taken: set[str] = set()
+    parts = [f"% {_comment(head)}\n"]
+    own = {key.casefold() for _, key, _ in users}
+    for (kind, key, fields), names in users.items():
+        unique, number = key, 0
+        while unique.casefold() in taken or (number and unique.casefold() in own):
+            unique, number = key + group_letters(number), number + 1
+        taken.add(unique.casefold())
+        body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields)
+        parts.append(f"% {'; '.join(names)}\n@{kind}{{{unique},\n{body}\n}}\n")
+    if unread:
+        parts.append("".join(f"% {name}: its citation cannot be read\n" for name in unread))
+    return "\n".join(parts)
+
+
+def _is_sound(entry: Entry) -> bool:
+    """Whether it can be written in braces again."""
+    return bool(entry.key) and all(_is_balanced(value) for value in entry.fields.values())
+
+
+def _is_balanced(text: str) -> bool:
+    depth, escaped = 0, False
+    for sign in text:
+        if escaped:
+            escaped = False
+        elif sign == "\\":
+            escaped = True
+        elif sign in "{}":
+            depth += 1 if sign == "{" else -1
+            if depth < 0:
+                return False
+    return depth == 0 and not escaped
+
+
+def _comment(text: str) -> str:
+    """On one line, without the sign that begins an entry."""
+    return " ".join(text.replace("@", "(at)").split())
+
 
 Form = Literal["wide", "long"]
 FORMS: tuple[Form, ...] = ("wide", "long")
@@ -93,12 +185,12 @@ def bibtex(board: Board) -> str:
     of_models = VisionModel.objects.filter(visibility=Visibility.PUBLIC).exclude(bibtex="").order_by("identifier")
     of_benchmarks = Benchmark.objects.exclude(bibtex="").order_by("identifier")
     cited = [
-        *(Cited("benchmark", *row) for row in of_benchmarks.values_list(*fields) if row[0] in benchmarks),
-        *(Cited("model", *row) for row in of_models.values_list(*fields) if row[0] in models),
+        *(CitedItem("benchmark", *row) for row in of_benchmarks.values_list(*fields) if row[0] in benchmarks),
+        *(CitedItem("model", *row) for row in of_models.values_list(*fields) if row[0] in models),
     ]
     query = board.state.query()
     head = f"Brain-Score leaderboard, exported {datetime.now(UTC):%Y-%m-%d}" + (f", query {query}" if query else "")
-    return gathered(head, cited)
+    return merge_bibtex(head, cited)
 
 
 def _type(name: str, column: Any) -> pyarrow.DataType:

@@ -18,7 +18,15 @@ from brainscore_web.leaderboard.nodes import CONTROLS, OUTSIDE
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["Facet", "benchmark_facets", "chosen_benchmarks", "chosen_models", "close_to", "model_facets", "picks"]
+__all__ = [
+    "Facet",
+    "benchmark_facets",
+    "chosen_benchmarks",
+    "chosen_models",
+    "model_facets",
+    "suggestion",
+    "tree_checkboxes",
+]
 
 
 class Option(NamedTuple):
@@ -83,7 +91,7 @@ def _facet(state: BoardState, name: str, title: str, values: Iterable[set[str]])
     )
 
 
-def picks(snapshot: Snapshot, state: BoardState) -> SafeString:
+def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
     """The tree with two boxes for each node, as nested lists."""
     titles = {row.identifier: row.title for row in snapshot.benchmarks}
     include, exclude = set(state.include), set(state.exclude)
@@ -224,12 +232,12 @@ def _below(snapshot: Snapshot, parameter: str, names: Sequence[str]) -> set[str]
             when = f" on {snapshot.at}" if snapshot.at else ""
             raise UserError(
                 f"{parameter}: there is no benchmark or node {name[:80]!r}{when}",
-                remedy=close_to(name, snapshot) or f"leave {parameter}={name[:80]} out",
+                remedy=suggestion(name, snapshot) or f"leave {parameter}={name[:80]} out",
             )
     return found
 
 
-def close_to(name: str, snapshot: Snapshot) -> str | None:
+def suggestion(name: str, snapshot: Snapshot) -> str | None:
     """A question for the benchmark or node whose name is close to this one; None if none is."""
     near = difflib.get_close_matches(name, [*snapshot.tree, *snapshot.benchmark_index], 1)
     return f"did you mean {near[0]!r}?" if near else None

@@ -22,7 +22,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["answer", "conditional", "error_response", "kept_for_visitors", "user_errors"]
+__all__ = ["answer", "cached_for_visitors", "conditional", "error_response", "user_errors"]
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
@@ -58,12 +58,12 @@ def answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> 
     What was made for one visitor goes to all who ask for the same `tag`, so that it must name everything that the
     answer depends on; answers with a token against forgery, or with messages, are not kept.
     """
-    if _is_told_something(request):
+    if _has_message(request):
         response = make()
         response["Cache-Control"] = "no-store, private"
         return response
-    tag = _of_asker(request, tag)
-    return _send(request, tag, lambda: _kept_or_made(request, tag, make))
+    tag = _visitor_tag(request, tag)
+    return _send(request, tag, lambda: _cached_or_made(request, tag, make))
 
 
 def _send(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
@@ -77,7 +77,7 @@ def _send(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> H
     return response
 
 
-def kept_for_visitors(view: View) -> View:
+def cached_for_visitors(view: View) -> View:
     """Answer who is not logged in with what :func:`answer` kept for another, until something changes.
 
     For views whose tag takes long to make. What they show to such visitors must follow from the address, the day, and
@@ -89,7 +89,7 @@ def kept_for_visitors(view: View) -> View:
         if (
             request.user.is_authenticated
             or "gzip" not in request.headers.get("Accept-Encoding", "")
-            or _is_told_something(request)
+            or _has_message(request)
         ):
             return view(request, *args, **kwargs)
         asked = (revision.current(), datetime.now(UTC).date(), request.build_absolute_uri(), _site())
@@ -105,7 +105,7 @@ def kept_for_visitors(view: View) -> View:
     return wrapped  # type: ignore[return-value] # of the same signature
 
 
-def _of_asker(request: HttpRequest, tag: str) -> str:
+def _visitor_tag(request: HttpRequest, tag: str) -> str:
     """Make a tag that nobody else gets: pages name who is logged in; the link to log in leads back to the address."""
     user = request.user
     if user.is_authenticated:
@@ -115,7 +115,7 @@ def _of_asker(request: HttpRequest, tag: str) -> str:
     return f'W/"{salted_hmac("brainscore_web.etag.asker", known, algorithm="sha256").hexdigest()[:32]}"'
 
 
-def _is_told_something(request: HttpRequest) -> bool:
+def _has_message(request: HttpRequest) -> bool:
     """Whether a message waits to be shown on the next page."""
     waiting = getattr(request, "_messages", None)
     return bool(request.COOKIES) and waiting is not None and len(waiting) > 0
@@ -128,7 +128,7 @@ class _Packed(NamedTuple):
     headers: dict[str, str]
 
 
-class _NotKept(Exception):
+class _NotCacheable(Exception):
     """Carries an answer that is for one visitor alone."""
 
     def __init__(self, response: HttpResponse) -> None:
@@ -141,7 +141,7 @@ _packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(p
 _AROUND = 3_000  # bytes that an answer takes besides its body
 
 
-def _kept_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+def _cached_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
     if "gzip" not in request.headers.get("Accept-Encoding", ""):
         return make()
 
@@ -150,12 +150,12 @@ def _kept_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpRespons
         messages = getattr(request, "_messages", None)
         personal = request.META.get("CSRF_COOKIE_NEEDS_UPDATE") or (messages is not None and messages.used)
         if response.status_code != 200 or response.streaming or response.cookies or personal:
-            raise _NotKept(response)
+            raise _NotCacheable(response)
         return _Packed(gzip.compress(response.content, 6, mtime=0), dict(response.items()))
 
     try:
         packed = _packed.get(tag, made)
-    except _NotKept as error:
+    except _NotCacheable as error:
         return error.response
     return _unpacked(packed)
 

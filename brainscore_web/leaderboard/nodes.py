@@ -15,13 +15,13 @@ __all__ = [
     "CONTROLS",
     "OUTSIDE",
     "BoardNode",
-    "Nodes",
     "Placement",
-    "nodes",
-    "nodes_of",
-    "opened",
+    "SyncedMeans",
+    "board_nodes",
+    "initially_open",
     "placement",
-    "start_of",
+    "sync_means",
+    "with_open_nodes",
 ]
 
 OUTSIDE = "Not in the averages"
@@ -63,7 +63,7 @@ class BoardNode(NamedTuple):
     shown: bool = True
 
 
-def nodes_of(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tuple[BoardNode, ...]:
+def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tuple[BoardNode, ...]:
     """Nodes of a filtered tree, depth first, and of the benchmarks that stand apart; nothing is open.
 
     Parameters
@@ -105,7 +105,7 @@ def nodes_of(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tupl
     return tuple(nodes)
 
 
-def start_of(nodes: Sequence[BoardNode]) -> frozenset[str]:
+def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
     """What is open at first: means of other means and nothing else, and headings of a few benchmarks."""
     kinds: dict[int, list[str]] = {}
     for node in nodes:
@@ -119,7 +119,7 @@ def start_of(nodes: Sequence[BoardNode]) -> frozenset[str]:
     return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))
 
 
-def opened(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[BoardNode, ...]:
+def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[BoardNode, ...]:
     """The same nodes; those with these identifiers are open."""
     made: list[BoardNode] = []
     for node in nodes:
@@ -129,7 +129,7 @@ def opened(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[BoardNode
     return tuple(made)
 
 
-class Nodes(NamedTuple):
+class SyncedMeans(NamedTuple):
     """The means of the tree.
 
     Attributes
@@ -154,7 +154,7 @@ class Placement(NamedTuple):
     version: str
 
 
-def nodes() -> Nodes:
+def sync_means() -> SyncedMeans:
     """Make the means of the leaderboard's tree that are missing, and bring the others up to date.
 
     A benchmark of the same name stays what it is; nothing can be placed below it.
@@ -182,7 +182,7 @@ def nodes() -> Nodes:
         elif different:
             Benchmark.objects.filter(pk=row.pk).update(**{name: getattr(row, name) for name in different})
             changed.append(node.identifier)
-    return Nodes({identifier: row.pk for identifier, row in rows.items()}, added, changed)
+    return SyncedMeans({identifier: row.pk for identifier, row in rows.items()}, added, changed)
 
 
 def placement(

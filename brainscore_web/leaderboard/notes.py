@@ -12,10 +12,10 @@ from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.snapshot import Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["Told", "notes"]
+__all__ = ["BoardSummary", "notes"]
 
 
-class Told(NamedTuple):
+class BoardSummary(NamedTuple):
     """What there is to be said.
 
     Attributes
@@ -44,7 +44,7 @@ class Told(NamedTuple):
     is_sorted: bool
 
 
-def notes(snapshot: Snapshot, state: BoardState, told: Told) -> tuple[str, ...]:
+def notes(snapshot: Snapshot, state: BoardState, told: BoardSummary) -> tuple[str, ...]:
     """Everything that should be said of a board."""
     return (
         *_of_filters(snapshot, state, told),
@@ -54,7 +54,7 @@ def notes(snapshot: Snapshot, state: BoardState, told: Told) -> tuple[str, ...]:
     )
 
 
-def _of_filters(snapshot: Snapshot, state: BoardState, told: Told) -> Iterator[str]:
+def _of_filters(snapshot: Snapshot, state: BoardState, told: BoardSummary) -> Iterator[str]:
     n_models, n_benchmarks = len(snapshot.models), len(snapshot.benchmarks)
     if len(told.rows) < n_models or len(told.columns) < n_benchmarks:
         yield (
@@ -74,7 +74,7 @@ def _of_filters(snapshot: Snapshot, state: BoardState, told: Told) -> Iterator[s
         yield f"{state.sort.removeprefix('-')} does not pass the filters: models are in the order of their ranks."
 
 
-def _of_means(state: BoardState, told: Told) -> Iterator[str]:
+def _of_means(state: BoardState, told: BoardSummary) -> Iterator[str]:
     if told.ranked_by and state.over == "all":
         yield "In means, a benchmark without a score counts as 0, whatever the reason."
     elif told.ranked_by:
@@ -92,7 +92,7 @@ def _of_means(state: BoardState, told: Told) -> Iterator[str]:
         yield f"{n} {_plural(n, 'score')} without a raw value {_is(n)} shown as undefined."
 
 
-def _of_ranks(told: Told) -> Iterator[str]:
+def _of_ranks(told: BoardSummary) -> Iterator[str]:
     if not told.ranked_by or not told.n_ranked:
         return
     yield (

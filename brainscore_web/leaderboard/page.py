@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_web.leaderboard.board import STATES, Board
-from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, picks
+from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.nodes import BoardNode
 from brainscore_web.leaderboard.payload import counts_text, n_filters, rounded, why_empty
@@ -300,7 +300,7 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "export": f"?{export}" if export else "",
         "model_facets": model_facets(board.snapshot, state),
         "benchmark_facets": benchmark_facets(board.snapshot, state),
-        "picks": picks(board.snapshot, state),
+        "picks": tree_checkboxes(board.snapshot, state),
         "limits": [
             ("parameters", "Parameters", "e.g. 25M", _shown(state.parameters_min), _shown(state.parameters_max)),
             ("size", "Weights, MB", "e.g. 100", _shown(state.size_min), _shown(state.size_max)),

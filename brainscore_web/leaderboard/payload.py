@@ -69,7 +69,7 @@ def why_empty(board: Board) -> list[str]:
             text: len(chosen_models(snapshot.models, state.changed(**{name: _USUAL[name]})))
             for name, text in _set(state, _OF_MODELS).items()
         }
-        said.append(f"No model passes.{_mended(without, 'model')}")
+        said.append(f"No model passes.{_suggestion(without, 'model')}")
     if not board.nodes:
         if not snapshot.benchmarks:
             return [*said, "There are no benchmarks."]
@@ -77,7 +77,7 @@ def why_empty(board: Board) -> list[str]:
             text: len(chosen_benchmarks(snapshot, state.changed(**{name: _USUAL[name]})))
             for name, text in _set(state, _OF_BENCHMARKS).items()
         }
-        said.append(f"No benchmark passes.{_mended(without, 'benchmark')}")
+        said.append(f"No benchmark passes.{_suggestion(without, 'benchmark')}")
     return said
 
 
@@ -85,7 +85,7 @@ def _set(state: BoardState, among: dict[str, Any]) -> dict[str, str]:
     return {name: text for name, text in among.items() if getattr(state, name) != _USUAL[name]}
 
 
-def _mended(without: dict[str, int], noun: str) -> str:
+def _suggestion(without: dict[str, int], noun: str) -> str:
     some = [f"without {text} {_number(count, noun)}" for text, count in without.items() if count]
     if some:
         return f" {'; '.join(some).capitalize()} would."

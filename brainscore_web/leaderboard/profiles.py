@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
-from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.revision import exclusive_write
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
@@ -56,15 +56,15 @@ def keep_profiles(folder: Path | None = None) -> ProfileReport:
     folder = folder or home / "layers"
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}", remedy="make profiles with brainscore layers, or name another")
-    found, problems = _found(folder)
+    found, problems = _read_profiles(folder)
     added = changed = known = 0
-    with writing_alone():
+    with exclusive_write():
         models = dict(VisionModel.objects.values_list("identifier", "pk"))
         regions = dict(Benchmark.objects.exclude(region="").values_list("identifier", "region"))
         there = {(row.model_id, row.benchmark, row.region): row for row in LayerProfile.objects.all()}
         for (model, benchmark), (profile, moment) in sorted(found.items()):
             region = _region(benchmark, regions)
-            if wrong := _wrong(model, benchmark, region, models):
+            if wrong := _problem(model, benchmark, region, models):
                 problems.append(wrong)
                 continue
             document = json_value(profile.to_dict())
@@ -83,7 +83,7 @@ def keep_profiles(folder: Path | None = None) -> ProfileReport:
     return ProfileReport(added, changed, known, tuple(problems))
 
 
-def _found(folder: Path) -> tuple[dict[tuple[str, str], tuple[Profile, datetime]], list[str]]:
+def _read_profiles(folder: Path) -> tuple[dict[tuple[str, str], tuple[Profile, datetime]], list[str]]:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
 
     found: dict[tuple[str, str], tuple[Profile, datetime]] = {}
@@ -93,14 +93,14 @@ def _found(folder: Path) -> tuple[dict[tuple[str, str], tuple[Profile, datetime]
             profile = Profile.from_dict(json.loads(file.read_text(encoding="utf-8")))
             moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
             pair = (str(profile.model), str(profile.benchmark))
-            if profile.scores and (pair not in found or _worth(profile) > _worth(found[pair][0])):
+            if profile.scores and (pair not in found or _completeness(profile) > _completeness(found[pair][0])):
                 found[pair] = profile, moment
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             problems.append(f"{file} is no layer profile: {type(error).__name__}: {error}")
     return found, problems
 
 
-def _worth(profile: Profile) -> tuple[bool, int, str]:
+def _completeness(profile: Profile) -> tuple[bool, int, str]:
     return (profile.held_out is not None, len(profile.scores), str(profile.version))
 
 
@@ -113,7 +113,7 @@ def _region(benchmark: str, regions: Mapping[str, str]) -> str:
     return named["region"] if named else known
 
 
-def _wrong(model: str, benchmark: str, region: str, models: Mapping[str, Any]) -> str:
+def _problem(model: str, benchmark: str, region: str, models: Mapping[str, Any]) -> str:
     if model not in models:
         return f"the model {model!r} is unknown: ingest its scores or sync the catalogue first"
     if not region:

@@ -16,7 +16,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import models
 from brainscore_web.leaderboard.models import LayerProfile, Revision, Score, VisionModel
 
-__all__ = ["bump", "connect", "current", "erase", "writing_alone"]
+__all__ = ["bump", "connect", "current", "erase_models", "exclusive_write"]
 
 
 def current() -> int:
@@ -64,7 +64,7 @@ def _person_changed(instance: User, created: bool, update_fields: Collection[str
 
 
 @contextmanager
-def writing_alone() -> Iterator[None]:
+def exclusive_write() -> Iterator[None]:
     """Make a transaction in which nobody else ingests or brings the catalogue up to date."""
     Revision.objects.get_or_create(pk=1)
     with transaction.atomic():
@@ -78,7 +78,7 @@ _EMPTY: dict[str, Any] = {
 }  # fmt: skip
 
 
-def erase(models: QuerySet[VisionModel]) -> None:
+def erase_models(models: QuerySet[VisionModel]) -> None:
     """Delete scores, profiles and descriptions of private models; a private row with nothing but the name stays.
 
     Without the row, receipts that are read again would make the model anew, as a public one. Who calls this has a

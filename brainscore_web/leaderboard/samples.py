@@ -95,8 +95,8 @@ def stimuli_of(identifier: str) -> StimulusSet:
 
     try:
         benchmark = load_benchmark(identifier)
-        benchmark(_Onlooker(getattr(benchmark, "_visual_degrees", None)))
-    except _Shown as shown:
+        benchmark(_StimulusRecorder(getattr(benchmark, "_visual_degrees", None)))
+    except _StimuliShown as shown:
         return shown.stimuli
     except UserError:
         raise
@@ -142,7 +142,7 @@ def _captions(stimuli: StimulusSet) -> Sequence[str]:
     return [""] * len(stimuli)
 
 
-class _Shown(BaseException):
+class _StimuliShown(BaseException):
     """Carries what a benchmark shows past whatever it catches."""
 
     def __init__(self, stimuli: StimulusSet) -> None:
@@ -150,7 +150,7 @@ class _Shown(BaseException):
         self.stimuli = stimuli
 
 
-class _Onlooker(BrainModel):
+class _StimulusRecorder(BrainModel):
     """A subject that goes as soon as it is shown something.
 
     Parameters
@@ -176,4 +176,4 @@ class _Onlooker(BrainModel):
         """Do nothing: nothing will be recorded."""
 
     def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
-        raise _Shown(stimuli)
+        raise _StimuliShown(stimuli)

@@ -131,7 +131,7 @@ NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_
 _FARTHEST = 1e12  # what is kept from before there was a limit is drawn there
 _CHUNK = 2000  # rows: what they are made into stays small, and the collector of garbage idle
 _log = logging.getLogger(__name__)
-_ASKED = 500  # of SQLite's parameters
+_MOST_PARAMETERS = 500  # of SQLite's parameters
 _STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
 
 
@@ -290,8 +290,8 @@ def _ties(scores: Scores) -> NDArray[np.int64]:
     tied = order[np.append(alike, False) | np.append(False, alike)] if len(order) else order
     receipts: dict[int, str] = {}
     keys_of_tied = scores.pk[tied].tolist()
-    for start in range(0, len(tied), _ASKED):
-        some = Score.objects.order_by().filter(pk__in=keys_of_tied[start : start + _ASKED])
+    for start in range(0, len(tied), _MOST_PARAMETERS):
+        some = Score.objects.order_by().filter(pk__in=keys_of_tied[start : start + _MOST_PARAMETERS])
         receipts.update(some.values_list("pk", "receipt"))
     places = {receipt: place for place, receipt in enumerate(sorted(receipts.values()))}
     ties = np.zeros(len(order), dtype=np.int64)
@@ -356,7 +356,7 @@ STATES = LEAF_STATES
 """What came of a model on a benchmark; the place of a state is its code."""
 
 _SCORED = STATES.index("scored")
-_APART = "\x00apart"  # gathers, for the choice of scores, the benchmarks that count in no mean
+_OUTSIDE_NODE = "\x00apart"  # gathers, for the choice of scores, the benchmarks that count in no mean
 
 
 class SnapshotKey(NamedTuple):
@@ -499,11 +499,13 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     of_model, of_benchmark = (np.cumsum(has_receipt) - 1)[of_model[known]], of_benchmark[known]
 
     apart = [
-        TreeNode(identifier=one.identifier, parent=_APART, benchmark=True, version=one.version or None, order=place)
+        TreeNode(
+            identifier=one.identifier, parent=_OUTSIDE_NODE, benchmark=True, version=one.version or None, order=place
+        )
         for place, one in enumerate(benchmarks)
         if not one.in_tree
     ]
-    everything = tree.extended([TreeNode(identifier=_APART, order=2**62), *apart])
+    everything = tree.extended([TreeNode(identifier=_OUTSIDE_NODE, order=2**62), *apart])
     found = counting(
         everything,
         of_model,

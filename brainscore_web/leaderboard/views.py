@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import export as exports
 from brainscore_web.leaderboard.board import Board, board_for
-from brainscore_web.leaderboard.http import answer, conditional, error_response, kept_for_visitors, user_errors
+from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, error_response, user_errors
 from brainscore_web.leaderboard.page import card_links, card_patterns, cell_facts, page_context
 from brainscore_web.leaderboard.payload import board_data, columns_below
 from brainscore_web.leaderboard.search import SearchError
@@ -26,7 +26,7 @@ __all__ = ["cell", "columns", "data", "export", "page"]
 _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet", "bib": "application/x-bibtex"}
 
 
-class _Asked(NamedTuple):
+class _BoardRequest(NamedTuple):
     """Who asks sees this, and asks for that."""
 
     snapshot: Snapshot
@@ -37,12 +37,12 @@ class _Asked(NamedTuple):
         return board_for(self.snapshot, self.state)
 
 
-def _asked(request: HttpRequest, *ignoring: str) -> _Asked:
+def _board_request(request: HttpRequest, *ignoring: str) -> _BoardRequest:
     state = BoardState.from_query(request.GET, ignoring=ignoring)
-    return _Asked(snapshot_for(request.user, at=state.at), state)
+    return _BoardRequest(snapshot_for(request.user, at=state.at), state)
 
 
-def _told(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _json_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Let a view's UserErrors be JSON that names the field of the form.
 
     The status is 200: what is being typed is often not yet whole, and browsers complain of every 4xx.
@@ -74,7 +74,7 @@ def _json(content: Any) -> bytes:
 
 
 @require_safe
-@kept_for_visitors
+@cached_for_visitors
 def page(request: HttpRequest) -> HttpResponse:
     """The table as HTML, fifty models a page; a script takes over where there is one."""
 
@@ -83,7 +83,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(request, "leaderboard/board.html", {**context, **card_patterns()})
 
     try:
-        asked = _asked(request)
+        asked = _board_request(request)
         # the whole address, which the link to log in names
         tag = conditional(asked.snapshot, "page", request.get_full_path(), only_snapshot=True)
         return answer(request, tag, make)
@@ -100,31 +100,31 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@kept_for_visitors
-@_told
+@cached_for_visitors
+@_json_errors
 def data(request: HttpRequest) -> HttpResponse:
     """Models, nodes and the columns that are shown."""
-    asked = _asked(request)
+    asked = _board_request(request)
     tag = conditional(asked.snapshot, "data", asked.state.changed(page=1, errors=False).query(), only_snapshot=True)
     return answer(request, tag, lambda: _send(_json(board_data(asked.board))))
 
 
 @require_safe
-@kept_for_visitors
-@_told
+@cached_for_visitors
+@_json_errors
 def columns(request: HttpRequest) -> HttpResponse:
     """The columns directly below the nodes that ``node`` names."""
-    asked = _asked(request, "node")
+    asked = _board_request(request, "node")
     nodes = sorted(set(request.GET.getlist("node")))
     tag = conditional(asked.snapshot, "columns", asked.state.query(), *nodes, only_snapshot=True)
     return answer(request, tag, lambda: _send(_json(columns_below(asked.board, nodes))))
 
 
 @require_safe
-@_told
+@_json_errors
 def cell(request: HttpRequest) -> HttpResponse:
     """What is known of the cell that ``model`` and ``node`` name."""
-    asked = _asked(request, "model", "node")
+    asked = _board_request(request, "model", "node")
     board = asked.board
     identifier, node = request.GET.get("model", ""), request.GET.get("node", "")
     row = next((row for row, model in enumerate(board.models) if model.identifier == identifier), -1)
@@ -146,7 +146,7 @@ def cell(request: HttpRequest) -> HttpResponse:
 @user_errors
 def export(request: HttpRequest, kind: str) -> HttpResponse:
     """The board as a file: ``csv``, ``parquet`` (both also with ``form=long``) or ``bib``."""
-    asked = _asked(request, "form")
+    asked = _board_request(request, "form")
     form = request.GET.get("form", "wide")
     # citations are in no snapshot
     content = exports.bibtex(asked.board) if kind == "bib" else ""

@@ -10,20 +10,17 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_web.leaderboard.models import Visitor
-from brainscore_web.pages.models import News, Page, edits_texts
+from brainscore_web.pages.models import HOME, PAGES_WITH_OWN_ADDRESS, News, Page, edits_texts
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 __all__ = [
-    "WITH_ADDRESS",
     "Document",
     "Section",
-    "address_of",
     "document",
     "document_names",
     "page_for",
@@ -35,16 +32,10 @@ __all__ = [
     "state_of",
 ]
 
-WITH_ADDRESS = ("about", "citation", "community", "faq", "sponsors")
-"""Pages at addresses of their own; others are below ``/pages/``."""
-
-_HOME = "home"
-"""The beginning of the start page."""
-
 
 def shipped_names() -> tuple[str, ...]:
     """Names of the pages that the site comes with."""
-    return (_HOME, *WITH_ADDRESS)
+    return (HOME, *PAGES_WITH_OWN_ADDRESS)
 
 
 def shipped(name: str) -> str | None:
@@ -52,13 +43,6 @@ def shipped(name: str) -> str | None:
     if name not in shipped_names():
         return None
     return _read(name)
-
-
-def address_of(name: str) -> str:
-    """Where a page is."""
-    if name == _HOME:
-        return reverse("pages:home")
-    return reverse(f"pages:{name}") if name in WITH_ADDRESS else reverse("pages:page", args=[name])
 
 
 def page_for(name: str, visitor: Visitor) -> tuple[Document, Page | None] | None:
@@ -73,13 +57,13 @@ def page_for(name: str, visitor: Visitor) -> tuple[Document, Page | None] | None
     """
     row = Page.objects.filter(slug=name).first()
     if row is not None and (row.published or edits_texts(visitor)):
-        return _kept(row.slug, row.title, row.body), row
+        return _rendered_page(row.slug, row.title, row.body), row
     return (_shipped(name), None) if name in shipped_names() else None
 
 
 def render_text(of: Page | News) -> Document:
     """HTML of what was written here. A heading of the first level in the text is left out: the title stands there."""
-    return _kept(of.slug, of.title, of.body)
+    return _rendered_page(of.slug, of.title, of.body)
 
 
 def state_of(*rows: Page | News | None) -> tuple[tuple[int, datetime] | None, ...]:
@@ -88,7 +72,7 @@ def state_of(*rows: Page | News | None) -> tuple[tuple[int, datetime] | None, ..
 
 
 @lru_cache(maxsize=64)
-def _kept(name: str, title: str, body: str) -> Document:
+def _rendered_page(name: str, title: str, body: str) -> Document:
     made = rendered(name, body)
     return Document(name, title, made.body, made.sections)
 

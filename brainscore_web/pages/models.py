@@ -15,7 +15,7 @@ from brainscore_web.leaderboard.models import Visitor
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-__all__ = ["News", "Page", "edits_texts"]
+__all__ = ["PAGES_WITH_OWN_ADDRESS", "News", "Page", "address_of", "edits_texts"]
 
 
 def edits_texts(visitor: Visitor) -> bool:
@@ -52,8 +52,6 @@ class Page(models.Model):
 
     def get_absolute_url(self) -> str:
         """Where it is."""
-        from brainscore_web.pages.documents import address_of
-
         return address_of(self.slug)
 
 
@@ -98,3 +96,18 @@ class News(models.Model):
     def get_absolute_url(self) -> str:
         """Where it is."""
         return reverse("pages:news-one", args=[self.slug])
+
+
+PAGES_WITH_OWN_ADDRESS = ("about", "citation", "community", "faq", "sponsors")
+"""Pages at addresses of their own; others are below ``/pages/``."""
+
+
+HOME = "home"
+"""The beginning of the start page."""
+
+
+def address_of(name: str) -> str:
+    """Where a page is."""
+    if name == HOME:
+        return reverse("pages:home")
+    return reverse(f"pages:{name}") if name in PAGES_WITH_OWN_ADDRESS else reverse("pages:page", args=[name])

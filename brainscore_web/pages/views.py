@@ -13,19 +13,11 @@ from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
-from brainscore_web.pages.documents import (
-    address_of,
-    document,
-    document_names,
-    page_for,
-    picture,
-    render_text,
-    state_of,
-)
+from brainscore_web.pages.documents import document, document_names, page_for, picture, render_text, state_of
 from brainscore_web.pages.front_page import front_of
-from brainscore_web.pages.models import News
+from brainscore_web.pages.models import News, address_of
 
-__all__ = ["file", "home", "news", "one_news", "text", "tutorial", "tutorials"]
+__all__ = ["file", "home", "news", "news_item", "text", "tutorial", "tutorials"]
 
 _NEWS_AT_HOME = 3
 _NEWS_A_PAGE = 20
@@ -70,7 +62,7 @@ def news(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def one_news(request: HttpRequest, slug: str) -> HttpResponse:
+def news_item(request: HttpRequest, slug: str) -> HttpResponse:
     """One of the news; drafts are there for administrators alone."""
     found = News.objects.visible_to(request.user).filter(slug=slug).first()
     if found is None:

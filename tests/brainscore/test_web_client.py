@@ -23,7 +23,7 @@ from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.models import Score, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def _nothing_set(monkeypatch):
 @pytest.fixture
 def site(live_server):
     """A site with twelve models, the last of them private, on 24 benchmarks of two versions."""
-    made = fill(models=12, benchmarks=24, versions=2, private=1)
+    made = simulate_leaderboard(models=12, benchmarks=24, versions=2, private=1)
     owner = User.objects.create_user("owner@example.org", display_name="Olga Owner")
     owner.user_permissions.add(Permission.objects.get(codename="add_score"))
     VisionModel.objects.filter(identifier=made.models[-1]).update(owner=owner)
@@ -222,7 +222,7 @@ def test_posting_a_store(site, tmp_path):
 
 
 def test_many_receipts_go_in_several_requests(site, monkeypatch):
-    monkeypatch.setattr("brainscore.client.submissions._BYTES", 3000)
+    monkeypatch.setattr("brainscore.client.submissions._BATCH_BYTES", 3000)
     receipts = [_receipt(f"posted-{number}").identified() for number in range(5)]
     steps = []
     posted = Client(site["url"], site["token"]).post_receipts(
@@ -253,7 +253,7 @@ def test_what_has_not_changed_is_not_sent_again(site):
 
 @pytest.fixture
 def _no_pauses(monkeypatch):
-    monkeypatch.setattr("brainscore.client.connection.Patience.sleep", lambda self, response=None: None)
+    monkeypatch.setattr("brainscore.client.connection.SiteRetry.sleep", lambda self, response=None: None)
 
 
 @pytest.mark.usefixtures("_no_pauses")
@@ -275,9 +275,9 @@ def test_patience_ends(server):
 def test_nobody_waits_for_a_day():
     from urllib3.response import HTTPResponse
 
-    from brainscore.client.connection import Patience
+    from brainscore.client.connection import SiteRetry
 
-    assert Patience().get_retry_after(HTTPResponse(headers={"Retry-After": "86400"})) == 90
+    assert SiteRetry().get_retry_after(HTTPResponse(headers={"Retry-After": "86400"})) == 90
 
 
 def test_the_token_goes_to_no_other_site(server, monkeypatch):

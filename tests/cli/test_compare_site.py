@@ -18,7 +18,7 @@ from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def site(live_server, monkeypatch, tmp_path):
     for name in ("BRAINSCORE_SITE", "BRAINSCORE_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     caches["rates"].clear()
-    made = fill(models=8, benchmarks=24, versions=2, private=1)
+    made = simulate_leaderboard(models=8, benchmarks=24, versions=2, private=1)
     return SimpleNamespace(url=live_server.url, models=made.models, benchmarks=made.benchmarks)
 
 
@@ -78,11 +78,11 @@ def test_some_benchmarks_as_json(cli, site):
 
 
 def test_through_the_api_it_is_the_same(site, token):
-    from brainscore.client.leaderboard import from_board
+    from brainscore.client.leaderboard import compare_visible_models
 
     for first, second in (site.models[:2], site.models[3:1:-1]):
         with Client(site.url, token) as client:
-            computed = from_board(client, client._connection, first, second)
+            computed = compare_visible_models(client, client._connection, first, second)
         assert computed == Client(site.url).compare(first, second)
         assert {one.outcome for one in computed} & {"win", "loss"}
         assert any(one.difference is None for one in computed)

@@ -17,7 +17,7 @@ from django.core.cache import caches
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.board import board_of
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -28,7 +28,7 @@ def site(live_server, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_SITE", live_server.url)
     monkeypatch.delenv("BRAINSCORE_TOKEN", raising=False)
     caches["rates"].clear()
-    made = fill(models=12, benchmarks=24, versions=2, private=1)
+    made = simulate_leaderboard(models=12, benchmarks=24, versions=2, private=1)
     owner = User.objects.create_user("owner@example.org")
     VisionModel.objects.filter(identifier=made.models[-1]).update(owner=owner)
     return made

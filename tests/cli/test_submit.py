@@ -17,7 +17,7 @@ from django.contrib.auth.models import Permission
 from django.core.cache import caches
 
 from brainscore.client import Client
-from brainscore.client.connection import saved, saved_file
+from brainscore.client.credentials import saved_tokens, token_file
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
@@ -127,8 +127,8 @@ def test_login_keeps_the_token_for_its_owner_alone(cli, site, monkeypatch):
     assert found.exit_code == 0, found.output
     assert f"Logged in at {url} as Ada (read, submit)." in found.stdout
     assert token not in found.output
-    assert stat.S_IMODE(saved_file().stat().st_mode) == 0o600
-    assert [path.name for path in saved_file().parent.iterdir()] == ["login.json"]
+    assert stat.S_IMODE(token_file().stat().st_mode) == 0o600
+    assert [path.name for path in token_file().parent.iterdir()] == ["login.json"]
     assert Client().url == url
     assert Client().me().name == "Ada"
     monkeypatch.setenv("BRAINSCORE_TOKEN", "bs_other")
@@ -140,7 +140,7 @@ def test_login_keeps_the_token_for_its_owner_alone(cli, site, monkeypatch):
     assert Client(url).me().name == "Ada"
     monkeypatch.delenv("BRAINSCORE_SITE")
     assert "Logged out" in cli("logout").stdout
-    assert not saved_file().exists()
+    assert not token_file().exists()
     assert "No token" in cli("logout", "--site", url).stdout
 
 
@@ -148,19 +148,19 @@ def test_tokens_that_are_not_kept(cli, site):
     url, _ = site
     found = cli("login", "--site", url, "--token-stdin", input="bs_wrong\n")
     assert found.exit_code
-    assert not saved_file().exists()
+    assert not token_file().exists()
     assert "there is no token" in cli("login", "--site", url, "--token-stdin", input="\n").stderr
     assert "unencrypted" in cli("login", "--site", "http://example.org", "--token-stdin", input="x\n").stderr
 
 
 def test_a_file_of_tokens_that_others_can_read_or_that_is_broken(cli, logged_in):
-    saved_file().chmod(0o644)
+    token_file().chmod(0o644)
     with pytest.raises(UserError, match="others can read"):
         Client()
-    saved_file().chmod(0o600)
-    saved_file().write_text("{")
+    token_file().chmod(0o600)
+    token_file().write_text("{")
     with pytest.raises(UserError, match="cannot be understood"):
-        saved()
+        saved_tokens()
 
 
 def test_submit_and_status(cli, logged_in, plugin, confirmed):
@@ -227,9 +227,9 @@ def test_without_a_token_nothing_is_sent(cli, site, plugin):
 
 
 def test_downloads(cli, logged_in, plugin, tmp_path, confirmed):
-    from brainscore_web.leaderboard.simulated import fill
+    from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-    fill(models=3, benchmarks=4, versions=1)
+    simulate_leaderboard(models=3, benchmarks=4, versions=1)
     assert cli("download", "scores").exit_code == 0
     with (tmp_path / "brain-score-scores.csv").open() as stream:
         rows = list(csv.DictReader(stream))
@@ -261,12 +261,12 @@ def test_downloads(cli, logged_in, plugin, tmp_path, confirmed):
 
 @pytest.mark.parametrize("what", ["scores", "leaderboard", "submission"])
 def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, tmp_path, what, monkeypatch):
-    from brainscore.client import downloads
+    from brainscore.client import connection
     from brainscore.client.connection import Connection
     from brainscore_core.errors import DataUnavailable
-    from brainscore_web.leaderboard.simulated import fill
+    from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-    fill(models=3, benchmarks=4, versions=1)
+    simulate_leaderboard(models=3, benchmarks=4, versions=1)
     arguments = ["download", what]
     if what == "submission":
         assert cli("submit", str(plugin(model_files("tiles-9")))).exit_code == 0
@@ -282,7 +282,7 @@ def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, t
                 raise DataUnavailable("the line is cut")
             yield piece
 
-    monkeypatch.setattr(downloads, "_PIECE", 100)
+    monkeypatch.setattr(connection, "_PIECE_SIZE", 100)
     monkeypatch.setattr(Connection, "pieces", broken)
     assert "the line is cut" in cli(*arguments, "-o", "file").stderr
     assert (tmp_path / ".file.part").read_bytes() == whole[:200]
@@ -294,16 +294,16 @@ def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, t
 
 
 def test_what_came_whole_but_was_not_put_in_place_is_fetched_anew(cli, logged_in, tmp_path, monkeypatch):
-    from brainscore.client import downloads
-    from brainscore_web.leaderboard.simulated import fill
+    from brainscore.client import connection
+    from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-    fill(models=3, benchmarks=4, versions=1)
+    simulate_leaderboard(models=3, benchmarks=4, versions=1)
 
     def full(part, target):
         raise OSError(f"{target} cannot be written")
 
     with monkeypatch.context() as patched:
-        patched.setattr(downloads.os, "replace", full)
+        patched.setattr(connection.os, "replace", full)
         assert cli("download", "scores", "-o", "file").exit_code != 0
     assert (tmp_path / ".file.part").read_bytes().startswith(b'"model"')
     found = cli("download", "scores", "-o", "file")

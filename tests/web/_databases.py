@@ -10,7 +10,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 from django.test import TransactionTestCase
 
-from brainscore_web.leaderboard import revision, simulated
+from brainscore_web.leaderboard import revision, simulation
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 
 _FILLED = (Benchmark, BenchmarkVersion, VisionModel, Score)
@@ -88,9 +88,9 @@ def address_on_server(known, name):
 
 
 def fill(**options):
-    """Do what `brainscore_web.leaderboard.simulated.fill` does; the rows are computed once in a process."""
+    """Fill the tables as `leaderboard.simulation.simulate_leaderboard` does; the rows are computed once in a process."""
     if any(table.objects.exists() for table in _FILLED):
-        return simulated.fill(**options)
+        return simulation.simulate_leaderboard(**options)
     key = tuple(sorted(options.items()))
     tables = [table._meta.db_table for table in _FILLED]
     with transaction.atomic(), connection.cursor() as cursor:
@@ -100,13 +100,13 @@ def fill(**options):
                 _insert(cursor, table, found)
             revision.bump()
         else:
-            made = simulated.fill(**options)
+            made = simulation.simulate_leaderboard(**options)
             rows = []
             for table in tables:
                 cursor.execute(f"SELECT * FROM {table} ORDER BY id")
                 rows.append(cursor.fetchall())
             _known[key] = made, rows
-    return simulated.Simulated(*map(list, made))
+    return simulation.Simulated(*map(list, made))
 
 
 def _insert(cursor, table, rows):

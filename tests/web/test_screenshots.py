@@ -12,7 +12,7 @@ from django.utils import timezone
 from PIL import Image
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Step
@@ -66,7 +66,7 @@ OWN = {
 @pytest.fixture
 def shown(transactional_db):
     """Simulated scores, all public."""
-    return fill(models=40, benchmarks=60, versions=2, private=0)
+    return simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0)
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from brainscore_core.figures import Dots, DotsRow, Lines, Mark, Series, dots_wit
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard
 from brainscore_web.leaderboard.cards._formatting import axis_of, estimate, known, spark
 from brainscore_web.leaderboard.cards._history import Rescored
-from brainscore_web.leaderboard.cards._model import MeanHistory
-from brainscore_web.leaderboard.cards._profiles import ProfileView
+from brainscore_web.leaderboard.cards._model import MeanHistory, ProfileView
 
 __all__ = ["history_lines", "means_chart", "means_lines", "models_chart", "profile_chart"]
 

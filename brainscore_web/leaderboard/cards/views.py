@@ -1,11 +1,11 @@
-"""Views of the cards, of receipts and of lists: each finds what may be seen, and shows what pure functions made."""
+"""Views of the cards, of receipts and of lists: each finds what the visitor may see and renders it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, urlencode
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
@@ -24,28 +24,53 @@ from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, benchmark
 from brainscore_web.leaderboard.cards._facts import citation_of
 from brainscore_web.leaderboard.cards._formatting import STATES, histogram
 from brainscore_web.leaderboard.cards._model import model_card
-from brainscore_web.leaderboard.cards._samples import image_type
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
-from brainscore_web.leaderboard.http import answer, conditional, kept_for_visitors, user_errors
+from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = ["benchmark", "benchmarks", "model", "models", "receipt", "receipt_json", "sample"]
 
-SHOWN = 30
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+def image_type(file: IO[bytes]) -> str | None:
+    """What an image is by its first bytes, whatever its name; None if a browser should not show it.
+
+    The file is left at its beginning.
+
+    Examples
+    --------
+    >>> import io
+    >>> image_type(io.BytesIO(bytes.fromhex("89504e470d0a1a0a"))), image_type(io.BytesIO(b"<svg onload=...>"))
+    ('image/png', None)
+    """
+    head = file.read(16)
+    file.seek(0)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _SIGNATURES if head.startswith(start)), None)
+
+
+MODELS_SHOWN = 30
 """Models that a benchmark's card shows unless all are asked for."""
 
 _EVERYTHING = BoardState()
 
 
 @require_safe
-@kept_for_visitors
+@cached_for_visitors
 @user_errors
 def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
-    opened = _read(request, {"open": None, "download": ("bibtex",)})
+    opened = _valid_query(request, {"open": None, "download": ("bibtex",)})
     snapshot = snapshot_for(request.user)
     found = _data.find_model(identifier, request.user)
     if found is None:
@@ -75,11 +100,11 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
 
 
 @require_safe
-@kept_for_visitors
+@cached_for_visitors
 @user_errors
 def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a benchmark or a mean."""
-    query = _read(request, {"models": ("all",), "download": ("bibtex", "svg")})
+    query = _valid_query(request, {"models": ("all",), "download": ("bibtex", "svg")})
     snapshot = snapshot_for(request.user)
     found = _data.find_benchmark(identifier)
     if found is None:
@@ -87,7 +112,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     if query.get("download") == "bibtex":
         return _bibtex(request, found.bibtex, identifier)
     data = _data.benchmark_data(found, request.user)
-    most = None if query.get("models") == "all" else SHOWN
+    most = None if query.get("models") == "all" else MODELS_SHOWN
 
     def make() -> HttpResponse:
         card = benchmark_card(found, board_for(snapshot, _EVERYTHING), data)
@@ -247,7 +272,7 @@ def _receipt(request: HttpRequest, identifier: str) -> Score:
     return score
 
 
-def _read(request: HttpRequest, known: Mapping[str, tuple[str, ...] | None]) -> QueryDict:
+def _valid_query(request: HttpRequest, known: Mapping[str, tuple[str, ...] | None]) -> QueryDict:
     """The query, where it holds nothing but known parameters with one of their values; None: any."""
     for name, values in request.GET.lists():
         if name not in known:

@@ -6,8 +6,8 @@ known yet are made; what somebody edited on the site stays.
 
 from brainscore_web.leaderboard.catalogue import CatalogueReport, sync_catalogue
 from brainscore_web.leaderboard.ingest._receipts import ingest_receipts, ingest_store
-from brainscore_web.leaderboard.ingest._rows import IngestReport
 from brainscore_web.leaderboard.ingest._table import ingest_table
+from brainscore_web.leaderboard.ingest.rows import IngestReport
 
 __all__ = [
     "CatalogueReport",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import Problem, Receipt, ResultsStore
-from brainscore_web.leaderboard.ingest._rows import IngestReport, Row, Writer, row_of
+from brainscore_web.leaderboard.ingest.rows import IngestReport, Row, Writer, row_of
 from brainscore_web.leaderboard.models import Score, Visibility
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from brainscore_vision.submission import Finding, examine
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
-from brainscore_web.leaderboard.nodes import nodes, placement
-from brainscore_web.leaderboard.revision import writing_alone
+from brainscore_web.leaderboard.nodes import placement, sync_means
+from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.leaderboard.synchronization import fill_in
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
@@ -262,7 +262,7 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
     """
     owner, now = revision.submission.owner, timezone.now()
     withheld = private_files or _names_private(set().union(*(plugin.texts for plugin in plugins)))
-    means = nodes().ids if any(plugin.kind == PluginKind.BENCHMARKS for plugin in plugins) else {}
+    means = sync_means().ids if any(plugin.kind == PluginKind.BENCHMARKS for plugin in plugins) else {}
     for plugin in plugins:
         identifiers = sorted({key for _registry, key in plugin.keys})
         values = {"revision": revision, "identifiers": identifiers, "code": plugin.code, "published": now}
@@ -352,7 +352,7 @@ def publish(claim: Claim) -> Outcome | None:
     plugins = describe_plugins(revision, unpacked(revision), results[Step.Kind.TEST].get("about", {}))
     folder_with(revision)  # fails before publication if the disk is full
     private = any(file["private"] for file in results[Step.Kind.CHECK].get("files", ()))
-    with writing_alone():  # the same order of locks as ingestion
+    with exclusive_write():  # the same order of locks as ingestion
         submission = lock_submission(revision.submission_id)
         if not claim.mine().exists():
             return None

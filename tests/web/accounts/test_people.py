@@ -112,7 +112,7 @@ def test_visibility_changes_in_bulk_at_once(client, board, staff, member):
 
 @pytest.mark.parametrize("bulk", [False, True])
 def test_private_models_that_are_deleted_stay_private_when_receipts_are_read_again(client, board, staff, member, bulk):
-    from brainscore_web.leaderboard.ingest._rows import model_ids
+    from brainscore_web.leaderboard.ingest.rows import model_ids
     from brainscore_web.leaderboard.models import Score, VisionModel
 
     private, public = VisionModel.objects.get(identifier=board.models[-1]), board.models[0]

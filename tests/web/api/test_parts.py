@@ -7,7 +7,7 @@ import pytest
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
-from brainscore_web.api.file_parts import answer_part
+from brainscore_web.api.responses import answer_part
 from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.submissions.receiving import Zip, receive
 from tests.web._plugins import model_files, zipped

@@ -14,7 +14,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import parse_bibtex
 from brainscore_web.leaderboard import export, revision
 from brainscore_web.leaderboard.board import STATES, board_of
-from brainscore_web.leaderboard.citations import Cited, gathered
+from brainscore_web.leaderboard.export import CitedItem, merge_bibtex
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -161,7 +161,7 @@ class TestBibtex:
             '@Article{Müller2020, author = "M{\\"u}ller, A", title = {On {IT} \\{x\\}}'
             ', month = jan # "~1", year = 2020}'
         )
-        (entry,) = parse_bibtex(gathered("head", [Cited("model", "m", bibtex)]))
+        (entry,) = parse_bibtex(merge_bibtex("head", [CitedItem("model", "m", bibtex)]))
         (original,) = parse_bibtex(bibtex)
         assert entry == original
 
@@ -176,13 +176,15 @@ class TestBibtex:
         ],
     )
     def test_keys_are_unique(self, entries, keys):
-        text = gathered("head", [Cited("model", f"m{number}", one) for number, one in enumerate(entries)])
+        text = merge_bibtex("head", [CitedItem("model", f"m{number}", one) for number, one in enumerate(entries)])
         assert [entry.key for entry in parse_bibtex(text)] == keys
 
     @pytest.mark.parametrize(
         "bad", ["no entry", "@misc{a, title = {x}", '@misc{a, title = "x}{"}', "@misc{, title={x}}"]
     )
     def test_what_cannot_be_read_spoils_nothing(self, bad):
-        text = gathered("head", [Cited("model", "evil @misc{\nx", bad), Cited("model", "good", "@misc{a, title={x}}")])
+        text = merge_bibtex(
+            "head", [CitedItem("model", "evil @misc{\nx", bad), CitedItem("model", "good", "@misc{a, title={x}}")]
+        )
         assert [entry.key for entry in parse_bibtex(text)] == ["a"]
         assert "% model evil (at)misc{ x: its citation cannot be read" in text

@@ -7,7 +7,7 @@ import pytest
 
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 from .._browsing import barriers, wait_until
 
@@ -22,7 +22,7 @@ def shown(transactional_db, settings, tmp_path, request):
     from PIL import Image
 
     settings.MEDIA_ROOT = tmp_path
-    made = fill(models=12, benchmarks=getattr(request, "param", 60), versions=2, private=1)
+    made = simulate_leaderboard(models=12, benchmarks=getattr(request, "param", 60), versions=2, private=1)
     owner = User.objects.create_user("owner@example.org", "correct horse battery")
     model = VisionModel.objects.get(identifier=made.models[0])
     model.owner, model.details = owner, {"notes": ["One."], "code_licence": "MIT"}

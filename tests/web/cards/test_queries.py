@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 PAGES = {
     "/vision/model/simulated-convnet-000/": 6,
@@ -27,7 +27,7 @@ def count(client, address):
 
 @pytest.mark.parametrize("models", [4, 40])
 def test_queries(db, client, models):
-    fill(models=models, benchmarks=24, versions=2)
+    simulate_leaderboard(models=models, benchmarks=24, versions=2)
     assert {address: count(client, address) for address in PAGES} == PAGES
 
 

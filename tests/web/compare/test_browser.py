@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from brainscore_web.leaderboard import simulated
+from brainscore_web.leaderboard import simulation
 
 from .._browsing import LOOKS, PHONE, barriers
 
@@ -17,7 +17,7 @@ X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
 
 @pytest.fixture
 def shown(transactional_db):
-    return simulated.fill(models=12, benchmarks=42, versions=2, private=0)
+    return simulation.simulate_leaderboard(models=12, benchmarks=42, versions=2, private=0)
 
 
 def test_a_visit(shown, page, new_page, tmp_path):

@@ -10,9 +10,8 @@ from django.contrib.auth.models import AnonymousUser
 from scipy import stats
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_web.compare.forms import found_for
+from brainscore_web.compare.comparison import compare, csv_of
 from brainscore_web.compare.question import Question
-from brainscore_web.compare.tables import csv_of
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -24,7 +23,7 @@ X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
 def found(**question):
     state = {name: question.pop(name) for name in list(question) if name in BoardState.__dataclass_fields__}
     asked = Question(board=BoardState(**state), **question)
-    return found_for(snapshot_for(AnonymousUser(), at=asked.board.at), asked)
+    return compare(snapshot_for(AnonymousUser(), at=asked.board.at), asked)
 
 
 def rows_of(made):

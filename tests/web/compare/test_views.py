@@ -237,14 +237,14 @@ def test_an_empty_site_says_so(client, db):
 
 
 def test_a_large_matrix_carries_its_numbers(client, board, django_user_model):
-    from brainscore_web.leaderboard import simulated
+    from brainscore_web.leaderboard import simulation
 
     for model in (Score, VisionModel):
         model.objects.all().delete()
     Benchmark.objects.filter(is_mean=False).delete()
     while Benchmark.objects.exists():
         Benchmark.objects.filter(children=None).delete()
-    simulated.fill(models=15, benchmarks=54, private=0, seed=3)
+    simulation.simulate_leaderboard(models=15, benchmarks=54, private=0, seed=3)
     text = client.get(PAGE + "?mode=matrix&level=benchmarks&least=3").content.decode()
     data = json.loads(re.search(r'<script id="matrix-values" type="application/json">(.*?)</script>', text)[1])
     assert len(data["labels"]) == 54

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.leaderboard.payload import rounded
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -300,7 +300,7 @@ def test_keys(board, page):
 
 
 def test_the_focus_stays_while_what_it_is_on_scrolls_away(db, page):
-    fill(models=80, benchmarks=24, private=0)
+    simulate_leaderboard(models=80, benchmarks=24, private=0)
     visit(page)
     page.locator("tbody td[data-row='2'][data-column='3']").click()
     page.evaluate("() => document.getElementById('scroller').scrollTo(0, 1e6)")
@@ -502,7 +502,7 @@ def test_trouble(board, new_page):
 
 
 def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
-    fill(models=500, benchmarks=300, private=0)
+    simulate_leaderboard(models=500, benchmarks=300, private=0)
     visit(page)
     sizes = page.evaluate(
         """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]

@@ -10,7 +10,7 @@ from django.db import connection
 
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest import IngestReport, _receipts, _rows, ingest_receipts
+from brainscore_web.leaderboard.ingest import IngestReport, _receipts, ingest_receipts, rows
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
 OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
@@ -87,7 +87,7 @@ def test_every_batch_is_noticed_at_once_also_of_one_that_is_killed_later(db, rec
 
 def test_a_batch_that_fails_is_not_noticed(db, receipt, monkeypatch):
     before = revision.current()
-    monkeypatch.setattr(_rows, "keep_versions", lambda *_: 1 / 0)
+    monkeypatch.setattr(rows, "keep_versions", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         ingest(receipt())
     assert (revision.current(), Score.objects.count()) == (before, 0)
@@ -192,9 +192,9 @@ def test_what_no_database_takes_is_replaced(db, document):
 
 
 def test_what_the_database_refuses_is_named(db, receipt, monkeypatch):
-    from brainscore_web.leaderboard.ingest import _rows
+    from brainscore_web.leaderboard.ingest import rows
 
-    monkeypatch.setattr(_rows, "number", lambda value: "no number" if value == 0.25 else value)
+    monkeypatch.setattr(rows, "number", lambda value: "no number" if value == 0.25 else value)
     report = ingest(receipt("good"), receipt("bad", value=0.25), receipt("fine"))
     if connection.vendor == "postgresql":  # SQLite takes text for a number
         assert (report.added, len(report.problems)) == (2, 1)
@@ -382,7 +382,7 @@ from django.db import connections
 from django.test import Client
 from brainscore_web.accounts.personal_data import PrivateModels, delete_account
 from brainscore_web.accounts.models import User
-from brainscore_web.leaderboard.ingest import _rows as _writing, ingest_receipts, sync_catalogue
+from brainscore_web.leaderboard.ingest import rows as _writing, ingest_receipts, sync_catalogue
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 first, second, of_another_model = [json.load(open(file)) for file in sys.argv[1:]]

@@ -5,12 +5,12 @@ from django.db.models import Count
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 
 def test_it_has_what_leaderboards_have(db):
     before = revision.current()
-    made = fill(models=40, benchmarks=50, versions=2, private=3)
+    made = simulate_leaderboard(models=40, benchmarks=50, versions=2, private=3)
     assert revision.current() > before
     assert (len(made.models), len(made.benchmarks)) == (40, 50)
     assert VisionModel.objects.filter(visibility="private").count() == 3
@@ -24,7 +24,7 @@ def test_it_has_what_leaderboards_have(db):
 
 
 def test_numbers_fit_together(db):
-    fill(models=10, benchmarks=12, versions=2)
+    simulate_leaderboard(models=10, benchmarks=12, versions=2)
     ceilings = {(one.benchmark_id, one.version): one.ceiling for one in BenchmarkVersion.objects.all()}
     for score in Score.objects.all():
         assert score.ceiling == ceilings[score.benchmark_id, score.version]
@@ -41,16 +41,16 @@ def test_it_is_the_same_each_time(db):
     def content():
         return list(Score.objects.order_by("receipt").values_list("receipt", "state", "value", "model__identifier"))
 
-    fill(models=5, benchmarks=6, seed=3)
+    simulate_leaderboard(models=5, benchmarks=6, seed=3)
     first = content()
     Score.objects.all().delete()
     VisionModel.objects.all().delete()
     Benchmark.objects.update(parent=None)
     Benchmark.objects.all().delete()
-    fill(models=5, benchmarks=6, seed=3)
+    simulate_leaderboard(models=5, benchmarks=6, seed=3)
     assert content() == first
 
 
 def test_one_version_has_nothing_outdated(db):
-    fill(models=20, benchmarks=20, versions=1)
+    simulate_leaderboard(models=20, benchmarks=20, versions=1)
     assert set(Score.objects.values_list("version", flat=True)) == {"1"}

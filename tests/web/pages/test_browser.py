@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.pages.documents import document_names
 from brainscore_web.pages.models import News
 
@@ -48,7 +48,7 @@ workers: 2
 @pytest.fixture
 def shown(transactional_db):
     News.objects.create(slug="new", title="Something new", body=NEWS, draft=False)
-    return fill(models=12, benchmarks=24, versions=1, private=0)
+    return simulate_leaderboard(models=12, benchmarks=24, versions=1, private=0)
 
 
 def test_nothing_bars_anyone(shown, new_page):

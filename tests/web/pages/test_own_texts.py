@@ -9,8 +9,8 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
-from brainscore_web.pages.documents import WITH_ADDRESS, shipped, shipped_names
-from brainscore_web.pages.models import News, Page
+from brainscore_web.pages.documents import shipped, shipped_names
+from brainscore_web.pages.models import PAGES_WITH_OWN_ADDRESS, News, Page
 
 HOSTILE = (
     "<script>alert(1)</script>\n\n[x](javascript:alert(1)) <img src=x onerror=alert(1)>\n\n"
@@ -26,7 +26,7 @@ def harmless(text):
     assert not re.search(r"(href|src)\s*=\s*[\"']?\s*(javascript|data:image/svg)", text)
 
 
-@pytest.mark.parametrize("name", WITH_ADDRESS)
+@pytest.mark.parametrize("name", PAGES_WITH_OWN_ADDRESS)
 def test_shipped_pages_are_there_until_somebody_writes_others(client, db, staff, name):
     address = f"/{name}/"
     before = client.get(address)

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.leaderboard.simulated import fill
+from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 __all__ = ["Command"]
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
                     "the site has models or benchmarks already, among which nothing made up may stand\n"
                     "name an empty folder in BRAINSCORE_SITE_HOME, or an empty database in DATABASE_URL"
                 )
-            made = fill(**asked)
+            made = simulate_leaderboard(**asked)
         except DatabaseError as error:
             raise CommandError(f"the database does not answer as it should: {error}\nrun migrate first") from error
         self.stdout.write(f"{len(made.models)} simulated models, {len(made.benchmarks)} simulated benchmarks")

@@ -1,4 +1,4 @@
-"""Two values of each item, with intervals both ways."""
+"""Scatter plots: two values of each item against each other."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import nan
 
 from brainscore_core.figures.axes import (
-    TICK,
+    TICK_FONT_SIZE,
     Frame,
     Scale,
     Svg,
+    axis_ticks,
     element,
     figure,
     finite,
@@ -20,7 +21,6 @@ from brainscore_core.figures.axes import (
     line,
     marker,
     nice_range,
-    shown,
     text_width,
     tooltip,
     vertical_axis,
@@ -118,13 +118,13 @@ def scatter(chart: Scatter) -> Svg:
         x_range = y_range = min(x_range[0], y_range[0]), max(x_range[1], y_range[1])
     used = sorted({point.kind for point in points if point.kind < len(chart.kinds)})
     entries = [(marker(kind, 0, 0), chart.kinds[kind]) for kind in used] if len(chart.kinds) > 1 else []
-    left = 28 + max(text_width(tick.text, TICK) for tick in shown(Scale(*y_range, 1, 0)))
+    left = 28 + max(text_width(tick.text, TICK_FONT_SIZE) for tick in axis_ticks(Scale(*y_range, 1, 0)))
     drawn_legend, height = legend(entries, left=left, right=chart.width - 12, top=4)
     frame = Frame(left, chart.width - 12, 10 + height, chart.height - 42)
     x, y = Scale(*x_range, frame.left, frame.right), Scale(*y_range, frame.bottom, frame.top)
     parts = [
-        horizontal_axis(shown(x), frame, chart.x_title),
-        vertical_axis(shown(y), frame, chart.y_title),
+        horizontal_axis(axis_ticks(x), frame, chart.x_title),
+        vertical_axis(axis_ticks(y), frame, chart.y_title),
         drawn_legend,
     ]
     if chart.identity:
@@ -206,7 +206,7 @@ def _names(points: Sequence[Point], x: Scale, y: Scale) -> Svg:
     for point in points:
         if not point.name:
             continue
-        px, py, width = x.clip(point.x), y.clip(point.y), text_width(point.name, TICK)
+        px, py, width = x.clip(point.x), y.clip(point.y), text_width(point.name, TICK_FONT_SIZE)
         for left, base in (
             (px + 7, py + 4),
             (px - 7 - width, py + 4),

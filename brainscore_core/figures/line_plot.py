@@ -1,4 +1,4 @@
-"""Series of values along numbers, dates or names."""
+"""Line plots: values along numbers, dates or names."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from datetime import date
 from math import nan
 
 from brainscore_core.figures.axes import (
-    KINDS,
-    TICK,
+    MARKER_KINDS,
+    TICK_FONT_SIZE,
+    AxisTick,
     Frame,
     Scale,
-    ShownTick,
     Svg,
+    axis_ticks,
     clipped,
     date_ticks,
     element,
@@ -26,7 +27,6 @@ from brainscore_core.figures.axes import (
     marker,
     nice_range,
     number,
-    shown,
     text_width,
     tooltip,
     vertical_axis,
@@ -129,7 +129,7 @@ def lines(chart: Lines) -> Svg:
     entries = [(_sample(kind), one.name) for kind, one in enumerate(chart.series)] if len(chart.series) > 1 else []
     if chart.reference:
         entries.append((line(-6, 0, 6, 0, "chart-reference"), chart.reference[1]))
-    left = 28 + max(text_width(tick.text, TICK) for tick in shown(Scale(*y_range, 1, 0)))
+    left = 28 + max(text_width(tick.text, TICK_FONT_SIZE) for tick in axis_ticks(Scale(*y_range, 1, 0)))
     drawn_legend, legend_height = legend(entries, left=left, right=chart.width - 16, top=4)
     names_room = _names_room(categories, chart.width - 16 - left)
     frame = Frame(left, chart.width - 16, 12 + legend_height, chart.height - 40 - names_room)
@@ -137,7 +137,7 @@ def lines(chart: Lines) -> Svg:
     parts = [
         drawn_legend,
         _x_axis(chart, places, categories, x, bool(names_room), frame),
-        vertical_axis(shown(y), frame, chart.y_title),
+        vertical_axis(axis_ticks(y), frame, chart.y_title),
     ]
     if chart.reference and y.low <= chart.reference[0] <= y.high:
         at_y = y(chart.reference[0])
@@ -183,7 +183,7 @@ def _x_range(places: Sequence[Sequence[float]], categories: Sequence[str]) -> tu
 
 def _names_room(categories: Sequence[str], width: float) -> float:
     """How high names are that must be turned; 0 where they fit side by side."""
-    longest = max((text_width(name, TICK) for name in categories), default=0.0)
+    longest = max((text_width(name, TICK_FONT_SIZE) for name in categories), default=0.0)
     if longest * len(categories) <= 0.9 * width:
         return 0.0
     return min(longest, 120.0) * 0.72
@@ -204,25 +204,25 @@ def _x_axis(
             if place % every:
                 continue
             turn = f"translate({number(x(place) + 3)} {number(frame.bottom + 13)}) rotate(-45)"
-            short = clipped(name, 120, TICK)
+            short = clipped(name, 120, TICK_FONT_SIZE)
             parts.append(element("text", tooltip(name), short, class_="chart-tick chart-end", transform=turn))
         middle = (frame.left + frame.right) / 2
         title = element("text", chart.x_title, class_="chart-label chart-middle", x=middle, y=chart.height - 6)
         parts.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
         return join([*parts, title])
     if categories:
-        ticks = [ShownTick(x(place), name) for place, name in enumerate(categories)]
+        ticks = [AxisTick(x(place), name) for place, name in enumerate(categories)]
     elif any(isinstance(one, date) for series in chart.series for one in series.x):
         days = [one for each in places for one in each]
         found = date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
-        ticks = [ShownTick(x(day.toordinal()), text) for day, text in found]
+        ticks = [AxisTick(x(day.toordinal()), text) for day, text in found]
     else:
-        ticks = shown(x)
+        ticks = axis_ticks(x)
     return horizontal_axis(ticks, frame, chart.x_title)
 
 
 def _sample(kind: int) -> Svg:
-    return join([line(-6, 0, 6, 0, f"chart-line chart-stroke-{kind % KINDS}"), marker(kind, 0, 0, 3)])
+    return join([line(-6, 0, 6, 0, f"chart-line chart-stroke-{kind % MARKER_KINDS}"), marker(kind, 0, 0, 3)])
 
 
 def _series(one: Series, places: Sequence[float], kind: int, x: Scale, y: Scale) -> Svg:
@@ -237,7 +237,7 @@ def _series(one: Series, places: Sequence[float], kind: int, x: Scale, y: Scale)
         low, high = (one.low[i], one.high[i]) if one.low and one.high else (nan, nan)
         if finite(one.y[i], low, high):
             parts.append(line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
-    parts.append(element("path", class_=f"chart-line chart-stroke-{kind % KINDS}", d="".join(path)))
+    parts.append(element("path", class_=f"chart-line chart-stroke-{kind % MARKER_KINDS}", d="".join(path)))
     for i in order:
         if not finite(one.y[i]):
             continue
@@ -255,7 +255,7 @@ def _highlight(chart: Lines, places: Sequence[Sequence[float]], x: Scale, y: Sca
         return Svg("")
     px, py = x(places[series][point]), y.clip(one.y[point])
     said = one.labels[point] if one.labels else str(one.x[point])
-    width = text_width(said, TICK)
+    width = text_width(said, TICK_FONT_SIZE)
     left = min(max(px - width / 2, x.start + 2), x.end - width)
     base = py - 11 if py - 24 > y.end else py + 20
     ring = element("circle", class_="chart-ring", cx=px, cy=py, r=7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brainscore_core.figures.axes import HOLLOW
+from brainscore_core.figures.axes import HOLLOW_KINDS
 
 __all__ = ["STYLE", "standalone"]
 
@@ -79,7 +79,7 @@ STYLE = {
     "chart-mark": f"stroke: {_PAPER}; stroke-width: 0.6",
     **{
         f"chart-kind-{kind}": f"fill: {_PAPER}; stroke: {colour}; stroke-width: 1.5"
-        if kind in HOLLOW
+        if kind in HOLLOW_KINDS
         else f"fill: {colour}"
         for kind, colour in enumerate(_KINDS)
     },

@@ -1,4 +1,4 @@
-"""One value of each item with its interval, a row an item."""
+"""Dot plots: one value of each item with its interval, one row for each item."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from math import nan
 from typing import Literal
 
 from brainscore_core.figures.axes import (
-    TICK,
+    TICK_FONT_SIZE,
     Frame,
     Scale,
     Svg,
+    axis_ticks,
     clipped,
     element,
     figure,
@@ -23,7 +24,6 @@ from brainscore_core.figures.axes import (
     marker,
     nice_range,
     number,
-    shown,
     text_width,
     tooltip,
 )
@@ -133,13 +133,17 @@ def dots_with_intervals(chart: Dots) -> Svg:
     label_width = max((text_width(row.label) + row.indent * _INDENT for row in chart.rows), default=0.0)
     label_width = min(label_width, 0.45 * chart.width)
     left = label_width + 14
-    right = chart.width - 12 - max((text_width(row.text, TICK) for row in chart.rows if finite(row.value)), default=0.0)
+    right = (
+        chart.width
+        - 12
+        - max((text_width(row.text, TICK_FONT_SIZE) for row in chart.rows if finite(row.value)), default=0.0)
+    )
     drawn_legend, legend_height = legend(_entries(chart), left=4, right=chart.width - 4, top=5)
     long = len(chart.rows) > 20  # then the axis stands above, too
     top = 9 + legend_height + (34 if long else 0)
     bottom = top + sum(_HEADING if row.heading else _ROW for row in chart.rows) + 4
     frame, x = Frame(left, right, top, bottom), Scale(*x_range, left, right)
-    parts = [drawn_legend, horizontal_axis(shown(x), frame, chart.x_title, above=long)]
+    parts = [drawn_legend, horizontal_axis(axis_ticks(x), frame, chart.x_title, above=long)]
     if chart.reference is not None and x.low <= chart.reference <= x.high:
         parts.append(line(x(chart.reference), top, x(chart.reference), bottom, "chart-reference"))
     y = top + 2

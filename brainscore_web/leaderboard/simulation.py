@@ -1,4 +1,4 @@
-"""A made-up leaderboard: for demonstrations, tests and measurements. Everything in it is named as simulated."""
+"""A simulated leaderboard for demonstrations, tests and measurements. Everything in it is named as simulated."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.ingest.rows import insert_scores
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
-from brainscore_web.leaderboard.scores import insert_scores
 
-__all__ = ["Simulated", "fill"]
+__all__ = ["Simulated", "simulate_leaderboard"]
 
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 _REGIONS = ("V1", "V2", "V4", "IT")
@@ -44,7 +44,9 @@ class Simulated(NamedTuple):
     benchmarks: list[str]
 
 
-def fill(*, models: int = 12, benchmarks: int = 24, versions: int = 1, private: int = 1, seed: int = 0) -> Simulated:
+def simulate_leaderboard(
+    *, models: int = 12, benchmarks: int = 24, versions: int = 1, private: int = 1, seed: int = 0
+) -> Simulated:
     """Fill an empty database with simulated models, benchmarks and scores.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Addresses of cards, receipts and lists. Identifiers may hold slashes."""
+"""URLs of cards, receipts and lists. Identifiers may contain slashes."""
 
 from django.urls import path
 

@@ -1,21 +1,27 @@
-"""Comparisons as CSV: UTF-8, names first, an empty cell where there is no value, full precision."""
+"""The comparison that a question asks for, and its numbers as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import threading
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from brainscore_web.compare.benchmark_comparison import TwoBenchmarks
-from brainscore_web.compare.correlations import Correlations
-from brainscore_web.compare.model_comparison import TwoModels
+from brainscore_web.compare.benchmark_comparison import TwoBenchmarks, two_benchmarks
+from brainscore_web.compare.correlations import Correlations, correlations
+from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
+from brainscore_web.compare.question import Question
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import harmless
-from brainscore_web.leaderboard.snapshot import STATES
+from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 
-__all__ = ["csv_of"]
+__all__ = ["Comparison", "compare", "csv_of"]
 
 
 def csv_of(found: TwoBenchmarks | TwoModels | Correlations) -> str:
@@ -88,3 +94,32 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""
     return harmless(value) if isinstance(value, str) else str(value)
+
+
+Comparison: TypeAlias = TwoBenchmarks | TwoModels | Correlations
+
+
+_correlation_caches: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
+
+
+_lock = threading.Lock()
+
+
+def compare(snapshot: Snapshot, question: Question) -> Comparison:
+    """Compare what is asked for among what the visitor sees.
+
+    Raises
+    ------
+    UserError
+        If that cannot be compared; `UnknownIdentifier` if there is no such model, benchmark or mean.
+    """
+    if question.mode == "benchmarks":
+        return two_benchmarks(board_for(snapshot, question.board), question)
+    if question.mode == "models":
+        asked = without_models(question)
+        return two_models(board_for(snapshot, asked.board), asked)
+    of_matrix = question.changed(x="", y="", first="", second="", colour="architecture")
+    board = board_for(snapshot, question.board)
+    with _lock:
+        kept = _correlation_caches.setdefault(snapshot, Cache(most=4))
+    return kept.get(of_matrix.query(), lambda: correlations(board, of_matrix))

@@ -1,4 +1,4 @@
-"""A table of numbers as colours."""
+"""Matrix plots: a square table of numbers as colours."""
 
 from __future__ import annotations
 

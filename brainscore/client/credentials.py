@@ -1,0 +1,162 @@
+"""Which site is meant, and the token for it: given, from the environment, or saved by ``brainscore login``."""
+
+import ipaddress
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import replacing
+
+__all__ = ["forget_token", "save_token", "saved_tokens", "site_of", "token_file", "token_for"]
+
+
+@dataclass(frozen=True)
+class SavedTokens:
+    """The site that is meant where none is named, and the token of each site."""
+
+    site: str | None = None
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+
+def token_file() -> Path:
+    """``login.json`` in ``$XDG_CONFIG_HOME/brainscore``, by default ``~/.config/brainscore``."""
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "brainscore" / "login.json"
+
+
+def saved_tokens() -> SavedTokens:
+    """Read what is kept; nothing where there is no file.
+
+    Raises
+    ------
+    UserError
+        If others can read the file, or it cannot be understood.
+    """
+    file = token_file()
+    try:
+        with file.open("rb") as stream:
+            mode = stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
+            content = stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return SavedTokens()
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}", remedy=f"remove it: rm {file}") from error
+    if os.name == "posix" and mode & 0o077:
+        raise UserError(f"others can read the tokens in {file}", remedy=f"chmod 600 {file}")
+    try:
+        told = json.loads(content)
+        site, tokens = told["site"], told["tokens"]
+        right = (site is None or isinstance(site, str)) and all(isinstance(one, str) for one in tokens.values())
+    except (ValueError, TypeError, KeyError, AttributeError):
+        right = False
+    if not right:
+        raise UserError(f"{file} cannot be understood", remedy=f"remove it, and log in again: rm {file}")
+    return SavedTokens(site, tokens)
+
+
+def save_token(site: str, token: str) -> Path:
+    """Keep the token of a site, which is then the one that is meant; gives the file."""
+    try:
+        before = saved_tokens()
+    except UserError:
+        before = SavedTokens()  # what cannot be read is replaced
+    return _write_tokens(SavedTokens(site, {**before.tokens, site: token}))
+
+
+def forget_token(site: str) -> bool:
+    """Forget the token of a site; says whether there was one."""
+    before = saved_tokens()
+    left = {one: token for one, token in before.tokens.items() if one != site}
+    if len(left) == len(before.tokens):
+        return False
+    if left:
+        _write_tokens(SavedTokens(before.site if before.site in left else None, left))
+    else:
+        token_file().unlink(missing_ok=True)
+    return True
+
+
+def _write_tokens(content: SavedTokens) -> Path:
+    file = token_file()
+    text = json.dumps({"site": content.site, "tokens": dict(content.tokens)}, indent=2)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with replacing(file, mode=0o600) as stream:
+            stream.write(text.encode())
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}", remedy="set BRAINSCORE_TOKEN instead") from error
+    return file
+
+
+DEFAULT_SITE = "http://127.0.0.1:8000"
+"""Where ``brainscore serve`` serves."""
+
+
+def site_of(url: str | None) -> str:
+    """Address of the site: as given, else ``$BRAINSCORE_SITE``, else that of ``brainscore login``, else this machine's.
+
+    Raises
+    ------
+    UserError
+        If it is no address of a site.
+
+    Examples
+    --------
+    >>> site_of("https://www.example.org/")
+    'https://www.example.org'
+    """
+    address = url or os.environ.get("BRAINSCORE_SITE") or saved_tokens().site or DEFAULT_SITE
+    parts = urlsplit(address)
+    try:
+        right = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
+    except ValueError:  # the port is no number
+        right = False
+    if not right or parts.query or parts.fragment:
+        remedy = "write it as https://www.example.org"
+        raise UserError(f"{address!r} is no address of a site", remedy=remedy)
+    return address.rstrip("/")
+
+
+def token_for(site: str, token: str | None) -> str | None:
+    """The token to send: as given, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
+
+    Else the one that ``brainscore login`` keeps for this very site.
+
+    Raises
+    ------
+    UserError
+        If it would travel unencrypted to another machine.
+    """
+    if token is None:
+        home = os.environ.get("BRAINSCORE_SITE")
+        if not home or origin_of(site_of(home)) == origin_of(site):
+            token = os.environ.get("BRAINSCORE_TOKEN") or None
+    if token is None:
+        token = saved_tokens().tokens.get(site)
+    if token is None:
+        return None
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise UserError("the token has characters that tokens do not have", remedy="copy it again")
+    if urlsplit(site).scheme != "https" and not is_loopback(urlsplit(site).hostname or ""):
+        raise UserError(
+            f"the token would travel unencrypted to {site}",
+            remedy="use https://, or unset BRAINSCORE_TOKEN to go without a token",
+        )
+    return token
+
+
+def origin_of(url: str) -> tuple[str, str | None, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
