@@ -60,7 +60,7 @@ TABLE = {
     "compare:csv": ({}, {}, OPEN, READ_ONLY),
     "competitions:overview": ({}, {}, OPEN, READ_ONLY),
     "/api/v1/ (home)": ("/api/v1/", {}, TO_DOCS, TO_DOCS),
-    "/api/v1/ (nothing_here)": ("/api/v1/nothing", {}, NOWHERE, NOWHERE),
+    "/api/v1/ (not_found)": ("/api/v1/nothing", {}, NOWHERE, NOWHERE),
     "api:docs": ({}, {}, OPEN, OPEN),
     "api:openapi-json": ({}, {}, OPEN, OPEN),
     "api:api-root": ("/api/v1/", {}, TO_DOCS, TO_DOCS),

@@ -140,7 +140,7 @@ def test_the_runbook_names_commands_units_and_variables_that_exist():
     settings += (ROOT / "brainscore_web" / "environment.py").read_text()
     for name in re.findall(r"`(BRAINSCORE_SITE_[A-Z_]+)", RUNBOOK):
         assert name in settings, name
-    assert RUNBOOK.count("*Notice*") >= 10
+    assert RUNBOOK.count("*Symptoms*") >= 10
 
 
 def test_metrics_that_are_there_are_documented(client, db):
