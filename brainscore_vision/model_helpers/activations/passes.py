@@ -142,8 +142,6 @@ def _joined(parts: list[Any]) -> Any:
         import torch
 
         return torch.cat(parts)
-    if all(isinstance(part, dict) or hasattr(part, "keys") for part in parts):
-        return {name: _joined([part[name] for part in parts]) for name in parts[0]}
     return [item for part in parts for item in part]
 
 
