@@ -79,7 +79,7 @@ def test_dual_ridge_cv_regression_is_public():
     X, Y = _data()
     reference = RidgeCV(ALPHA_LIST).fit(X, Y)
     regression = DualRidgeCVRegression()
-    with pytest.raises(ValueError, match="is not fitted yet"):
+    with pytest.raises(ValueError, match="nothing was fitted yet"):
         regression.predict(X)
     assert regression.fit(X, Y).alpha_ == reference.alpha_
     np.testing.assert_allclose(regression.predict(X), reference.predict(X), atol=1e-9)
