@@ -17,7 +17,9 @@ def test_the_earlier_path_gives_the_same_module_and_warns(earlier):
         module = importlib.import_module(earlier)
     assert module is importlib.import_module(MOVED[earlier])
     assert module.__spec__.name == MOVED[earlier]
-    assert len(caught) == 1
+    assert (
+        sum(str(warning.message).startswith(f"{earlier} moved") for warning in caught) == 1
+    )  # its parent may warn, too
 
 
 def test_present_paths_do_not_warn():

@@ -110,7 +110,7 @@ def test_scoring_names_data_and_benchmark(register, s3_server, monkeypatch):
         coords={"stimulus_id": ("presentation", ["a"]), "neuroid_id": ("neuroid", ["n"])},
         dims=["presentation", "neuroid"],
     )
-    with pytest.warns(UserWarning, match="no versions"):
+    with pytest.warns(UserWarning, match="has no versioning"):
         package = package_data_assembly(None, assembly, "Doe2024.private", None, "NeuroidAssembly", "store")
 
     class Private(BenchmarkBase):

@@ -78,7 +78,7 @@ def test_by_keyboard_to_the_content_and_a_preview_in_a_tab_of_its_own(transactio
         page.click("text=Preview in a new tab")
     opened.value.wait_for_load_state()
     assert opened.value.inner_text("em") == "only"
-    assert "nothing is saved" in opened.value.inner_text("main")
+    assert "nothing has been saved" in opened.value.inner_text("main")
     page.click("[name=_save]")
     page.goto("/faq/")
     assert page.inner_text("em") == "only"

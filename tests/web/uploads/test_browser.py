@@ -60,7 +60,7 @@ def test_mistakes_are_shown_before_anything_is_sent_and_then_the_result(page, pa
     upload = start(state="checking")
     type(upload).objects.filter(pk=upload.pk).update(claim="x", claimed=upload.created)
     page.goto(f"/uploads/{upload.pk}/")
-    assert "is being checked" in page.inner_text("#state")
+    assert "being checked" in page.inner_text("#state")
     found = [{"file": "a.csv", "check": "ragged table", "culprit": "line 3", "remedy": "repair", "severity": "error"}]
     type(upload).objects.filter(pk=upload.pk).update(state="refused", findings=found)
     page.wait_for_selector("text=Error: ragged table")

@@ -507,7 +507,7 @@ def test_a_server_in_a_race_for_the_quota_and_killed(server):
         server.kill()
     assert [path.suffix for path in set(server.home.rglob("incoming/*")) - before] == [".part"]
     after = _python(_AFTER, server.environment)
-    assert after.splitlines() == ["0", "0 uploads checked, 1 leftovers cleared", "0 None"]
+    assert after.splitlines() == ["0", "0 uploads checked, 1 leftovers removed", "0 None"]
     assert set(server.home.rglob("incoming/*")) == before
 
 
