@@ -12,8 +12,9 @@ import pytest
 
 from brainscore.cli.run import _repeated
 from brainscore_core.scoring import ResultsStore
+from tests.optional import require_package
 
-pytest.importorskip("distributed", reason="needs Dask: pip install 'brainscore[cluster]'")
+require_package("distributed", "needs Dask: pip install 'brainscore[cluster]'")
 
 MODELS = """
 import os

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from brainscore_core.scoring import ResultsStore
+from tests.optional import require_package
 
 pytest.importorskip("torch")
-pytest.importorskip("distributed", reason="needs Dask: pip install 'brainscore[cluster]'")
+require_package("distributed", "needs Dask: pip install 'brainscore[cluster]'")
 pytestmark = pytest.mark.slow(reason="scores twenty pairs in processes that are killed", first=True)
 
 PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"

@@ -16,9 +16,10 @@ from brainscore_core.numerics import (
     rdm,
 )
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
+from tests.optional import require_package
 
 ABSENT = "not installed: pip install 'brainscore[test]'"
-rsatoolbox = pytest.importorskip("rsatoolbox", reason=f"rsatoolbox is {ABSENT}")
+require_package("rsatoolbox", f"rsatoolbox is {ABSENT}")
 
 
 @pytest.fixture

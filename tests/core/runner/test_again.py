@@ -12,8 +12,9 @@ from brainscore_core.runner.process import Answer
 from brainscore_core.runner.run import _LOSSES, _Run
 from brainscore_core.runner.worker import TaskSpec, _Task, run_task
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, ResultsStore, RunInfo, StoreError
+from tests.optional import require_package
 
-pytest.importorskip("distributed", reason='runs need Dask: pip install "brainscore[cluster]"')
+require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from brainscore_core.runner import ClusterOptions, PairFinished, PairStarted, Sl
 from brainscore_core.runner.cluster import _among, _check_versions
 from brainscore_core.runner.cluster import resources as cluster_resources
 from brainscore_core.runner.plan import make_plan
+from tests.optional import require_package
 
-pytest.importorskip("distributed", reason='runs need Dask: pip install "brainscore[cluster]"')
+require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
 
 CLUSTER = """
 import sys, time

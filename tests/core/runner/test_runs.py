@@ -21,8 +21,9 @@ from brainscore_core.runner import (
 from brainscore_core.runner.plan import Plan, make_plan
 from brainscore_core.runner.worker import scoring_environment
 from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt
+from tests.optional import require_package
 
-pytest.importorskip("distributed", reason='runs need Dask: pip install "brainscore[cluster]"')
+require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
 psutil = pytest.importorskip("psutil")
 
 MODELS, BENCHMARKS = ["a", "b"], ["plain-1", "stuck-a", "plain-2"]
