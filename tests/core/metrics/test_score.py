@@ -29,6 +29,7 @@ def score():
         (lambda s: s * np.array(2), 1.0, 0.2, (0.6, 1.2)),
         (lambda s: np.multiply(s, 2), 1.0, 0.2, (0.6, 1.2)),
         (lambda s: np.divide(s, 2), 0.25, 0.05, (0.15, 0.3)),
+        (lambda s: np.negative(s), -0.5, 0.1, (-0.6, -0.3)),
     ],
 )
 def test_a_constant_factor_scales_the_uncertainty(score, operate, value, error, ci):
@@ -202,3 +203,28 @@ def test_what_cannot_be_merged():
         Score.merge()
     with pytest.raises(ValueError, match="'ignore', 'warn' or 'raise', got 'skip'"):
         Score.merge(split_score(), exception_handling="skip")
+
+
+def test_the_influence_of_units_is_scaled_with_its_bias(score):
+    score.attrs["influence"] = np.array([0.1, -0.1])
+    np.testing.assert_allclose((score / 2).attrs["influence"], [0.05, -0.05])
+    score.attrs["influence"] = Score([0.1, -0.1], dims=["stimulus"])
+    score.attrs["influence"].attrs.update(bias=0.02, unit="stimulus")
+    influence = (3 * score).attrs["influence"]
+    np.testing.assert_allclose(influence.values, [0.3, -0.3])
+    assert influence.attrs["bias"] == pytest.approx(0.06)
+    assert influence.attrs["unit"] == "stimulus"
+
+
+def test_dimensions_of_length_one_come_and_go_with_those_of_the_raw_values():
+    score = Score([0.5], dims=["layer"])
+    score.attrs["raw"] = Score([[0.4, 0.6]], dims=["layer", "split"])
+    squeezed = score.squeeze("layer")
+    assert (squeezed.dims, squeezed.attrs["raw"].dims) == ((), ("split",))
+    expanded = squeezed.expand_dims("layer")
+    assert (expanded.dims, set(expanded.attrs["raw"].dims)) == (("layer",), {"layer", "split"})
+
+
+def test_scores_do_not_combine_with_what_is_no_number(score):
+    with pytest.raises(TypeError):
+        score + object()
