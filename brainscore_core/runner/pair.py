@@ -235,8 +235,8 @@ class PairRecorder:
         if self.store is None:
             receipt = receipt.identified()
         else:
-            if printed := kept_log(log):
-                self._attachments["log"] = printed
+            if log and (kept := kept_log(log)):
+                self._attachments["log"] = kept
             receipt = self.store.write(receipt, self._attachments)
         if self._raised is not None and raise_errors:
             raise self._raised
