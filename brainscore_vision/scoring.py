@@ -24,7 +24,7 @@ from uuid import uuid4
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
-from brainscore_core.receipts.parts import RunInfo
+from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder
 from brainscore_vision.loading import (
     load_benchmark,

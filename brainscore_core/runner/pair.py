@@ -19,7 +19,8 @@ from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.attachments import Arrays, arrays_of
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import kept_log
-from brainscore_core.receipts.parts import (
+from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_url
+from brainscore_core.receipts.receipt import (
     BenchmarkInfo,
     CacheUse,
     CeilingEstimate,
@@ -30,12 +31,12 @@ from brainscore_core.receipts.parts import (
     Memory,
     ModelInfo,
     PluginCode,
+    Receipt,
     RunInfo,
+    State,
     Timings,
     WeightsItem,
 )
-from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_url
-from brainscore_core.receipts.receipt import Receipt, State
 from brainscore_core.results.store import ResultsStore
 
 __all__ = ["Outcome", "PairRecorder", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]

@@ -243,8 +243,7 @@ def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
 
 def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):
     code = """
-        from brainscore_core.errors import UserError
-from brainscore_core.scoring import ResultsStore, RunInfo
+        from brainscore_core.scoring import ResultsStore, RunInfo
         from brainscore_vision.scoring import score_pair
         import sys
         score_pair("counted-a", "Lab2026.waits-x", store=ResultsStore(sys.argv[1]), run=RunInfo(id="x"))
