@@ -50,12 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _score(model: str, benchmark: str, results: str | None) -> int:
-    import brainscore_vision
     from brainscore_core.receipts.summary import summary
     from brainscore_core.scoring import ResultsStore
+    from brainscore_vision.scoring import run_pair
 
     store = ResultsStore(results)
-    receipt = brainscore_vision.run_pair(model, benchmark, results=store).receipt
+    receipt = run_pair(model, benchmark, results=store).receipt
     lines = summary(receipt, stored=store.address_of(receipt))
     width = max(len(name) for name, _ in lines)
     for name, text in lines:

@@ -176,7 +176,7 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
     >>> known.as_dict()["problems"]
     []
     """
-    from brainscore_vision import benchmark_registry, model_registry, plugin_index
+    from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index
 
     known_models = _Plugins("models", model_registry)
     known_benchmarks = _Plugins("benchmarks", benchmark_registry)

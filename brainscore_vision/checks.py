@@ -14,19 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckedReference", "Reference", "check_references", "find_references"]
 
-_LOADERS = {
-    "benchmark_registry": ("benchmark", "load_benchmark"),
-    "data_registry": ("data", "load_dataset"),
-    "stimulus_set_registry": ("stimulus set", "load_stimulus_set"),
-    "metric_registry": ("metric", "load_metric"),
-    "model_registry": ("model", "load_model"),
-}
 _REGISTRIES = {
-    "benchmark": ("benchmark_registry",),
-    "data": ("data_registry", "stimulus_set_registry"),
-    "metric": ("metric_registry",),
-    "model": ("model_registry",),
+    "benchmark": ("benchmark",),
+    "data": ("data", "stimulus_set"),
+    "metric": ("metric",),
+    "model": ("model",),
 }
+"""Kind of plugin → registries, as `brainscore_vision.registries.REGISTRIES` names them."""
 
 
 class Reference(NamedTuple):
@@ -105,30 +99,29 @@ def _of_folder(folder: Path) -> Iterator[Reference]:
     from brainscore_vision.plugin_folders import make_discoverable, registrations_in
 
     make_discoverable(folder)
-    for registry, key in registrations_in(folder):
-        yield _registered_reference(registry.name, key, folder)
+    for name, key in registrations_in(folder):
+        yield _registered_reference(name, key, folder)
 
 
 def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
-    import brainscore_vision
+    from brainscore_vision.registries import REGISTRIES
 
     registered = False
     for name in _REGISTRIES[kind]:
-        registry = getattr(brainscore_vision, name)
+        registry = REGISTRIES[name]
         if kind == "benchmark":
             identifier = registry.resolve(identifier)
         if identifier in registry:
             registered = True
             yield _registered_reference(name, identifier, registry.location(identifier).folder)
     if not registered:
-        getattr(brainscore_vision, _REGISTRIES[kind][0]).location(identifier)  # raises, with the nearest names
+        REGISTRIES[_REGISTRIES[kind][0]].location(identifier)  # raises, with the nearest names
 
 
-def _registered_reference(registry: str, key: str, folder: Path | None) -> Reference:
-    import brainscore_vision
+def _registered_reference(name: str, key: str, folder: Path | None) -> Reference:
+    from brainscore_vision.loading import LOADERS
 
-    kind, loader = _LOADERS[registry]
-    return Reference(kind, key, lambda: getattr(brainscore_vision, loader)(key), folder)
+    return Reference(name.replace("_", " "), key, lambda: LOADERS[name](key), folder)
 
 
 class CheckedReference(NamedTuple):
@@ -209,7 +202,7 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import check_benchmark
     from brainscore_core.provenance import recording
-    from brainscore_vision import load_model
+    from brainscore_vision.loading import load_model
     from brainscore_vision.plugin_folders import KNOWN_PARENTS
 
     with recording() as record:

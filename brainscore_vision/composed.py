@@ -16,17 +16,24 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Ceiling, Metric, Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision import benchmark_registry, load_ceiling, load_metric, metric_registry
 from brainscore_vision.benchmark_helpers.neural_common import (
     NeuralBenchmark,
     RSABenchmark,
     TrainTestNeuralBenchmark,
     timebins_from_assembly,
 )
-from brainscore_vision.composed_names import NO_CEILING, ComposedName, base_keys, parse_name
 from brainscore_vision.metric_helpers.transformations import CrossValidation
 from brainscore_vision.metrics.regression_correlation.metric import SplitRegressedCorrelation
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.registries import (
+    NO_CEILING,
+    ComposedName,
+    base_keys,
+    benchmark_registry,
+    make,
+    metric_registry,
+    parse_name,
+)
 from brainscore_vision.utils import LazyLoad
 
 __all__ = ["compose"]
@@ -310,7 +317,7 @@ def compose(identifier: str) -> Benchmark:
         if part not in {None, NO_CEILING}:
             check_name(str(part))
     measurements = _measurements(identifier, keys)
-    metric = load_metric(name.metric)
+    metric = make("metric", name.metric)
     check_metric(name.metric, metric)
     held_out = isinstance(metric, SplitRegressedCorrelation)
     if held_out and measurements.train is None:
@@ -319,12 +326,12 @@ def compose(identifier: str) -> Benchmark:
             remedy=f"use its cross-validated form, such as {name.metric.removesuffix('_split')}_cv",
         )
     chosen = name.ceiling or default_ceiling(metric)
-    ceiling = None if chosen == NO_CEILING else load_ceiling(chosen)
+    ceiling = None if chosen == NO_CEILING else make("metric", chosen)
     if ceiling is not None:
         check_ceiling(name.metric, metric, chosen, ceiling)
     if measurements.stratified_by is not None and _cross_validation(metric) is not None:
-        metric = load_metric(
-            name.metric, crossvalidation_kwargs={"stratification_coord": measurements.stratified_by.coord}
+        metric = make(
+            "metric", name.metric, crossvalidation_kwargs={"stratification_coord": measurements.stratified_by.coord}
         )
     ceiling_func = _no_ceiling if ceiling is None else lambda: _estimated(ceiling, measurements)
     if held_out:

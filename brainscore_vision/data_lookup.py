@@ -39,7 +39,8 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
     'Simulated2026'
     """
     from brainscore_core.supported_data_standards.brainio import lookup
-    from brainscore_vision import load_stimulus_set, stimulus_set_registry
+    from brainscore_vision.loading import load_stimulus_set
+    from brainscore_vision.registries import stimulus_set_registry
 
     return _load_by_name(
         identifier,
@@ -79,7 +80,8 @@ def get_assembly(identifier: str) -> "DataAssembly":
     ('presentation', 'neuroid')
     """
     from brainscore_core.supported_data_standards.brainio import lookup
-    from brainscore_vision import data_registry, load_dataset
+    from brainscore_vision.loading import load_dataset
+    from brainscore_vision.registries import data_registry
 
     return _load_by_name(
         identifier,
@@ -101,7 +103,7 @@ def list_stimulus_sets() -> list[str]:
     True
     """
     from brainscore_core.supported_data_standards.brainio import lookup
-    from brainscore_vision import stimulus_set_registry
+    from brainscore_vision.registries import stimulus_set_registry
 
     return sorted({*stimulus_set_registry, *lookup.list_stimulus_sets()})
 
@@ -116,7 +118,7 @@ def list_assemblies() -> list[str]:
     True
     """
     from brainscore_core.supported_data_standards.brainio import lookup
-    from brainscore_vision import data_registry
+    from brainscore_vision.registries import data_registry
 
     return sorted({*data_registry, *lookup.list_assemblies()})
 

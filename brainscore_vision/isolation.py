@@ -10,14 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
 
 import xarray as xr
 
-import brainscore_vision
 from brainscore_core.errors import UserError
 from brainscore_core.isolation import (
     MAX_OUTPUT,
@@ -27,22 +24,22 @@ from brainscore_core.isolation import (
     SubjectFailed,
     start_model_process,
 )
-from brainscore_core.isolation.sandbox import Sandbox, require_sandbox
+from brainscore_core.isolation.sandbox import Sandbox
 from brainscore_core.memory import memory_limit
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
-from brainscore_core.provenance import note, recording
-from brainscore_core.scoring import RunInfo
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.loading import require_registered_model
 from brainscore_vision.model_helpers.activations.store import activations_home
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
-from brainscore_vision.unregistered_models import is_file_reference
+from brainscore_vision.registries import model_registry
+from brainscore_vision.unregistered_models import is_file_reference, referenced_file
 
 if TYPE_CHECKING:
     from brainscore_core.isolation.sandbox import Exchange, Loan
     from brainscore_core.plugins.environments import Environment
 
-__all__ = ["SANDBOX_REMARK", "Isolation", "environment_for", "isolated_model", "sandbox_for"]
+__all__ = ["SANDBOX_REMARK", "environment_for", "isolated_model", "require_reference", "sandbox_for"]
 
 SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
 
@@ -76,9 +73,9 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
     folders = [path for path in paths if path.is_dir()]
     variables = _homes(paths)
     if is_file_reference(model):
-        files.append(Path(model.rpartition(":")[0]).expanduser().resolve())
+        files.append(referenced_file(model))
     else:
-        location = brainscore_vision.model_registry.location(model)
+        location = model_registry.location(model)
         if location.folder is None:
             raise UserError(
                 f"{model!r} was registered by {location.file}, which is not a plugin", remedy="move it into a plugin"
@@ -243,9 +240,9 @@ def isolated_model(
     ...     model.identifier, model.visual_degrees()
     ('pixels', 8)
     """
-    _require_nameable(model, identifier, how)
+    require_reference(model, identifier, how)
     if is_file_reference(model):
-        model = f"{_file_of(model)}:{model.rpartition(':')[2]}"
+        model = f"{referenced_file(model)}:{model.rpartition(':')[2]}"
     if environment is None:
         environment = environment_for(model)
     if environment is not None and variables is None:
@@ -287,9 +284,9 @@ def environment_for(model: str) -> Environment | None:
         None for a model without requirements: it runs in the environment of this interpreter.
     """
     if is_file_reference(model):
-        folder: Path | None = _file_of(model).parent
+        folder: Path | None = referenced_file(model).parent
     else:
-        folder = brainscore_vision.model_registry.location(model).folder
+        folder = model_registry.location(model).folder
     requirements = plugin_requirements(folder)
     if not requirements:
         return None
@@ -411,123 +408,15 @@ class _StartMethod:
             self._process.call("start", self._method, str(what), named, granted_args, granted_options)
 
 
-class Isolation:
-    """An isolated model for `brainscore_vision.run_pair`; on exit its process ends.
-
-    Parameters
-    ----------
-    model, identifier, how, cage
-        As for :func:`isolated_model`.
-
-    Attributes
-    ----------
-    name : str
-        The model's name in the results.
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        *,
-        identifier: str | None = None,
-        how: Mapping[str, Any] | None = None,
-        cage: Mapping[str, Any] | None = None,
-    ) -> None:
-        _require_nameable(model, identifier, how)
-        if cage is not None:
-            require_sandbox()
-        self._cage = cage
-        self._reference = model
-        self._identifier = identifier
-        self._how = how
-        self._model: IsolatedModel | None = None
-        self._environment: Environment | None = None
-        self._error: UserError | None = None
-        self._source = _file_of(model) if is_file_reference(model) else None
-        self._notes: list[dict[str, Any]] = []
-        try:
-            self._environment = environment_for(model)
-        except UserError as error:  # fails the pair, as any error while the model is loaded does
-            self._error = error
-        self.name = identifier or ("" if self._source is not None else model)
-        if not self.name:
-            with recording() as record:
-                self.name = self._started().name
-            self._notes = record.items
-
-    def load(self, identifier: str) -> BrainModel:
-        """Return the model; repeat the notes that loading it left before the pair began."""
-        for item in self._notes:
-            note(**item)
-        if self._cage is not None:
-            note("remark", text=SANDBOX_REMARK)
-        return self._started()
-
-    def _started(self) -> IsolatedModel:
-        """Start the process, once."""
-        if self._error is not None:
-            raise self._error
-        if self._model is None:
-            self._model = isolated_model(
-                self._reference,
-                identifier=self._identifier,
-                how=self._how,
-                environment=self._environment,
-                cage=self._cage,
-            )
-        return self._model
-
-    def folder(self, kind: str, identifier: str) -> Path | None:
-        """Folder or file with the code of the model, or of another plugin."""
-        if kind == "model" and self._source is not None:
-            return self._source
-        try:
-            return brainscore_vision.registered_folder(kind, identifier)
-        except UserError:
-            return None  # loading it raises the error
-
-    @property
-    def alive(self) -> bool:
-        """Whether the model can still be used; True before its process is started."""
-        return self._model is None or self._model.process.running
-
-    def add_run_info(self, run: RunInfo | None) -> RunInfo:
-        """Add isolation and environment to the description of the run."""
-        environment = self._environment
-        return replace(
-            run or RunInfo(id=uuid4().hex[:12]),
-            isolated=True,
-            environment=None if environment is None else environment.key,
-            packages={} if environment is None else dict(environment.packages),
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._model is not None:
-            self._model.close()
-
-
-def _file_of(reference: str) -> Path:
-    return Path(reference.rpartition(":")[0]).expanduser().resolve()
-
-
-def _require_nameable(model: Any, identifier: str | None, how: Mapping[str, Any] | None) -> None:
-    """Raise an error for a wrong name before anything is started."""
+def require_reference(model: Any, identifier: str | None, how: Mapping[str, Any] | None) -> None:
+    """Raise an error for a model that cannot be made in another process, before anything is started."""
     if not isinstance(model, str):
         raise UserError(
             f"a {type(model).__name__} cannot move into another process",
             remedy="name a registered model, or a file and a function in it: path/to/file.py:make_model",
         )
-    if is_file_reference(model):
-        return
-    if identifier is not None or how:
-        superfluous = [*(["identifier"] if identifier else []), *(how or {})]
-        raise UserError(
-            f"{model!r} is registered: its plugin defines how it is made", f"leave out {', '.join(superfluous)}"
-        )
-    brainscore_vision.model_registry.location(model)
+    if not is_file_reference(model):
+        require_registered_model(model, identifier, how)
 
 
 def _text_attribute(process: ModelProcess, name: str) -> str:

@@ -6,11 +6,10 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import brainscore_vision
-from brainscore_core.provenance import note
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
+from brainscore_vision.loading import load_model
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
+from brainscore_vision.unregistered_models import is_file_reference, load_unregistered_model
 
 __all__ = ["ModelServer", "load"]
 
@@ -35,11 +34,8 @@ def load(reference: str, *, identifier: str | None = None, how: Mapping[str, Any
         Receives the calls to the model.
     """
     if not is_file_reference(reference):
-        return ModelServer(brainscore_vision.load_model(reference), reference)
-    loaded, source = load_file_reference(reference)
-    unregistered = to_unregistered_model(loaded, identifier=identifier, source=source, **(how or {}))
-    for remark in unregistered.remarks:
-        note("remark", text=remark)
+        return ModelServer(load_model(reference), reference)
+    unregistered = load_unregistered_model(reference, identifier=identifier, how=how)
     return ModelServer(unregistered.model, unregistered.identifier)
 
 

@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_vision import benchmark_registry, model_registry, registered_folder
-from brainscore_vision.composed_names import base_keys, resolve_benchmark
 from brainscore_vision.leaderboard import leaderboard_tree
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.registries import (
+    base_keys,
+    benchmark_registry,
+    model_registry,
+    registered_folder,
+    resolve_benchmark,
+)
 from brainscore_vision.unregistered_models import is_file_reference
 
 if TYPE_CHECKING:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
-
-if TYPE_CHECKING:
-    from brainscore_core.plugins import Registry
 
 __all__ = [
     "KNOWN_PARENTS",
@@ -57,7 +53,7 @@ def plugin_folder_of(path: Path) -> Path | None:
 
 def is_discoverable(root: Path) -> bool:
     """Whether a folder with ``models/`` and so on is searched for plugins."""
-    from brainscore_vision import plugin_index
+    from brainscore_vision.registries import plugin_index
 
     return any(known.folder.resolve() == root.resolve() for known in plugin_index.roots)
 
@@ -87,22 +83,21 @@ def make_discoverable(folder: Path) -> None:
         os.environ[PLUGINS_VARIABLE] = os.pathsep.join([*filter(None, [os.environ.get(PLUGINS_VARIABLE)]), str(root)])
 
 
-def registrations_in(folder: Path) -> Iterator[tuple[Registry[Any], str]]:
-    """Registries and keys that a plugin registers.
+def registrations_in(folder: Path) -> Iterator[tuple[str, str]]:
+    """What a plugin registers: keys of `brainscore_vision.registries.REGISTRIES`, and identifiers.
 
     Parameters
     ----------
     folder : Path
         The plugin's folder, which must be discoverable.
     """
-    import brainscore_vision
+    from brainscore_vision.registries import REGISTRIES
 
     wanted = folder.resolve()
-    for name in brainscore_vision.plugin_index.registries:
-        registry: Registry[Any] = getattr(brainscore_vision, name)
+    for name, registry in REGISTRIES.items():
         for key in registry:
             if any(place.folder is not None and place.folder.resolve() == wanted for place in registry.locations(key)):
-                yield registry, key
+                yield name, key
 
 
 def source_checkout(start: Path | None = None) -> Path | None:

@@ -364,7 +364,7 @@ def read_plugin_metadata(kind: str, place: Location) -> PluginMetadata:
 
 def _metadata_module(place: Location, folder: Path | None) -> Any:
     """The module that holds ``METADATA``, imported after the plugin."""
-    from brainscore_vision import plugin_index
+    from brainscore_vision.registries import plugin_index
 
     if place.source == "this process":
         return sys.modules.get(place.package)

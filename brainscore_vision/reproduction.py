@@ -104,7 +104,7 @@ def reproduce(scores: Iterable[PublishedScore] = PUBLISHED_SCORES, *, results: A
     >>> result.agrees, result.difference == result.value - 0.5  # doctest: +SKIP
     (True, True)
     """
-    from brainscore_vision import run_pair
+    from brainscore_vision.scoring import run_pair
 
     for published in scores:
         receipt = run_pair(published.model, published.benchmark, results=results, raise_errors=False).receipt

@@ -1,11 +1,11 @@
 """Scores pairs of a model and a benchmark, and verifies receipts by scoring their pair again.
 
-A worker captures what a pair prints, and keeps the model loaded for the next benchmark.
+Library, command line, runner and website score through this module. A worker of the runner also captures what a pair
+prints, and keeps the model loaded for the next benchmark.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 import json
@@ -13,65 +13,260 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from uuid import uuid4
 
-import brainscore_vision
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
-from brainscore_core.scoring import run_pair
-from brainscore_vision import benchmark_registry, load_benchmark, load_model
-from brainscore_vision.composed_names import resolve_benchmark
-from brainscore_vision.pair_selection import data_name, folder_finder
-from brainscore_vision.public_variants import scored_benchmark
-from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
+from brainscore_core.receipts.receipt import RunInfo
+from brainscore_core.runner.pair import Outcome, PairRecorder
+from brainscore_vision.loading import (
+    load_benchmark,
+    load_model,
+    require_registered_model,
+    suggesting_public_variants,
+)
+from brainscore_vision.pair_selection import data_name
+from brainscore_vision.registries import benchmark_registry, model_registry, registered_folder, resolve_benchmark
+from brainscore_vision.unregistered_models import is_file_reference, load_unregistered_model, referenced_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from brainscore_core.metrics import Score
+    from brainscore_core.plugins.environments import Environment
+    from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
+    from brainscore_vision.model_interface import BrainModel
 
-    from brainscore_core.scoring import Change, Outcome, Receipt, ResultsStore, RunInfo, Stored, Tolerance, Verification
-    from brainscore_vision.isolation import Isolation
-
-__all__ = ["forget_model", "score_pair", "verify"]
+__all__ = ["ScoredModel", "forget_model", "run_pair", "score", "score_pair", "verify"]
 
 _TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a model that was loaded earlier
 
 
-class _ModelKey(NamedTuple):
-    """Two loaded models with the same key are interchangeable."""
+def score(
+    model_identifier: Any,
+    benchmark_identifier: str,
+    *,
+    results: Any = None,
+    identifier: str | None = None,
+    isolated: bool = False,
+    conda_active: bool | None = None,
+    **how: Any,
+) -> Score:
+    """Score a model on a benchmark.
 
-    identifier: str
-    reference: str | None
-    isolated: bool
-    cage: str  # sandbox options as JSON; empty without a sandbox
+    Parameters
+    ----------
+    model_identifier : str, BrainModel, torch.nn.Module or callable
+        Key of `model_registry`; ``path/to/file.py:make_model``; or the model itself, which does not have to be
+        registered: a `BrainModel`, a network, an activations model, or a function of images.
+    benchmark_identifier : str
+        As for :func:`load_benchmark`.
+    results : path or ResultsStore, optional
+        Where to write the receipt.
+    identifier : str, optional
+        Name in the results, for a model that is not registered.
+    isolated : bool
+        Whether the model runs in a process of its own, in an environment with the packages of its
+        ``requirements.txt``; the model must be registered or defined in a file.
+    conda_active : bool, optional
+        Has no effect; accepted for scripts written for brain-score 2.x.
+    **how
+        For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. Missing
+        layers are determined automatically: candidates cover the network, and one is selected for each region.
+
+    Returns
+    -------
+    Score
+        With ``raw``, ``ceiling``, ``error``, ``ci``, ``model_identifier`` and ``benchmark_identifier`` in its
+        attributes; NaN if the model cannot do what the benchmark requires.
+
+    Raises
+    ------
+    brainscore_core.errors.UnknownIdentifier
+        The model or benchmark does not exist.
+    brainscore_core.errors.UserError
+        The object passed is not a model.
+    Exception
+        Any error of the model or the benchmark; the state in the receipt is then *failed*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def coarse(images):
+    ...     return np.stack([image[::16, ::16].mean(axis=2).ravel() for image in images])
+    >>> result = score(coarse, "Simulated2026.V1-rdm")
+    >>> bool(result.attrs["ci"][0] < float(result) < result.attrs["ci"][1])
+    True
+    """
+    return run_pair(
+        model_identifier, benchmark_identifier, results=results, identifier=identifier, how=how, isolated=isolated
+    ).score
 
 
-class _LoadedModel:
-    """A model that is loaded on first use, and the notes that loading it left."""
+def run_pair(
+    model_identifier: Any,
+    benchmark_identifier: str,
+    *,
+    results: ResultsStore | str | os.PathLike[str] | None = None,
+    identifier: str | None = None,
+    how: Mapping[str, Any] | None = None,
+    isolated: bool = False,
+    cage: Mapping[str, Any] | None = None,
+    raise_errors: bool = True,
+    run: RunInfo | None = None,
+    log: str = "",
+) -> Outcome:
+    """Score a model on a benchmark, and return the score together with its receipt.
 
-    def __init__(self, key: _ModelKey) -> None:
-        self.key = key
+    Parameters
+    ----------
+    model_identifier, benchmark_identifier, results, identifier, isolated
+        See :func:`score`.
+    how : mapping, optional
+        The further keyword arguments of :func:`score`.
+    cage : mapping, optional
+        Runs the model isolated and in a sandbox without network: which files the model sees, and its limits
+        (``files``, ``memory``, ``processes``, ``scratch``, …). An empty mapping: the defaults.
+    raise_errors, run, log
+        As for `brainscore_core.scoring.run_pair`.
+
+    Returns
+    -------
+    Outcome
+        ``score`` and ``receipt``.
+    """
+    benchmark = resolve_benchmark(benchmark_identifier)
+    with ScoredModel(model_identifier, identifier=identifier, how=how, isolated=isolated, cage=cage) as model:
+        model.check()
+        info = model.run_info(run)
+        recorder = _score(model, benchmark, results)
+        return recorder.outcome(_code_of_data(recorder), run=info, log=log, raise_errors=raise_errors)
+
+
+def _score(
+    model: ScoredModel,
+    benchmark_identifier: str,
+    results: ResultsStore | str | os.PathLike[str] | None,
+    regions: Sequence[str] | None = None,
+) -> PairRecorder:
+    """Make benchmark and model, and score; errors are kept in the recorder."""
+    recorder = PairRecorder(
+        model.name,
+        benchmark_identifier,
+        results=results,
+        model_code=model.code(),
+        benchmark_code=_code("benchmark", benchmark_identifier),
+    )
+    with recorder, suggesting_public_variants(benchmark_identifier, benchmark_registry):
+        with recorder.timed("load_benchmark"):
+            benchmark = load_benchmark(benchmark_identifier)
+        recorder.set_benchmark(benchmark)
+        with recorder.timed("load_model"):
+            loaded = model.load(regions)
+        recorder.estimate_ceiling(benchmark)
+        with recorder.timed("score"):
+            result = benchmark(loaded)
+        recorder.set_score(result)
+    return recorder
+
+
+def _code_of_data(recorder: PairRecorder) -> dict[tuple[str, str], Path | None]:
+    return {(kind, identifier): _code(kind, identifier) for kind, identifier in recorder.data()}
+
+
+def _code(kind: str, identifier: str) -> Path | None:
+    """Folder of a plugin, to be hashed; None if no plugin registers the object, which fails when it is loaded."""
+    try:
+        return registered_folder(kind, identifier)
+    except UserError:
+        return None
+
+
+class ScoredModel:
+    """A model to score: registered, from a file or an object; in this process or in one of its own.
+
+    It is loaded once, and the notes that loading it left are repeated for each receipt. On exit, a process of its own
+    ends.
+
+    Parameters
+    ----------
+    model, identifier, how, isolated, cage
+        As ``model_identifier`` and the further parameters of :func:`run_pair`.
+
+    Examples
+    --------
+    >>> with ScoredModel("pixels") as model:
+    ...     model.name, model.load().visual_degrees()
+    ('pixels', 8)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        identifier: str | None = None,
+        how: Mapping[str, Any] | None = None,
+        isolated: bool = False,
+        cage: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._reference = model
+        self._identifier = identifier
+        self._how = how
+        self._cage = cage
+        self._isolated = isolated or cage is not None
+        self._registered = isinstance(model, str) and not is_file_reference(model)
+        self._name: str | None = model if self._registered else identifier
+        self._source = referenced_file(model) if is_file_reference(model) else None
         self._model: Any = None
         self._notes: list[dict[str, Any]] = []
-        self._isolation: Isolation | None = None
-        self._error: UserError | None = None
-        if key.isolated:
-            from brainscore_vision.isolation import Isolation
 
-            try:
-                name = None if key.reference is None else key.identifier
-                sandbox = json.loads(key.cage) if key.cage else None
-                self._isolation = Isolation(key.reference or key.identifier, identifier=name, cage=sandbox)
-            except UserError as error:  # a wrong name fails the pair, as it does without isolation
-                self._error = error
+    def check(self) -> None:
+        """Raise an error for a model that cannot be scored as requested, before a receipt records a failure.
 
-    def load(self, identifier: str, regions: Sequence[str] = ()) -> Any:
-        if self._error is not None:
-            raise self._error
+        A model that is not registered and runs in this process is loaded.
+        """
+        if self._isolated:
+            from brainscore_core.isolation.sandbox import require_sandbox
+            from brainscore_vision.isolation import require_reference
+
+            require_reference(self._reference, self._identifier, self._how)
+            if self._cage is not None:
+                require_sandbox()
+        elif self._registered:
+            require_registered_model(self._reference, self._identifier, self._how)
+        else:
+            self.load()
+
+    @property
+    def name(self) -> str:
+        """Name in the results; the model is loaded if only the model itself knows it."""
+        if self._name is None:
+            self.load()
+        assert self._name is not None
+        return self._name
+
+    @property
+    def alive(self) -> bool:
+        """Whether the model can still be used: its process may have died."""
+        return self._model is None or not self._isolated or self._model.process.running
+
+    def code(self) -> Path | None:
+        """Folder or file with the model's code, if known."""
+        return _code("model", self.name) if self._registered else self._source
+
+    def load(self, regions: Sequence[str] | None = None) -> Any:
+        """Return the model, and repeat the notes that loading it left.
+
+        Parameters
+        ----------
+        regions : sequence of str, optional
+            Regions that one pass should record, if the model supports it.
+        """
         if self._model is None:
             with recording() as record:
                 self._model = self._make()
@@ -79,37 +274,79 @@ class _LoadedModel:
         for item in self._notes:
             note(**item)
         expect = getattr(self._model, "expect_recordings", None)
-        if expect is not None:
+        if regions is not None and expect is not None:
             expect(list(regions))
         return self._model
 
-    def add_run_info(self, run: RunInfo) -> RunInfo:
-        """Add the environment of an isolated model to the description of the run."""
-        return run if self._isolation is None else self._isolation.add_run_info(run)
-
-    @property
-    def alive(self) -> bool:
-        """Whether the model can still be used: its process may have died."""
-        return self._isolation is None or self._isolation.alive
+    def run_info(self, run: RunInfo | None) -> RunInfo | None:
+        """Add isolation and environment to the description of the run."""
+        if not self._isolated:
+            return run
+        environment, _ = self._environment
+        return replace(
+            run or RunInfo(id=uuid4().hex[:12]),
+            isolated=True,
+            environment=None if environment is None else environment.key,
+            packages={} if environment is None else dict(environment.packages),
+        )
 
     def close(self) -> None:
+        """Release the model; a process of its own ends."""
+        if self._isolated and self._model is not None:
+            self._model.close()
         self._model = None
-        if self._isolation is not None:
-            self._isolation.__exit__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @functools.cached_property
+    def _environment(self) -> tuple[Environment | None, UserError | None]:
+        """Environment of the process, or why there is none: this error fails the pair when its model is loaded."""
+        from brainscore_vision.isolation import environment_for
+
+        try:
+            return environment_for(self._reference), None
+        except UserError as error:
+            return None, error
 
     def _make(self) -> Any:
-        if self._isolation is not None:
-            return self._isolation.load(self.key.identifier)
-        if self.key.reference is None:
-            return load_model(self.key.identifier)
-        loaded, source = load_file_reference(self.key.reference)
-        unregistered = to_unregistered_model(loaded, identifier=self.key.identifier, source=source)
-        for remark in unregistered.remarks:
-            note("remark", text=remark)
+        if self._isolated:
+            return self._start_process()
+        if self._registered:
+            return load_model(self._reference)
+        unregistered = load_unregistered_model(self._reference, identifier=self._identifier, how=self._how)
+        self._name, self._source = unregistered.identifier, unregistered.source
         return unregistered.model
 
+    def _start_process(self) -> BrainModel:
+        from brainscore_vision.isolation import SANDBOX_REMARK, isolated_model
 
-_cached_model: list[_LoadedModel] = []  # at most one; scoring a pair takes it out of the list
+        self.check()
+        environment, error = self._environment
+        if error is not None:
+            raise error
+        if self._cage is not None:
+            note("remark", text=SANDBOX_REMARK)
+        model = isolated_model(
+            self._reference, identifier=self._identifier, how=self._how, environment=environment, cage=self._cage
+        )
+        self._name = self._name or model.name
+        return model
+
+
+class _ModelKey(NamedTuple):
+    """Two loaded models with the same key are interchangeable."""
+
+    name: str
+    reference: str | None
+    isolated: bool
+    cage: str  # sandbox options as JSON; empty without a sandbox
+
+
+_cached_model: list[tuple[_ModelKey, ScoredModel]] = []  # at most one; scoring a pair takes it out of the list
 
 
 def score_pair(
@@ -157,58 +394,46 @@ def score_pair(
     Receipt
         Its state is *failed* if a plugin raised an error.
     """
-    sandbox = "" if cage is None else json.dumps(dict(cage), sort_keys=True)
-    key = _ModelKey(model, (files or {}).get(model), isolated or cage is not None, sandbox)
-    folders = folder_finder(files or {})
-
-    def folder(kind: str, identifier: str) -> Path | None:
-        try:
-            return folders(kind, identifier)
-        except UserError:
-            return None  # loading it raises the error
-
-    with _exit_on_sigterm(), capture_output() as captured, scored_benchmark(benchmark, benchmark_registry):
-        loaded = _take_cached_model(key) or _LoadedModel(key)
+    reference = (files or {}).get(model)
+    key = _ModelKey(model, reference, isolated, "" if cage is None else json.dumps(dict(cage), sort_keys=True))
+    with _exit_on_sigterm(), capture_output() as captured:
+        scored = _take_cached_model(key) or ScoredModel(
+            reference or model, identifier=model if reference else None, isolated=isolated, cage=cage
+        )
         reusable = False
         try:
-            receipt = run_pair(
-                model,
-                benchmark,
-                load_model=functools.partial(loaded.load, regions=(regions or {}).get(data_name(benchmark), ())),
-                load_benchmark=load_benchmark,
-                results=store,
-                plugins=folder,
-                raise_errors=False,
-                run=loaded.add_run_info(run),
-                log=captured.text,
+            info = scored.run_info(run)
+            recorder = _score(scored, benchmark, store, (regions or {}).get(data_name(benchmark), ()))
+            receipt = recorder.outcome(
+                _code_of_data(recorder), run=info, log=captured.text(), raise_errors=False
             ).receipt
             reusable = receipt.state != "failed" and benchmark not in forget_after
         finally:
             if reusable:
-                _cached_model[:] = [loaded]
+                _cached_model[:] = [(key, scored)]
             else:
-                loaded.close()
+                scored.close()
     return receipt
 
 
 def forget_model() -> None:
     """Release the model that is kept for the next pair."""
     while _cached_model:
-        _cached_model.pop().close()
+        _cached_model.pop()[1].close()
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
 
 
-def _take_cached_model(key: _ModelKey) -> _LoadedModel | None:
-    if _cached_model and _cached_model[0].key == key and _cached_model[0].alive:
-        return _cached_model.pop()
+def _take_cached_model(key: _ModelKey) -> ScoredModel | None:
+    if _cached_model and _cached_model[0][0] == key and _cached_model[0][1].alive:
+        return _cached_model.pop()[1]
     forget_model()  # before the next model is loaded: memory may not suffice for two
     return None
 
 
-@contextlib.contextmanager
+@contextmanager
 def _exit_on_sigterm() -> Iterator[None]:
     """Let SIGTERM end this process as an exception does, so that nothing is left half-written."""
     if threading.current_thread() is not threading.main_thread():
@@ -304,7 +529,7 @@ def verify(
         options |= {"identifier": identifier, "how": dict(how or {})}
 
     def score(store: ResultsStore) -> Outcome:
-        return brainscore_vision.run_pair(model_or_name, benchmark, results=store, **options)
+        return run_pair(model_or_name, benchmark, results=store, **options)
 
     with TemporaryDirectory(prefix="brainscore-verify-") as folder, _temporary_activations(folder, stored_activations):
         return scoring.verify(
@@ -339,7 +564,7 @@ def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
 def _require_registered(receipt: Receipt) -> None:
     """Raise an error if the receipt's model is not registered: a receipt does not tell where the model's code is."""
     identifier = receipt.model.identifier
-    if identifier in brainscore_vision.model_registry:
+    if identifier in model_registry:
         return
     plugin = receipt.model.plugin
     code = f" Its code was in {plugin.name!r}." if plugin is not None else ""
@@ -352,5 +577,5 @@ def _require_registered(receipt: Receipt) -> None:
 
 def _code_folder(kind: str, identifier: str, model: Any) -> Path | None:
     if kind != "model" or model is None:
-        return brainscore_vision.registered_folder(kind, identifier)
-    return Path(model.rpartition(":")[0]).expanduser().resolve() if is_file_reference(model) else None
+        return registered_folder(kind, identifier)
+    return referenced_file(model) if is_file_reference(model) else None

@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError, nearest
+from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["UnregisteredModel", "is_file_reference", "load_file_reference", "to_unregistered_model"]
+__all__ = [
+    "UnregisteredModel",
+    "is_file_reference",
+    "load_file_reference",
+    "load_unregistered_model",
+    "referenced_file",
+    "to_unregistered_model",
+]
 
 
 class UnregisteredModel(NamedTuple):
@@ -45,6 +53,45 @@ def is_file_reference(model: Any) -> bool:
     return isinstance(model, str) and ".py:" in model
 
 
+def referenced_file(reference: str) -> Path:
+    """Absolute path of the file in ``path/to/file.py:make_model``.
+
+    Examples
+    --------
+    >>> referenced_file("/models/mine.py:make_model")
+    PosixPath('/models/mine.py')
+    """
+    return Path(reference.rpartition(":")[0]).expanduser().resolve()
+
+
+def load_unregistered_model(
+    model: Any, *, identifier: str | None = None, how: Mapping[str, Any] | None = None
+) -> UnregisteredModel:
+    """Make a `BrainModel` from a file reference or an object; its remarks are noted for the receipt.
+
+    Parameters
+    ----------
+    model : str or object
+        ``path/to/file.py:make_model``, or as for :func:`to_unregistered_model`.
+    identifier : str, optional
+        Name in the results; by default the model's own, or that of its class or function.
+    how : mapping, optional
+        Further arguments of :func:`to_unregistered_model`.
+
+    Returns
+    -------
+    UnregisteredModel
+        Identifier, model, file and remarks.
+    """
+    source = None
+    if is_file_reference(model):
+        model, source = load_file_reference(model)
+    unregistered = to_unregistered_model(model, identifier=identifier, source=source, **(how or {}))
+    for remark in unregistered.remarks:
+        note("remark", text=remark)
+    return unregistered
+
+
 def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Path]:
     """Call the function that a reference names.
 
@@ -68,7 +115,7 @@ def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Pa
         Any error of the function.
     """
     file_name, _, name = reference.rpartition(":")
-    path = Path(file_name).expanduser().resolve()
+    path = referenced_file(reference)
     if not path.is_file():
         raise UserError(f"there is no file {file_name!r}", remedy=f"write it as path/to/file.py:make_{noun}")
     if not name.isidentifier():

@@ -56,7 +56,7 @@ def _find(identifier: str) -> list[dict[str, Any]]:
         return entries
     benchmarks = registries["benchmarks"]
     if ":" in identifier:
-        from brainscore_vision.composed_names import base_keys
+        from brainscore_vision.registries import base_keys
 
         base = base_keys(identifier)[0]
         return [{**_describe("benchmarks", base, benchmarks), "identifier": identifier, "recordings_of": base}]

@@ -81,7 +81,7 @@ def command(kind: str, pattern: str | None, json_: bool) -> None:
         [(row["identifier"], row["package"], _origin(row)) for row in found],
     )
     if kind == "benchmarks" and sys.stdout.isatty():
-        from brainscore_vision.composed_names import NAME_FORM
+        from brainscore_vision.registries import NAME_FORM
 
         click.echo(f"Any metric on the recordings of a benchmark has a name, too: {NAME_FORM}", err=True)
 

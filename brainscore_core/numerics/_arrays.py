@@ -19,6 +19,7 @@ __all__ = [
     "as_array_like",
     "as_matrix",
     "centred_gram",
+    "check_inputs",
     "chunk_columns",
     "chunks",
     "column_means",
@@ -27,6 +28,7 @@ __all__ = [
     "import_torch",
     "moments",
     "moments_on",
+    "require_finite",
     "require_same_rows",
     "resolve_device",
     "row_gram",
@@ -56,6 +58,30 @@ def require_same_rows(X: NDArray, Y: NDArray, *, names: tuple[str, str] = ("X", 
     """Raise an error if the matrices have different numbers of rows."""
     if len(X) != len(Y):
         raise ValueError(f"{names[0]} has {len(X)} rows but {names[1]} has {len(Y)}; both must have the same stimuli")
+
+
+def check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
+    """Features and responses as matrices of the same length, the responses finite."""
+    X, Y = as_matrix(X, "X"), _responses(Y)
+    require_same_rows(X, Y)
+    return X, Y
+
+
+def _responses(Y: ArrayLike) -> Array:
+    matrix = as_matrix(Y, "Y").astype(np.float64)
+    if not np.isfinite(matrix).all():
+        column = int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])
+        raise ValueError(f"Y is not finite in column {column}; omit the responses or stimuli that were not measured")
+    return matrix
+
+
+def require_finite(product: Array, X: NDArray) -> Array:
+    """Return the product; if it is not finite, raise an error that names a row of X."""
+    if not np.isfinite(product).all():
+        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
+        raise ValueError(f"X is not finite {where}; features must be finite")
+    return product
 
 
 def chunks(length: int, other: int) -> Iterator[slice]:

@@ -15,11 +15,12 @@ from brainscore_core.numerics._arrays import (
     Array,
     as_matrix,
     centred_gram,
+    check_inputs,
     chunks,
     column_means,
     gram,
     moments,
-    require_same_rows,
+    require_finite,
 )
 
 __all__ = [
@@ -28,13 +29,11 @@ __all__ = [
     "Weights",
     "centred_blocks",
     "centred_features",
-    "check_inputs",
     "finite_moments",
     "fit_linear",
     "left_out_rows",
     "predict_dual",
     "predict_primal",
-    "require_finite",
 ]
 
 
@@ -95,13 +94,6 @@ class LinearFit:
         for rows in chunks(len(X), X.shape[1]):
             result[rows] = np.subtract(X[rows], self.x_mean, dtype=np.float64) @ self.weights
         return require_finite(result + self.y_mean, X)
-
-
-def check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
-    """Features and responses as matrices of the same length, the responses finite."""
-    X, Y = as_matrix(X, "X"), _responses(Y)
-    require_same_rows(X, Y)
-    return X, Y
 
 
 def finite_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
@@ -189,23 +181,6 @@ def predict_primal(
     B -= len(train) * np.outer(shift, y_mean)
     weights = solver.primal(C, B, float(np.linalg.norm(Y[train] - y_mean))).values
     return LinearFit(x_mean + shift, y_mean, weights).predict(X[test])
-
-
-def _responses(Y: ArrayLike) -> Array:
-    matrix = as_matrix(Y, "Y").astype(np.float64)
-    if not np.isfinite(matrix).all():
-        column = int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])
-        raise ValueError(f"Y is not finite in column {column}; omit the responses or stimuli that were not measured")
-    return matrix
-
-
-def require_finite(product: Array, X: NDArray) -> Array:
-    """Return the product; if it is not finite, raise an error that names a row of X."""
-    if not np.isfinite(product).all():
-        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
-        raise ValueError(f"X is not finite {where}; features must be finite")
-    return product
 
 
 _EPS = float(np.finfo(np.float64).eps)

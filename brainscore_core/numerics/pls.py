@@ -12,17 +12,19 @@ from brainscore_core.numerics._arrays import (
     FLAT,
     Array,
     as_array_like,
+    check_inputs,
     column_means,
     gram_on,
     import_torch,
     moments_on,
     on_device,
+    require_finite,
     resolve_device,
     scaled_features,
     to_numpy,
 )
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
-from brainscore_core.numerics.linear_regression import LinearFit, check_inputs, require_finite
+from brainscore_core.numerics.linear_regression import LinearFit
 
 if TYPE_CHECKING:
     pass

@@ -12,15 +12,17 @@ from brainscore_core.numerics import _arrays, linear_regression
 from brainscore_core.numerics._arrays import (
     Array,
     centred_gram,
+    check_inputs,
     column_means,
     gram_on,
     import_torch,
     moments_on,
+    require_finite,
     resolve_device,
     to_device,
     to_numpy,
 )
-from brainscore_core.numerics.linear_regression import LinearFit, Weights, left_out_rows, require_finite
+from brainscore_core.numerics.linear_regression import LinearFit, Weights, left_out_rows
 
 if TYPE_CHECKING:
     import torch
@@ -293,7 +295,7 @@ class Ridge:
         device = resolve_device(self.device)
         if device is None:
             return linear_regression.fit_linear(X, Y, self)
-        X, Y = linear_regression.check_inputs(X, Y)
+        X, Y = check_inputs(X, Y)
         self.check(*X.shape)
         return fit_ridge_on(X, Y, self.alpha, device)
 
@@ -301,7 +303,7 @@ class Ridge:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        X, Y = linear_regression.check_inputs(X, Y)
+        X, Y = check_inputs(X, Y)
         n, p = X.shape
         for train, _ in splits:
             self.check(len(train), p)

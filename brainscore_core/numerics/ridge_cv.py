@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._arrays import (
     Array,
     as_array_like,
+    check_inputs,
     chunk_columns,
     column_means,
     gram_on,
@@ -23,7 +24,7 @@ from brainscore_core.numerics._arrays import (
     to_device,
     to_numpy,
 )
-from brainscore_core.numerics.linear_regression import LinearFit, centred_blocks, centred_features, check_inputs
+from brainscore_core.numerics.linear_regression import LinearFit, centred_blocks, centred_features
 
 __all__ = ["Chosen", "RidgeCV", "errors_dual", "errors_primal"]
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from posixpath import basename
 from typing import Any
 
-from brainscore_core.receipts.parts import DataItem, FileItem, PluginCode
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import DataItem, FileItem, PluginCode, Receipt
 
 __all__ = ["CAUSES", "CIRCUMSTANCES", "Change", "changes_between"]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.changes import CAUSES, Change, changes_between
-from brainscore_core.receipts.parts import Estimate
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import Estimate, Receipt
 
 __all__ = [
     "ArrayDifference",

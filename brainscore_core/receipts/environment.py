@@ -4,15 +4,14 @@ import os
 import platform
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from brainscore_core.receipts.parts import PluginCode
+from brainscore_core.receipts.receipt import Environment, PluginCode
 
-__all__ = ["Environment", "current_environment", "describe_plugin", "platform_code"]
+__all__ = ["current_environment", "describe_plugin", "platform_code"]
 
 _NO_CODE = {"__pycache__", "tests", "test.py"}
 _PLUGIN_FOLDERS = {"benchmarks", "data", "metrics", "models"}  # of the domain
@@ -114,23 +113,6 @@ RECORDED_PACKAGES = (
     "timm",
     "transformers",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Environment:
-    """Interpreter, operating system, processor and versions of the libraries that numbers depend on.
-
-    `code` is the hash of the platform's own code without its plugins, `threads` the most that a numerical library that
-    was loaded might use.
-    """
-
-    python: str
-    platform: str
-    cpu: str | None
-    cpu_count: int | None
-    packages: dict[str, str]
-    code: str | None = None
-    threads: int | None = None
 
 
 def current_environment() -> Environment:

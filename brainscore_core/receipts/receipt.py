@@ -1,34 +1,332 @@
-"""The receipt: everything needed to redo, compare and show one score."""
+"""The receipt: everything needed to redo, compare and show one score.
+
+It is strict JSON. A number that is not available is None, with the reason beside it.
+"""
 
 import json
+import math
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from numbers import Real
 from typing import Any, Literal, Self
 
-from brainscore_core.receipts.environment import Environment
-from brainscore_core.receipts.parts import (
-    AttachmentInfo,
-    BenchmarkInfo,
-    CacheUse,
-    CeilingEstimate,
-    DataItem,
-    ErrorInfo,
-    Estimate,
-    FileItem,
-    Memory,
-    ModelInfo,
-    PluginCode,
-    RunInfo,
-    Timings,
-    WeightsItem,
-)
+import numpy as np
+
 from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, migrated, validate
 from brainscore_core.strict_json import dumps, plain
 
-__all__ = ["Receipt", "State"]
+__all__ = [
+    "AttachmentInfo",
+    "BenchmarkInfo",
+    "CacheUse",
+    "CeilingEstimate",
+    "DataItem",
+    "Environment",
+    "ErrorInfo",
+    "Estimate",
+    "FileItem",
+    "Memory",
+    "ModelInfo",
+    "PluginCode",
+    "Receipt",
+    "RunInfo",
+    "State",
+    "Timings",
+    "WeightsItem",
+]
 
 State = Literal["scored", "undefined", "not applicable", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginCode:
+    """The folder of code that registered something.
+
+    Attributes
+    ----------
+    name : str
+        Name of the folder, without the path to it.
+    sha256 : str or None
+        Hash over the names and contents of its files.
+    distribution, version : str or None
+        The installed package that it came with; None for a private folder.
+    """
+
+    name: str
+    sha256: str | None = None
+    distribution: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelInfo:
+    """Which model was scored."""
+
+    identifier: str
+    plugin: PluginCode | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkInfo:
+    """On which benchmark; `control` marks one that checks the method and counts in no average."""
+
+    identifier: str
+    version: int | str | None = None
+    parent: str | None = None
+    bibtex: str | None = None
+    control: bool = False
+    plugin: PluginCode | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorInfo:
+    """What went wrong, with paths and names of people and machines removed."""
+
+    type: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A number with its standard error and confidence interval.
+
+    Attributes
+    ----------
+    value, error : float or None
+        The number and its standard error.
+    error_reason : str or None
+        Why there is no standard error.
+    ci : (float, float) or None
+        Confidence interval of level `ci_level`.
+    ci_estimates, ci_method : str or None
+        What the interval estimates and what was resampled; how.
+    ci_reason : str or None
+        Why there is no interval.
+    scale : str or None
+        ``'correlation'``, ``'variance'``, ``'similarity'``, ``'accuracy'``, ``'ceiled'`` or ``'unceiled'``.
+    unclamped, unclamped_ci : float and (float, float), or None
+        Value and interval before they were bounded to [0, 1], where they were.
+    """
+
+    value: float | None
+    error: float | None = None
+    error_reason: str | None = None
+    ci: tuple[float, float] | None = None
+    ci_level: float | None = None
+    ci_estimates: str | None = None
+    ci_method: str | None = None
+    ci_reason: str | None = None
+    scale: str | None = None
+    unclamped: float | None = None
+    unclamped_ci: tuple[float, float] | None = None
+
+    @classmethod
+    def from_score(cls, score: Any) -> Self:
+        """Read a single-valued score and its attributes.
+
+        Raises
+        ------
+        ValueError
+            If the score holds more than one value.
+
+        Examples
+        --------
+        >>> from brainscore_core.metrics import Score, attach_uncertainty
+        >>> score = attach_uncertainty(Score(0.5), error=0.1, reason="too few subjects for an interval")
+        >>> Estimate.from_score(score).error
+        0.1
+        """
+        return cls(**_fields_of(score))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingEstimate(Estimate):
+    """What the best possible model would reach.
+
+    Attributes
+    ----------
+    meaning : str or None
+        ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
+    lower_bound : float or None
+        The lower end of a noise ceiling that has two.
+    """
+
+    meaning: str | None = None
+    lower_bound: float | None = None
+
+    @classmethod
+    def from_score(cls, score: Any) -> Self:
+        """Read a single-valued ceiling and its attributes."""
+        attrs = getattr(score, "attrs", {})
+        lower = attrs.get("lower_bound", attrs.get("lower_bound_loo"))
+        return cls(**_fields_of(score), meaning=_text(attrs.get("meaning")), lower_bound=_number(lower))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataItem:
+    """A registered data set, stimulus set or metric that took part."""
+
+    kind: str
+    identifier: str
+    plugin: PluginCode | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileItem:
+    """A file that was read; its address without credentials."""
+
+    url: str
+    sha1: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightsItem:
+    """A model's weights, as a hash over them all."""
+
+    identifier: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInfo:
+    """The run that a receipt belongs to.
+
+    Attributes
+    ----------
+    id : str
+        The same for all receipts of one run.
+    isolated : bool
+        Whether the model answered from a process of its own.
+    environment : str or None
+        Key of the environment that was made for the model; None if it was the platform's.
+    packages : dict
+        Names and versions of what is installed in that environment.
+    """
+
+    id: str
+    isolated: bool = False
+    environment: str | None = None
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timings:
+    """Seconds by the wall clock; None for a step that was not reached.
+
+    `extraction` is the time spent getting activations, stored or computed; it lies inside `ceiling` and `score`.
+    """
+
+    load_model: float | None = None
+    load_benchmark: float | None = None
+    ceiling: float | None = None
+    score: float | None = None
+    extraction: float | None = None
+    total: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """Highest resident memory of the process in bytes, from its start to the end of this pair.
+
+    `raised_here` says whether this pair set that maximum; if not, the pair itself needed at most that much.
+    """
+
+    peak_bytes: int | None = None
+    raised_here: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheUse:
+    """How often stored activations or results were found."""
+
+    hits: int = 0
+    misses: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachmentInfo:
+    """A file beside the receipt: ``'raw'``, ``'predictions'`` and ``'influence'`` are netCDF, ``'log'`` is text."""
+
+    kind: str
+    name: str
+    sha256: str
+    bytes: int
+
+    @property
+    def suffix(self) -> str:
+        """What the file's name has after the receipt's id.
+
+        Examples
+        --------
+        >>> AttachmentInfo(kind="raw", name="", sha256="", bytes=1).suffix
+        '.raw.nc'
+        """
+        return ".log" if self.kind == "log" else f".{self.kind}.nc"
+
+
+def _fields_of(score: Any) -> dict[str, Any]:
+    array = np.asarray(score)
+    if array.size != 1:
+        raise ValueError(f"a single value is needed, not shape {array.shape}")
+    attrs = getattr(score, "attrs", {})
+    error = _number(attrs.get("error"))
+    interval = _interval(attrs.get("ci"))
+    return {
+        "value": _number(array.item()),
+        "error": error,
+        "error_reason": None if error is not None else _text(attrs.get("error_reason")) or "none was attached",
+        "ci": interval,
+        "ci_level": None if interval is None else _number(attrs.get("ci_level")) or 0.95,
+        "ci_estimates": None if interval is None else _text(attrs.get("ci_estimates")),
+        "ci_method": None if interval is None else _text(attrs.get("ci_method")),
+        "ci_reason": None if interval is not None else _text(attrs.get("ci_reason")) or "none was attached",
+        "scale": _text(attrs.get("scale")),
+        "unclamped": _number(attrs.get("unclamped")),
+        "unclamped_ci": _interval(attrs.get("unclamped_ci")),
+    }
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        return None
+    number = float(array.item())
+    return number if math.isfinite(number) else None
+
+
+def _interval(value: Any) -> tuple[float, float] | None:
+    if value is None or isinstance(value, Real | str):
+        return None
+    limits = [_number(limit) for limit in np.asarray(value).ravel()]
+    if len(limits) != 2 or limits[0] is None or limits[1] is None:
+        return None
+    return limits[0], limits[1]
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """Interpreter, operating system, processor and versions of the libraries that numbers depend on.
+
+    `code` is the hash of the platform's own code without its plugins, `threads` the most that a numerical library that
+    was loaded might use.
+    """
+
+    python: str
+    platform: str
+    cpu: str | None
+    cpu_count: int | None
+    packages: dict[str, str]
+    code: str | None = None
+    threads: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

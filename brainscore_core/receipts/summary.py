@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brainscore_core.receipts.parts import Estimate
-    from brainscore_core.receipts.receipt import Receipt
+    from brainscore_core.receipts.receipt import Estimate, Receipt
 
 __all__ = ["summary"]
 

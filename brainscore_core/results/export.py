@@ -15,8 +15,7 @@ from typing import IO, Any, Literal
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.receipts.environment import RECORDED_PACKAGES
-from brainscore_core.receipts.parts import PluginCode
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import PluginCode, Receipt
 
 __all__ = ["EXPORT_COLUMNS", "ExportColumn", "export_rows", "export_table"]
 

@@ -12,8 +12,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.identifiers import from_folder_name, to_folder_name
 from brainscore_core.receipts.attachments import Arrays, write_attachment
-from brainscore_core.receipts.parts import AttachmentInfo
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.backend import Backend
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair

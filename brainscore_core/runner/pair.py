@@ -6,10 +6,10 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.attachments import Arrays, arrays_of
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import kept_log
-from brainscore_core.receipts.parts import (
+from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_url
+from brainscore_core.receipts.receipt import (
     BenchmarkInfo,
     CacheUse,
     CeilingEstimate,
@@ -30,15 +31,15 @@ from brainscore_core.receipts.parts import (
     Memory,
     ModelInfo,
     PluginCode,
+    Receipt,
     RunInfo,
+    State,
     Timings,
     WeightsItem,
 )
-from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_url
-from brainscore_core.receipts.receipt import Receipt, State
 from brainscore_core.results.store import ResultsStore
 
-__all__ = ["Outcome", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]
+__all__ = ["Outcome", "PairRecorder", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]
 
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
@@ -63,29 +64,236 @@ class Outcome(NamedTuple):
     receipt: Receipt
 
 
-@dataclass
-class _Pair:
-    """What is known so far of the pair that is being scored."""
+class PairRecorder:
+    """Records how a pair is scored, and makes its receipt.
 
-    model: ModelInfo
-    benchmark: BenchmarkInfo
-    state: State = "scored"
-    reason: str | None = None
-    error: ErrorInfo | None = None
-    score: Estimate | None = None
-    raw: Estimate | None = None
-    ceiling: CeilingEstimate | None = None
-    attachments: dict[str, Arrays | str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    The code that scores runs in a ``with`` block. An error ends the block and becomes the state of the receipt;
+    `outcome` raises it again. An interrupt (Ctrl-C) is passed on.
+
+    Parameters
+    ----------
+    model_identifier, benchmark_identifier : str
+        Names in the results.
+    results : ResultsStore or path, optional
+        Where to write the receipt; by default it is not written.
+    model_code, benchmark_code : Path, optional
+        Folder or file with the code of each, which is hashed.
+
+    Attributes
+    ----------
+    store : ResultsStore or None
+        Where the receipt is written.
+    state : str
+        ``'scored'``, or why there is no score; see :func:`run_pair`.
+
+    Raises
+    ------
+    UserError
+        If an identifier cannot name a folder, or the store cannot be written.
+
+    Examples
+    --------
+    >>> with PairRecorder("half", "Answer2026-accuracy") as recorder:
+    ...     with recorder.timed("score"):
+    ...         score = Score(0.5)
+    ...     recorder.set_score(score)
+    >>> recorder.outcome().receipt.score.value
+    0.5
+    """
+
+    def __init__(
+        self,
+        model_identifier: str,
+        benchmark_identifier: str,
+        *,
+        results: ResultsStore | str | os.PathLike[str] | None = None,
+        model_code: Path | None = None,
+        benchmark_code: Path | None = None,
+    ) -> None:
+        self.store = results if isinstance(results, ResultsStore) or results is None else ResultsStore(results)
+        if self.store is not None:
+            # impossible names are refused now rather than after hours
+            self.store.address_of_pair(model_identifier, benchmark_identifier)
+            self.store.require_writable()
+        self.state: State = "scored"
+        self._model = ModelInfo(identifier=model_identifier, plugin=_code(model_code))
+        self._benchmark = BenchmarkInfo(identifier=benchmark_identifier, plugin=_code(benchmark_code))
+        self._result: Score | None = None
+        self._reason: str | None = None
+        self._raised: Exception | None = None
+        self._error: ErrorInfo | None = None
+        self._score: Estimate | None = None
+        self._raw: Estimate | None = None
+        self._ceiling: CeilingEstimate | None = None
+        self._estimated_ceiling: Any = None
+        self._attachments: dict[str, Arrays | str] = {}
+        self._seconds: dict[str, float] = {}
+        self._notes: list[str] = []
+        self._memory = Memory(peak_bytes=None, raised_here=None)
+        self._record = Record()
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._memory = Memory(peak_bytes=_peak_memory(), raised_here=None)
+        self._record = self._open.enter_context(recording())
+        self._open.enter_context(self.timed("total"))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> bool:
+        if isinstance(error, NotApplicable):
+            self.state, self._reason, self._result = "not applicable", scrub_text(error.reason), None
+        elif isinstance(error, Exception):
+            self._set_failed(error)
+        self._open.close()
+        before, peak = self._memory.peak_bytes, _peak_memory()
+        self._memory = Memory(peak_bytes=peak, raised_here=None if peak is None or before is None else peak > before)
+        return isinstance(error, Exception)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
+        """Measure how many seconds a step takes; the names are the fields of `Timings`."""
         start = time.perf_counter()
         try:
             yield
         finally:
-            self.seconds[step] = time.perf_counter() - start
+            self._seconds[step] = time.perf_counter() - start
+
+    def set_benchmark(self, benchmark: Any) -> None:
+        """Describe the benchmark in the receipt."""
+        self._benchmark = replace(
+            self._benchmark,
+            version=_version(getattr(benchmark, "version", None)),
+            parent=_text(getattr(benchmark, "parent", None)),
+            bibtex=_text(getattr(benchmark, "bibtex", None)),
+            control=bool(getattr(benchmark, "control", False)),
+        )
+
+    def estimate_ceiling(self, benchmark: Any) -> None:
+        """Estimate the ceiling before the score, so that its time is measured; the benchmark keeps it."""
+        with self.timed("ceiling"):
+            try:
+                self._estimated_ceiling = benchmark.ceiling
+            except NotImplementedError:
+                self._estimated_ceiling = None  # without a ceiling; an error, if any, is raised by the score
+        self._set_ceiling(self._estimated_ceiling)
+
+    def set_score(self, result: Any) -> None:
+        """Write what the benchmark returned into the receipt.
+
+        Raises
+        ------
+        BrainScoreError
+            If it is not a single finite value or NaN.
+        """
+        score = _single(result, self._benchmark.identifier)
+        ceiling = score.attrs.get("ceiling", self._estimated_ceiling)
+        if ceiling is not self._estimated_ceiling:  # the one that was applied counts
+            self._set_ceiling(ceiling)
+        estimate = Estimate.from_score(score)
+        raw = score.attrs.get("raw")
+        self._raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
+        arrays, notes = arrays_of(score)
+        self._attachments |= arrays
+        self._notes += notes
+        if comment := score.attrs.get("comment"):
+            self._notes.append(str(comment))
+        if estimate.value is None:
+            self.state = "undefined"
+            reason = score.attrs.get("reason") or score.attrs.get("error_reason")
+            self._reason = scrub_text(str(reason)) if reason else "the benchmark returned NaN"
+        else:
+            self._score = estimate
+        self._result = score
+
+    def data(self) -> list[tuple[str, str]]:
+        """Kind and identifier of the data sets, stimulus sets and metrics that were used, sorted."""
+        return sorted(
+            {
+                (str(item["kind"]), str(item["identifier"]))
+                for item in self._record.items
+                if item["kind"] not in _NOT_DATA and item.get("identifier")
+            }
+        )
+
+    def outcome(
+        self,
+        code: Mapping[tuple[str, str], Path | None] | None = None,
+        *,
+        run: RunInfo | None = None,
+        log: str = "",
+        raise_errors: bool = True,
+    ) -> Outcome:
+        """Write the receipt, and return it with the score.
+
+        Parameters
+        ----------
+        code : mapping, optional
+            For each item of `data`, the folder or file with its code.
+        run, log, raise_errors
+            As for :func:`run_pair`.
+        """
+        receipt = self._receipt(code or {}, run)
+        if self.store is None:
+            receipt = receipt.identified()
+        else:
+            if log and (kept := kept_log(log)):
+                self._attachments["log"] = kept
+            receipt = self.store.write(receipt, self._attachments)
+        if self._raised is not None and raise_errors:
+            raise self._raised
+        score = self._result
+        readouts = [str(item["text"]) for item in self._record.items if item["kind"] == "readout"]
+        if score is not None and readouts:
+            score.attrs["readout"] = "; ".join(readouts)
+        if score is None or receipt.state != "scored":
+            score = declare_no_error(Score(np.nan) if score is None else score, receipt.reason or receipt.state)
+            score.attrs.update(state=receipt.state, reason=receipt.reason)
+        score.attrs.update(model_identifier=receipt.model.identifier, benchmark_identifier=receipt.benchmark.identifier)
+        return Outcome(score, receipt)
+
+    def _set_ceiling(self, ceiling: Any) -> None:
+        if ceiling is not None and np.size(ceiling) == 1:
+            self._ceiling = CeilingEstimate.from_score(ceiling)
+        elif ceiling is not None:
+            self._notes.append(f"the ceiling was not recorded: it has shape {np.shape(ceiling)}, not a single value")
+
+    def _set_failed(self, error: Exception) -> None:
+        message = error.message if isinstance(error, UserError) else str(error)
+        name = type(error).__qualname__
+        self.state, self._raised, self._result = "failed", error, None
+        self._error = ErrorInfo(type=name, message=scrub_text(message), traceback=scrub_traceback(error))
+        if isinstance(error, DataUnavailable) and error.remedy:
+            self._reason = scrub_text(error.remedy)
+        else:
+            first = next((line for line in message.splitlines() if line.strip()), "")
+            self._reason = scrub_text(f"{name}: {first}".rstrip(": "))
+
+    def _receipt(self, code: Mapping[tuple[str, str], Path | None], run: RunInfo | None) -> Receipt:
+        items = self._record.items
+        return Receipt(
+            model=self._model,
+            benchmark=self._benchmark,
+            state=self.state,
+            reason=self._reason,
+            error=self._error,
+            score=self._score,
+            raw=self._raw,
+            ceiling=self._ceiling,
+            data=tuple(
+                DataItem(kind=kind, identifier=identifier, plugin=_code(code.get((kind, identifier))))
+                for kind, identifier in self.data()
+            ),
+            files=_files(items),
+            weights=_weights(items),
+            environment=current_environment(),
+            seeds={str(item.get("name", "seed")): item.get("value") for item in items if item["kind"] == "seed"},
+            device=next((str(item["name"]) for item in reversed(items) if item["kind"] == "device"), "cpu"),
+            timings=Timings(**self._seconds, extraction=_extraction_seconds(items)),
+            memory=self._memory,
+            cache=_cache_use(items),
+            notes=tuple(scrub_text(note) for note in (*_remarks(items), *self._notes)),
+            run=run,
+        )
 
 
 def run_pair(
@@ -148,75 +356,27 @@ def run_pair(
     >>> outcome.receipt.state, outcome.receipt.score.value, outcome.receipt.raw.value
     ('scored', 0.5, 0.4)
     """
-    store = results if isinstance(results, ResultsStore) or results is None else ResultsStore(results)
-    if store is not None:
-        store.address_of_pair(model_identifier, benchmark_identifier)  # refuses impossible names now, not after hours
-        store.require_writable()
     find = _finder(plugins)
-    pair = _Pair(
-        ModelInfo(identifier=model_identifier, plugin=_code("model", model_identifier, find)),
-        BenchmarkInfo(identifier=benchmark_identifier, plugin=_code("benchmark", benchmark_identifier, find)),
+    recorder = PairRecorder(
+        model_identifier,
+        benchmark_identifier,
+        results=results,
+        model_code=find("model", model_identifier),
+        benchmark_code=find("benchmark", benchmark_identifier),
     )
-    raised: Exception | None = None
-    score: Score | None = None
-    memory_before = _peak_memory()
-    with recording() as record, pair.timed("total"):
-        try:
-            score = _score(pair, load_model, load_benchmark)
-        except NotApplicable as error:
-            pair.state, pair.reason = "not applicable", scrub_text(error.reason)
-        except Exception as error:  # noqa: BLE001 - whatever a plugin raises is the result of this pair
-            raised = error
-            _set_failed(pair, error)
-    readouts = [str(item["text"]) for item in record.items if item["kind"] == "readout"]
-    if score is not None and readouts:
-        score.attrs["readout"] = "; ".join(readouts)
-    receipt = replace(_receipt(pair, record, find, memory_before), run=run)
-    if store is None:
-        receipt = receipt.identified()
-    else:
-        if printed := kept_log(log() if callable(log) else log or ""):
-            pair.attachments["log"] = printed
-        receipt = store.write(receipt, pair.attachments)
-    if raised is not None and raise_errors:
-        raise raised
-    if score is None or receipt.state != "scored":
-        score = declare_no_error(Score(np.nan) if score is None else score, receipt.reason or receipt.state)
-        score.attrs.update(state=receipt.state, reason=receipt.reason)
-    score.attrs.update(model_identifier=model_identifier, benchmark_identifier=benchmark_identifier)
-    return Outcome(score, receipt)
-
-
-def _score(pair: _Pair, load_model: Callable[[str], Any], load_benchmark: Callable[[str], Any]) -> Score:
-    with pair.timed("load_benchmark"):
-        benchmark = load_benchmark(pair.benchmark.identifier)
-    pair.benchmark = BenchmarkInfo(
-        identifier=pair.benchmark.identifier,
-        version=_version(getattr(benchmark, "version", None)),
-        parent=_text(getattr(benchmark, "parent", None)),
-        bibtex=_text(getattr(benchmark, "bibtex", None)),
-        control=bool(getattr(benchmark, "control", False)),
-        plugin=pair.benchmark.plugin,
-    )
-    with pair.timed("load_model"):
-        model = load_model(pair.model.identifier)
-    # before the score, so that its time is told apart; a benchmark keeps it and does not estimate it twice
-    with pair.timed("ceiling"):
-        ceiling = _ceiling(benchmark)
-    _read_ceiling(pair, ceiling)
-    with pair.timed("score"):
-        score = _single(benchmark(model), pair.benchmark.identifier)
-    if score.attrs.get("ceiling", ceiling) is not ceiling:  # the one that was applied counts
-        _read_ceiling(pair, score.attrs["ceiling"])
-    _read_score(pair, score)
-    return score
-
-
-def _ceiling(benchmark: Any) -> Any:
-    try:
-        return benchmark.ceiling
-    except NotImplementedError:
-        return None  # a benchmark without one; whether that is a mistake shows when it is called
+    with recorder:
+        with recorder.timed("load_benchmark"):
+            benchmark = load_benchmark(benchmark_identifier)
+        recorder.set_benchmark(benchmark)
+        with recorder.timed("load_model"):
+            model = load_model(model_identifier)
+        recorder.estimate_ceiling(benchmark)
+        with recorder.timed("score"):
+            score = benchmark(model)
+        recorder.set_score(score)
+    code = {(kind, identifier): find(kind, identifier) for kind, identifier in recorder.data()}
+    printed = log() if callable(log) else log or ""
+    return recorder.outcome(code, run=run, log=printed, raise_errors=raise_errors)
 
 
 def _single(score: Any, benchmark: str) -> Score:
@@ -239,82 +399,6 @@ def _single(score: Any, benchmark: str) -> Score:
     return score
 
 
-def _read_ceiling(pair: _Pair, ceiling: Any) -> None:
-    if ceiling is not None and np.size(ceiling) == 1:
-        pair.ceiling = CeilingEstimate.from_score(ceiling)
-    elif ceiling is not None:
-        pair.notes.append(f"the ceiling was not recorded: it has shape {np.shape(ceiling)}, not a single value")
-
-
-def _read_score(pair: _Pair, score: Score) -> None:
-    estimate = Estimate.from_score(score)
-    raw = score.attrs.get("raw")
-    pair.raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
-    arrays, notes = arrays_of(score)
-    pair.attachments |= arrays
-    pair.notes += notes
-    if comment := score.attrs.get("comment"):
-        pair.notes.append(str(comment))
-    if estimate.value is None:
-        pair.state = "undefined"
-        reason = score.attrs.get("reason") or score.attrs.get("error_reason")
-        pair.reason = scrub_text(str(reason)) if reason else "the benchmark returned NaN"
-    else:
-        pair.score = estimate
-
-
-def _set_failed(pair: _Pair, error: Exception) -> None:
-    message = error.message if isinstance(error, UserError) else str(error)
-    name = type(error).__qualname__
-    pair.state = "failed"
-    pair.error = ErrorInfo(type=name, message=scrub_text(message), traceback=scrub_traceback(error))
-    if isinstance(error, DataUnavailable) and error.remedy:
-        pair.reason = scrub_text(error.remedy)
-    else:
-        first = next((line for line in message.splitlines() if line.strip()), "")
-        pair.reason = scrub_text(f"{name}: {first}".rstrip(": "))
-
-
-def _receipt(
-    pair: _Pair, record: Record, find: Callable[[str, str], Path | None], memory_before: int | None
-) -> Receipt:
-    items = record.items
-    peak = _peak_memory()
-    raised_here = None if peak is None or memory_before is None else peak > memory_before
-    return Receipt(
-        model=pair.model,
-        benchmark=pair.benchmark,
-        state=pair.state,
-        reason=pair.reason,
-        error=pair.error,
-        score=pair.score,
-        raw=pair.raw,
-        ceiling=pair.ceiling,
-        data=_data(items, find),
-        files=_files(items),
-        weights=_weights(items),
-        environment=current_environment(),
-        seeds={str(item.get("name", "seed")): item.get("value") for item in items if item["kind"] == "seed"},
-        device=next((str(item["name"]) for item in reversed(items) if item["kind"] == "device"), "cpu"),
-        timings=Timings(**pair.seconds, extraction=_seconds(items, "extraction")),
-        memory=Memory(peak_bytes=peak, raised_here=raised_here),
-        cache=_cache_use(items),
-        notes=tuple(scrub_text(note) for note in (*_remarks(items), *pair.notes)),
-    )
-
-
-def _data(items: list[dict[str, Any]], find: Callable[[str, str], Path | None]) -> tuple[DataItem, ...]:
-    named = {
-        (str(item["kind"]), str(item["identifier"]))
-        for item in items
-        if item["kind"] not in _NOT_DATA and item.get("identifier")
-    }
-    return tuple(
-        DataItem(kind=kind, identifier=identifier, plugin=_code(kind, identifier, find))
-        for kind, identifier in sorted(named)
-    )
-
-
 def _files(items: list[dict[str, Any]]) -> tuple[FileItem, ...]:
     files = {}
     for item in items:
@@ -331,8 +415,8 @@ def _weights(items: list[dict[str, Any]]) -> tuple[WeightsItem, ...]:
     return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in sorted(found))
 
 
-def _seconds(items: list[dict[str, Any]], step: str) -> float | None:
-    noted = [float(item["seconds"]) for item in items if item["kind"] == "time" and item.get("step") == step]
+def _extraction_seconds(items: list[dict[str, Any]]) -> float | None:
+    noted = [float(item["seconds"]) for item in items if item["kind"] == "time" and item.get("step") == "extraction"]
     return sum(noted) if noted else None
 
 
@@ -357,8 +441,7 @@ def _finder(plugins: PluginFolders | None) -> Callable[[str, str], Path | None]:
     return lambda kind, identifier: folders.get(kind)
 
 
-def _code(kind: str, identifier: str, find: Callable[[str, str], Path | None]) -> PluginCode | None:
-    folder = find(kind, identifier)
+def _code(folder: Path | None) -> PluginCode | None:
     return describe_plugin(Path(folder)) if folder is not None else None
 
 

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.environment import describe_plugin
-from brainscore_core.receipts.parts import BenchmarkInfo, DataItem, ModelInfo
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import BenchmarkInfo, DataItem, ModelInfo, Receipt
 from brainscore_core.results.store import Listing, Problem, ResultsStore
 from brainscore_core.runner.costs import Cost, Costs, Prediction, costs_table
 

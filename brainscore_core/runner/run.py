@@ -218,7 +218,7 @@ def run_plan(
     plan: Plan,
     *,
     store_address: str,
-    scorer: str = "brainscore_vision.scoring:score_pair",
+    scorer: str,
     cluster: ClusterOptions | None = None,
     on_event: Callable[[Event], None] | None = None,
     isolated: bool = False,

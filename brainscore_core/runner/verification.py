@@ -10,8 +10,7 @@ from brainscore_core.files import file_digest
 from brainscore_core.receipts.changes import Change, changes_between
 from brainscore_core.receipts.difference import ArrayDifference, Difference, Tolerance, array_difference, difference
 from brainscore_core.receipts.environment import current_environment, describe_plugin
-from brainscore_core.receipts.parts import PluginCode
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import PluginCode, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.backend import LARGEST, too_large
 from brainscore_core.results.store import ResultsStore

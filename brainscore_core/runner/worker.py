@@ -14,9 +14,8 @@ from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.receipts.output import kept_log
-from brainscore_core.receipts.parts import BenchmarkInfo, ErrorInfo, ModelInfo, Timings
 from brainscore_core.receipts.privacy import scrub_text
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, Timings
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess

@@ -9,24 +9,25 @@ from brainscore_core.receipts.difference import (
     array_difference,
     difference,
 )
-from brainscore_core.receipts.environment import Environment
-from brainscore_core.receipts.parts import (
+from brainscore_core.receipts.receipt import (
     AttachmentInfo,
     BenchmarkInfo,
     CacheUse,
     CeilingEstimate,
     DataItem,
+    Environment,
     ErrorInfo,
     Estimate,
     FileItem,
     Memory,
     ModelInfo,
     PluginCode,
+    Receipt,
     RunInfo,
+    State,
     Timings,
     WeightsItem,
 )
-from brainscore_core.receipts.receipt import Receipt, State
 from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, receipt_schema
 from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import CLAIM_SECONDS, Claim, ClaimInfo

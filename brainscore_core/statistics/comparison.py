@@ -13,8 +13,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.numerics.ranks import group_letters, rank_intervals, significantly_better, tie_groups
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.receipts.attachments import arrays_of
-from brainscore_core.receipts.parts import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.statistics.units import Incomparable, Side, compare_sides, read_side, units_of

@@ -25,7 +25,7 @@ def stimulus_identifier_is_cacheable(stimuli_identifier: str) -> bool:
     >>> stimulus_identifier_is_cacheable("my_own_selection")
     False
     """
-    from brainscore_vision import data_registry, stimulus_set_registry
+    from brainscore_vision.registries import data_registry, stimulus_set_registry
 
     base = str(stimuli_identifier).split(_MARK)[0]
     return base in stimulus_set_registry or base in data_registry

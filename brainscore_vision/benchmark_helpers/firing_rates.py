@@ -216,9 +216,9 @@ def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_tri
     UserError
         If the model did not return each stimulus once, or several time bins.
     """
-    import brainscore_vision
+    from brainscore_vision.loading import load_stimulus_set
 
-    stimuli = brainscore_vision.load_stimulus_set(stimulus_identifier)
+    stimuli = load_stimulus_set(stimulus_identifier)
     shown = place_on_screen(stimuli, target_visual_degrees=model.visual_degrees())
     recordings: DataAssembly = model.look_at(shown, number_of_trials=number_of_trials)
     if "time_bin" in recordings.dims:

@@ -583,7 +583,7 @@ class RSABenchmark(BenchmarkBase):
 
     def _estimate_ceiling(self) -> Score:
         if self._ceiler is None:
-            from brainscore_vision import load_ceiling
+            from brainscore_vision.registries import make
 
-            self._ceiler = load_ceiling("rsa_ceiling")
+            self._ceiler = make("metric", "rsa_ceiling")
         return self._ceiler(without_single_time_bin(self._assembly))

@@ -57,7 +57,7 @@ def registered_elsewhere(package: Package) -> FindRegistration:
 
 
 def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
-    from brainscore_vision import plugin_index
+    from brainscore_vision.registries import plugin_index
 
     known = plugin_index.locations(registry)
     like = confusable_form(key)

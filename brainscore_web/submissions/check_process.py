@@ -61,8 +61,7 @@ def _described(kind: str, folder: str) -> dict[str, Any]:
     from brainscore_vision.catalogue import catalogue
     from brainscore_vision.plugin_folders import registrations_in
 
-    registry = f"{_SINGULAR[kind]}_registry"
-    names = [key for owner, key in registrations_in(Path(folder)) if getattr(owner, "name", registry) == registry]
+    names = [key for registry, key in registrations_in(Path(folder)) if registry == _SINGULAR[kind]]
     known = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()
     return {entry["identifier"]: entry for entry in known[kind]}
 

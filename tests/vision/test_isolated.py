@@ -12,7 +12,6 @@ import pytest
 import xarray as xr
 from PIL import Image
 
-import brainscore_vision
 from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.errors import NotApplicable, UnknownIdentifier, UserError
 from brainscore_core.isolation import SubjectFailed, SubjectOutOfMemory
@@ -23,7 +22,7 @@ from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_model, run_pair, score
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.isolation import Isolation, isolated_model
+from brainscore_vision.isolation import isolated_model
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
 
@@ -400,16 +399,6 @@ def test_environment_of_its_own(tmp_path, monkeypatch):
         _, _, path = model.process.log.partition("PATH ")
         assert path.index(str(model.environment.folder)) < path.index(str(tmp_path / "modules"))
         assert model.visual_degrees() == 8
-
-
-def test_what_has_no_folder_is_no_error_of_the_receipt(monkeypatch):
-    def refuse(kind, identifier):
-        raise UserError("two plugins register it", remedy="remove one")
-
-    isolation = Isolation("pixels")
-    assert isolation.folder("model", "pixels").name == "pixels"
-    monkeypatch.setattr(brainscore_vision, "registered_folder", refuse)
-    assert isolation.folder("benchmark", "Twice2026.V1-rdm") is None
 
 
 @pytest.mark.slow(reason="in processes of its own")

@@ -10,9 +10,10 @@ import time
 import pytest
 
 import brainscore_vision
+from brainscore_core.errors import UserError
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_vision import scoring
-from brainscore_vision.scoring import forget_model, score_pair
+from brainscore_vision.scoring import ScoredModel, forget_model, score_pair
 
 RUN = RunInfo(id="20260101T000000-test")
 
@@ -218,7 +219,7 @@ def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
     assert first.run.id == RUN.id
     assert loaded(tmp_path) == ["counted-whole"]
     assert "loading counted-whole" in log_of(store, first)
-    process = scoring._cached_model[0]._model.process
+    process = scoring._cached_model[0][1]._model.process
     forget_model()
     assert not process.running
     failed = score(store, "counted-none", "degrees", isolated=True)
@@ -228,7 +229,7 @@ def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
 @pytest.mark.slow(reason="starts the process of a model")
 def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
     first = score(store, "counted-whole", "degrees", isolated=True)
-    held = scoring._cached_model[0]
+    held = scoring._cached_model[0][1]
     assert held.alive
     process = held._model.process
     os.kill(process.pid, signal.SIGKILL)
@@ -262,3 +263,25 @@ def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):
     assert process.returncode == 128 + signal.SIGTERM
     assert errors == ""
     assert [path for path in (tmp_path / "results").rglob("*") if path.is_file()] == []
+
+
+def test_a_model_without_one_plugin_folder_has_no_code_in_its_receipt(monkeypatch):
+    def refuse(kind, identifier):
+        raise UserError("two plugins register it", remedy="remove one")
+
+    assert ScoredModel("pixels").code().name == "pixels"
+    monkeypatch.setattr(scoring, "registered_folder", refuse)
+    assert ScoredModel("pixels").code() is None
+
+
+def test_the_three_kinds_of_models(tmp_path):
+    (tmp_path / "mine.py").write_text("def means(images):\n    return [image.mean() for image in images]\n")
+    reference = f"{tmp_path}/mine.py:means"
+    with ScoredModel("pixels") as registered, ScoredModel(reference, identifier="mine") as from_file:
+        registered.check()
+        assert (registered.name, from_file.name) == ("pixels", "mine")
+        assert from_file.code() == tmp_path / "mine.py"  # known before the file is imported
+    with pytest.raises(UserError, match="its plugin defines how it is made"):
+        ScoredModel("pixels", how={"layers": ["a"]}).check()
+    with pytest.raises(UserError, match="cannot move into another process"):
+        ScoredModel(lambda images: images, isolated=True).check()

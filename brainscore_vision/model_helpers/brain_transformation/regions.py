@@ -186,7 +186,7 @@ def _is_layers(value: Any) -> bool:
 
 def _file_of(identifier: str) -> Path | None:
     """The plugin's file for this model; None if no plugin registers the model or there is no file."""
-    from brainscore_vision import model_registry
+    from brainscore_vision.registries import model_registry
 
     places = model_registry.locations(identifier)
     if not places:

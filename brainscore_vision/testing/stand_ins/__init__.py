@@ -213,7 +213,7 @@ def as_loaded(identifier: str) -> DataAssembly:
 
 
 def _serve_stimuli(client: Any, identifier: str, folder: Path, served: dict[tuple[str, str], _ServedObject]) -> None:
-    from brainscore_vision import stimulus_set_registry
+    from brainscore_vision.registries import stimulus_set_registry
 
     bucket, key = _place(stimulus_set_registry[identifier], identifier)
     if (bucket, key) in served:
@@ -229,7 +229,7 @@ def _serve_stimuli(client: Any, identifier: str, folder: Path, served: dict[tupl
 
 
 def _serve_assembly(client: Any, identifier: str, folder: Path, served: dict[tuple[str, str], _ServedObject]) -> str:
-    from brainscore_vision import data_registry
+    from brainscore_vision.registries import data_registry
 
     stimuli, assembly = unlinked_assembly(identifier)
     bucket, key = _place(data_registry[identifier], identifier)

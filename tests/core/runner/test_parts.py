@@ -77,5 +77,5 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch, tmp_path):
 
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UserError, match="runs need Dask") as caught:
-        run_plan(Plan(), store_address=str(tmp_path))
+        run_plan(Plan(), store_address=str(tmp_path), scorer="runner_toys:score")
     assert caught.value.remedy == 'pip install "brainscore[cluster]"'

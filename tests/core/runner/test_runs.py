@@ -282,7 +282,7 @@ def test_results_in_a_bucket(s3_server, tmp_path):
 
 
 def test_nothing_to_do_starts_nothing(runner):
-    report = run_plan(Plan(), store_address=runner.address, on_event=runner.events.append)
+    report = run_plan(Plan(), store_address=runner.address, scorer="runner_toys:score", on_event=runner.events.append)
     assert report.finished == report.skipped == ()
     assert runner.events == []
 
@@ -299,7 +299,7 @@ def test_impossible_arguments_are_refused_before_anything_starts(runner):
     with pytest.raises(UserError, match="names no function"):
         run_plan(plan, store_address=runner.address, scorer="runner_toys")
     with pytest.raises(UserError, match="cannot travel"):
-        run_plan(plan, store_address=runner.address, scorer_options={"model": object()})
+        run_plan(plan, store_address=runner.address, scorer="runner_toys:score", scorer_options={"model": object()})
 
 
 @pytest.mark.slow(reason="starts clusters of processes")

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from brainscore_core.receipts.environment import Environment
-from brainscore_core.receipts.parts import (
+from brainscore_core.receipts.receipt import (
     AttachmentInfo,
     CacheUse,
     CeilingEstimate,
     DataItem,
+    Environment,
     ErrorInfo,
     FileItem,
     Memory,

@@ -1,0 +1,154 @@
+"""Lists the files that a score passes through.
+
+``python tests/structure/life_of_a_score.py`` scores a pair and renews the list in ``docs/design.md``.
+
+A file counts if one of its functions is called by a function of another file while
+``brainscore score gabor Simulated2026.V1-pls`` runs for the second time: the first run also draws the stimuli and
+indexes the plugins. Activations are computed, not read. Not counted:
+
+- what runs while a module is imported, including ``__getattr__`` of a module, which imports a name at its first use;
+- files in plugin folders;
+- helpers: files of which at most 25 lines run (without docstrings), and which call no other file.
+"""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web")
+STARTS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
+PAIR = ("gabor", "Simulated2026.V1-pls")
+PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")
+MOST_LINES_OF_A_HELPER = 25
+PAGE = ROOT / "docs/design.md"
+LIST = re.compile(r"(?<=<!-- files of a score -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+class Function(NamedTuple):
+    """A function of the project: its file, its first line and its name."""
+
+    file: str
+    line: int
+    name: str
+
+
+class Call(NamedTuple):
+    """A call of one function of the project by another; without a caller, it came from elsewhere."""
+
+    caller: Function | None
+    called: Function
+
+
+class Tracer:
+    """Collects the calls between functions, in the order of the first call; argument of `sys.setprofile`."""
+
+    def __init__(self):
+        self.calls = {}
+
+    def __call__(self, frame, event, argument):
+        """Receive an event."""
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(STARTS):
+            return
+        caller = frame.f_back
+        while caller is not None and not caller.f_code.co_filename.startswith(STARTS):
+            caller = caller.f_back
+        key = (None if caller is None else caller.f_code, code)
+        if key not in self.calls and not _during_import(frame):
+            self.calls[key] = None
+
+
+def _during_import(frame):
+    if frame.f_code.co_qualname == "__getattr__":
+        return True
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(STARTS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _function(code):
+    file = Path(code.co_filename).relative_to(ROOT).as_posix()
+    return Function(file, code.co_firstlineno, code.co_qualname.replace("<locals>.", ""))
+
+
+def traced_calls():
+    """Score in a process of its own, and return its calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, "BRAINSCORE_HOME": folder, "PYTHONPATH": path}
+        subprocess.run([sys.executable, __file__, folder], env=environment, check=True, stdout=subprocess.DEVNULL)
+        calls = json.loads((Path(folder) / "calls.json").read_text())
+    return [Call(caller and Function(*caller), Function(*called)) for caller, called in calls]
+
+
+def _score_twice(folder):
+    from brainscore.cli import app
+
+    tracer = Tracer()
+    for number in range(2):
+        os.environ["BRAINSCORE_ACTIVATIONS"] = str(folder / f"activations-{number}")
+        if number == 1:
+            threading.setprofile(tracer)
+            sys.setprofile(tracer)
+        app(["score", *PAIR, "--results", str(folder / f"results-{number}")], standalone_mode=False)
+    sys.setprofile(None)
+    threading.setprofile(None)
+    calls = [(caller and _function(caller), _function(called)) for caller, called in tracer.calls]
+    (folder / "calls.json").write_text(json.dumps(calls))
+
+
+def files_of(calls):
+    """Files that count, in the order in which they are entered, each with its functions that other files call."""
+    entered, leaving, ran = {}, set(), {}
+    for caller, called in calls:
+        ran.setdefault(called.file, set()).add(called.line)
+        if caller is None or caller.file != called.file:
+            names = entered.setdefault(called.file, [])
+            if called.name not in names:
+                names.append(called.name)
+        if caller is not None and caller.file != called.file:
+            leaving.add(caller.file)
+    return {
+        file: names
+        for file, names in entered.items()
+        if not PLUGIN.match(file) and (file in leaving or _lines(file, ran[file]) > MOST_LINES_OF_A_HELPER)
+    }
+
+
+def _lines(file, starts):
+    """Number of lines of the functions that begin at these lines, without docstrings."""
+    total = 0
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            described = node.body[0] if ast.get_docstring(node) is not None else None
+            docstring = 0 if described is None else described.end_lineno - described.lineno + 1
+            total += (node.end_lineno - node.lineno + 1 - docstring) * (first in starts)
+    return total
+
+
+def as_list(files):
+    """The files as a numbered list in Markdown."""
+    lines = []
+    for number, (file, names) in enumerate(files.items(), 1):
+        shown = [f"`{name}`" for name in names if "<" not in name]
+        lines.append(f"{number}. `{file}`: {', '.join(shown)}\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        _score_twice(Path(sys.argv[1]))
+    else:
+        renewed = as_list(files_of(traced_calls()))
+        PAGE.write_text(LIST.sub(lambda match: renewed, PAGE.read_text()))

@@ -1,0 +1,59 @@
+"""How many files a score passes through, and that calls between packages only go down; see `life_of_a_score`."""
+
+import tomllib
+
+import pytest
+
+from . import life_of_a_score as life
+
+MOST_FILES = 50
+
+pytestmark = pytest.mark.slow(reason="scores a pair twice in a process of its own, the second time traced")
+
+
+@pytest.fixture(scope="module")
+def calls():
+    return life.traced_calls()
+
+
+def test_few_files(calls):
+    files = life.files_of(calls)
+    assert len(files) <= MOST_FILES, life.as_list(files)
+
+
+def test_the_page_shows_the_files(calls):
+    shown = life.LIST.search(life.PAGE.read_text()).group()
+    assert shown == life.as_list(life.files_of(calls)), f"renew it: python {life.__file__}"
+
+
+def test_calls_between_packages_go_down(calls):
+    """Core calls the package above it only where a plugin is registered or passed to core."""
+    contracts = tomllib.loads((life.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    levels = [_levels(contract) for contract in contracts if contract["type"] == "layers"]
+    up = [
+        f"{caller.file}: {caller.name} calls {called.file}: {called.name}"
+        for caller, called in calls
+        if caller is not None and not life.PLUGIN.match(called.file)
+        for level in levels
+        if _level(called, level) < _level(caller, level)
+    ]
+    assert levels
+    assert up == []
+
+
+def _levels(contract):
+    """Module → its level, 0 is the highest."""
+    containers = [f"{container}." for container in contract.get("containers", [])] or [""]
+    return {
+        f"{container}{name.strip(' ()')}": number
+        for number, layer in enumerate(contract["layers"])
+        for name in layer.replace(":", "|").split("|")
+        for container in containers
+    }
+
+
+def _level(function, levels):
+    """Level of a function's module; not a number, which compares as neither above nor below, if there is none."""
+    module = function.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    found = [number for name, number in levels.items() if f"{module}.".startswith(f"{name}.")]
+    return found[0] if found else float("nan")
