@@ -1,6 +1,7 @@
 """Denied data name the public variant that a user may take in their place."""
 
 import pytest
+from brainscore_vision.public_variants import public_variants
 
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.metrics import Score
@@ -17,7 +18,6 @@ from brainscore_vision import (
     run_pair,
     stimulus_set_registry,
 )
-from brainscore_vision.public_variants import public_variants
 
 
 @pytest.fixture
