@@ -1,10 +1,10 @@
-"""How many files a score passes through, and that calls between packages only go down; see `life_of_a_score`."""
+"""How many files a score passes through, and that calls between packages only go down; see `traces`."""
 
 import tomllib
 
 import pytest
 
-from . import life_of_a_score as life
+from . import traces
 
 MOST_FILES = 50
 
@@ -13,27 +13,26 @@ pytestmark = pytest.mark.slow(reason="scores a pair twice in a process of its ow
 
 @pytest.fixture(scope="module")
 def calls():
-    return life.traced_calls()
+    return traces.calls_of_a_score()
 
 
 def test_few_files(calls):
-    files = life.files_of(calls)
-    assert len(files) <= MOST_FILES, life.as_list(files)
+    files = traces.files_of(calls)
+    assert len(files) <= MOST_FILES, traces.as_list(files)
 
 
 def test_the_page_shows_the_files(calls):
-    shown = life.LIST.search(life.PAGE.read_text()).group()
-    assert shown == life.as_list(life.files_of(calls)), f"renew it: python {life.__file__}"
+    traces.require_list_on_page("score", traces.files_of(calls))
 
 
 def test_calls_between_packages_go_down(calls):
     """Core calls the package above it only where a plugin is registered or passed to core."""
-    contracts = tomllib.loads((life.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((traces.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     levels = [_levels(contract) for contract in contracts if contract["type"] == "layers"]
     up = [
         f"{caller.file}: {caller.name} calls {called.file}: {called.name}"
         for caller, called in calls
-        if caller is not None and not life.PLUGIN.match(called.file)
+        if caller is not None and not traces.PLUGIN.match(called.file)
         for level in levels
         if _level(called, level) < _level(caller, level)
     ]

@@ -1,10 +1,6 @@
-"""Lists the files that a score passes through.
+"""Lists the files that a score and a submission pass through; ``docs/design.md`` shows the lists.
 
-``python tests/structure/life_of_a_score.py`` scores a pair and renews the list in ``docs/design.md``.
-
-A file counts if one of its functions is called by a function of another file while
-``brainscore score gabor Simulated2026.V1-pls`` runs for the second time: the first run also draws the stimuli and
-indexes the plugins. Activations are computed, not read. Not counted:
+A file counts if one of its functions is called by a function of another file. Not counted:
 
 - what runs while a module is imported, including ``__getattr__`` of a module, which imports a name at its first use;
 - files in plugin folders;
@@ -12,6 +8,7 @@ indexes the plugins. Activations are computed, not read. Not counted:
 """
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -29,7 +26,6 @@ PAIR = ("gabor", "Simulated2026.V1-pls")
 PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")
 MOST_LINES_OF_A_HELPER = 25
 PAGE = ROOT / "docs/design.md"
-LIST = re.compile(r"(?<=<!-- files of a score -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 class Function(NamedTuple):
@@ -48,13 +44,25 @@ class Call(NamedTuple):
 
 
 class Tracer:
-    """Collects the calls between functions, in the order of the first call; argument of `sys.setprofile`."""
+    """Collects the calls between functions while it is entered, in the order of the first call."""
 
     def __init__(self):
-        self.calls = {}
+        self._codes = {}
 
-    def __call__(self, frame, event, argument):
-        """Receive an event."""
+    def __enter__(self):
+        threading.setprofile(self._receive)
+        sys.setprofile(self._receive)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+    def calls(self):
+        """The calls, each once."""
+        return [Call(caller and _function(caller), _function(called)) for caller, called in self._codes]
+
+    def _receive(self, frame, event, argument):
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(STARTS):
             return
@@ -62,8 +70,8 @@ class Tracer:
         while caller is not None and not caller.f_code.co_filename.startswith(STARTS):
             caller = caller.f_back
         key = (None if caller is None else caller.f_code, code)
-        if key not in self.calls and not _during_import(frame):
-            self.calls[key] = None
+        if key not in self._codes and not _during_import(frame):
+            self._codes[key] = None
 
 
 def _during_import(frame):
@@ -81,8 +89,12 @@ def _function(code):
     return Function(file, code.co_firstlineno, code.co_qualname.replace("<locals>.", ""))
 
 
-def traced_calls():
-    """Score in a process of its own, and return its calls."""
+def calls_of_a_score():
+    """Score in a process of its own, and return the calls.
+
+    The calls are those of a second run; the first one also draws the stimuli and indexes the plugins. Activations are
+    computed, not read.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "BRAINSCORE_HOME": folder, "PYTHONPATH": path}
@@ -97,14 +109,9 @@ def _score_twice(folder):
     tracer = Tracer()
     for number in range(2):
         os.environ["BRAINSCORE_ACTIVATIONS"] = str(folder / f"activations-{number}")
-        if number == 1:
-            threading.setprofile(tracer)
-            sys.setprofile(tracer)
-        app(["score", *PAIR, "--results", str(folder / f"results-{number}")], standalone_mode=False)
-    sys.setprofile(None)
-    threading.setprofile(None)
-    calls = [(caller and _function(caller), _function(called)) for caller, called in tracer.calls]
-    (folder / "calls.json").write_text(json.dumps(calls))
+        with tracer if number == 1 else contextlib.nullcontext():
+            app(["score", *PAIR, "--results", str(folder / f"results-{number}")], standalone_mode=False)
+    (folder / "calls.json").write_text(json.dumps(tracer.calls()))
 
 
 def files_of(calls):
@@ -146,9 +153,15 @@ def as_list(files):
     return "".join(lines)
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        _score_twice(Path(sys.argv[1]))
+def require_list_on_page(subject, files):
+    """Require the list of `subject` in ``docs/design.md`` to be that of `files`, or renew it."""
+    pattern = re.compile(rf"(?<=<!-- files of a {subject} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    text, expected = PAGE.read_text(), as_list(files)
+    if os.environ.get("BRAINSCORE_RENEW_LISTS"):
+        PAGE.write_text(pattern.sub(lambda match: expected, text))
     else:
-        renewed = as_list(files_of(traced_calls()))
-        PAGE.write_text(LIST.sub(lambda match: renewed, PAGE.read_text()))
+        assert pattern.search(text).group() == expected, "run this test with BRAINSCORE_RENEW_LISTS=1 to renew the list"
+
+
+if __name__ == "__main__":
+    _score_twice(Path(sys.argv[1]))
