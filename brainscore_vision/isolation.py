@@ -29,12 +29,11 @@ from brainscore_core.isolation import (
 )
 from brainscore_core.isolation.sandbox import Sandbox, require_sandbox
 from brainscore_core.memory import memory_limit
+from brainscore_core.paths import activations_home, cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.provenance import note, recording
 from brainscore_core.scoring import RunInfo
-from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations.store import activations_home
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
 from brainscore_vision.unregistered_models import is_file_reference
 
@@ -47,7 +46,7 @@ __all__ = ["SANDBOX_REMARK", "Isolation", "environment_for", "isolated_model", "
 SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
 
 _OPTIONS = frozenset({"files", "memory", "processes", "seconds", "file_size", "scratch", "environment"})
-_HOMES = {"BRAINSCORE_HOME": "~/.brain-score", "TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
+_HOMES = {"TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
 
 
 def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
@@ -103,9 +102,9 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
 
 def _homes(files: list[Path]) -> dict[str, str]:
     """Variables of the cache folders that contain some of these files, so that libraries find them."""
-    homes = {"BRAINIO_HOME": cache_home()}
+    homes = {"BRAINIO_HOME": cache_home(), "BRAINSCORE_HOME": home()}
     homes |= {name: Path(os.environ.get(name) or default).expanduser().absolute() for name, default in _HOMES.items()}
-    return {name: str(home) for name, home in homes.items() if any(file.is_relative_to(home) for file in files)}
+    return {name: str(folder) for name, folder in homes.items() if any(file.is_relative_to(folder) for file in files)}
 
 
 class StimulusAccess:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from brainscore_core.files import replacing
+from brainscore_core.paths import plugin_index_file
 from brainscore_core.plugins.errors import PluginWarning
 from brainscore_core.plugins.loading import (
     Plugin,
@@ -29,7 +30,7 @@ from brainscore_core.plugins.loading import (
 )
 from brainscore_core.plugins.source import Registration, Scan, scan_file
 
-__all__ = ["Location", "PluginIndex", "cache_file"]
+__all__ = ["Location", "PluginIndex"]
 
 _VERSION = 1
 Stamp = tuple[int, int]
@@ -55,12 +56,6 @@ def stamp(file: str | os.PathLike[str]) -> Stamp | None:
     except OSError:
         return None
     return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
-
-
-def cache_file() -> Path:
-    """``plugin-index.json`` in ``$BRAINSCORE_HOME``, by default ``~/.brain-score``."""
-    home = os.environ.get("BRAINSCORE_HOME") or os.path.join("~", ".brain-score")
-    return Path(home).expanduser() / "plugin-index.json"
 
 
 def read_cache(file: Path, *, signature: str) -> dict[str, CachedScan]:
@@ -332,7 +327,7 @@ class PluginIndex:
         problems: list[str] = []
         roots = self._find_roots(problems)
         state = _State(variable, roots, [], {}, {}, problems)
-        file = cache_file()
+        file = plugin_index_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
         file_stamp = stamp(file)
         if (file, file_stamp) != self._cache_read or file_stamp is None:

@@ -11,6 +11,7 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.identifiers import from_folder_name, to_folder_name
+from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.attachments import Arrays, write_attachment
 from brainscore_core.receipts.parts import AttachmentInfo
 from brainscore_core.receipts.receipt import Receipt
@@ -19,28 +20,9 @@ from brainscore_core.results.backend import Backend
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
 
-__all__ = ["Listing", "Problem", "ResultsStore", "Scan", "default_results_address"]
+__all__ = ["Listing", "Problem", "ResultsStore", "Scan"]
 
 _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
-
-
-def default_results_address() -> str:
-    """Where receipts go when nobody says otherwise.
-
-    Returns
-    -------
-    str
-        ``$BRAINSCORE_RESULTS``, a folder or ``s3://bucket/prefix``; else ``$BRAINSCORE_HOME/results``, else
-        ``~/.brain-score/results``.
-
-    Examples
-    --------
-    >>> Path(default_results_address()).name
-    'results'
-    """
-    if address := os.environ.get("BRAINSCORE_RESULTS"):
-        return address if _S3.match(address) else str(Path(address).expanduser())
-    return str(Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser() / "results")
 
 
 def backend_of(address: str | os.PathLike[str]) -> Backend:
@@ -129,7 +111,7 @@ class ResultsStore:
     address : str or path, optional
         A folder, which is made when the first receipt is written; or ``s3://bucket/prefix``, with ``brainscore[s3]``
         installed, AWS credentials, and the server's address in ``AWS_ENDPOINT_URL`` where it is not Amazon's. By
-        default :func:`default_results_address`.
+        default :func:`~brainscore_core.paths.default_results_address`.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brainscore_core.errors import UserError
+from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments import folder as _folder
 from brainscore_core.plugins.environments import folder as locks
 from brainscore_core.plugins.environments.base import Base, Installed, base_of
@@ -114,7 +115,7 @@ def environment_of(
     {}
     """
     say = on_progress or _logger.info
-    home = _folder.environments_home(root)
+    home = environments_home(root)
     interpreter = base_of(base)
     installed = interpreter.installed()
     wanted = what_is_wanted(requirements, plugin=plugin, base=interpreter, installed=installed)

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, STALE, replacing
+from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments.base import installed_in
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "StoredEnvironment",
     "collect_garbage",
     "environments",
-    "environments_home",
     "exclusive",
     "folder_of",
     "keys",
@@ -237,19 +237,6 @@ class StoredEnvironment:
     used: float
     nbytes: int
     in_use: bool
-
-
-def environments_home(root: Path | None = None) -> Path:
-    """Folder of environments: ``$BRAINSCORE_HOME/environments``, by default ``~/.brain-score/environments``.
-
-    Examples
-    --------
-    >>> environments_home().name
-    'environments'
-    """
-    if root is not None:
-        return Path(root).expanduser().absolute()
-    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "environments"
 
 
 def folder_of(root: Path, key: str) -> Path:
