@@ -196,7 +196,7 @@ def load_assembly_from_s3(
         Returns the stimulus set; called once.
     merge_stimulus_set_meta : bool, default True
         Whether the stimulus set's columns become levels of `presentation`; see
-        :class:`~brainscore_core.supported_data_standards.brainio.fetch.AssemblyLoader`.
+        :class:`~brainscore_core.supported_data_standards.brainio.assemblies.AssemblyLoader`.
     filename_prefix : str, default 'assy_'
         Prefix of the file name; None selects the default.
 
