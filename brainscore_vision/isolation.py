@@ -263,7 +263,7 @@ def isolated_model(
         on_output=_to_standard_error if on_output is None else on_output,
         # a model that needs a sandbox is not trusted with the files of the store
         shared=[] if prefix or cage is not None or (store := activations_home()) is None else [store],
-        cage=None if cage is None else sandbox_for(model, environment, cage),
+        sandbox=None if cage is None else sandbox_for(model, environment, cage),
     )
     try:
         return IsolatedModel(process, environment)
@@ -323,7 +323,7 @@ class IsolatedModel(BrainModel):
     def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
         self.process = process
         self.environment = environment
-        self._stimulus_access = None if process.cage is None else StimulusAccess(process.cage.exchange)
+        self._stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox.exchange)
         self._identifier = _text_attribute(process, "identifier")
         self.name = _text_attribute(process, "name")
         self.looks_at_files = process.call("looks_at_files") is True
