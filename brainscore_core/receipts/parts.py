@@ -1,4 +1,4 @@
-"""The parts of a receipt, as strict JSON. A number that is not available is None, with the reason beside it."""
+"""The parts of a receipt. A number that is not available is None, with its reason in another field."""
 
 import math
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class PluginCode:
-    """The folder of code that registered something.
+    """The folder of code that registered a plugin.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class PluginCode:
     sha256 : str or None
         Hash over the names and contents of its files.
     distribution, version : str or None
-        The installed package that it came with; None for a private folder.
+        The installed package that contains it; None for a private folder.
     """
 
     name: str
@@ -47,7 +47,7 @@ class PluginCode:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelInfo:
-    """Which model was scored."""
+    """The model that was scored."""
 
     identifier: str
     plugin: PluginCode | None = None
@@ -55,7 +55,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkInfo:
-    """On which benchmark; `control` marks one that checks the method and counts in no average."""
+    """The benchmark; `control` marks one that checks the method and is not part of averages."""
 
     identifier: str
     version: int | str | None = None
@@ -67,7 +67,7 @@ class BenchmarkInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorInfo:
-    """What went wrong, with paths and names of people and machines removed."""
+    """An error, without paths and names of people and machines."""
 
     type: str
     message: str
@@ -87,13 +87,13 @@ class Estimate:
     ci : (float, float) or None
         Confidence interval of level `ci_level`.
     ci_estimates, ci_method : str or None
-        What the interval estimates and what was resampled; how.
+        What the interval estimates and what was resampled; the method.
     ci_reason : str or None
         Why there is no interval.
     scale : str or None
         ``'correlation'``, ``'variance'``, ``'similarity'``, ``'accuracy'``, ``'ceiled'`` or ``'unceiled'``.
     unclamped, unclamped_ci : float and (float, float), or None
-        Value and interval before they were bounded to [0, 1], where they were.
+        Value and interval before they were limited to [0, 1], if they were.
     """
 
     value: float | None
@@ -115,7 +115,7 @@ class Estimate:
         Raises
         ------
         ValueError
-            If the score holds more than one value.
+            If the score is not a single value.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class CeilingEstimate(Estimate):
     meaning : str or None
         ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
     lower_bound : float or None
-        The lower end of a noise ceiling that has two.
+        The lower end of a noise ceiling that is a range.
     """
 
     meaning: str | None = None
@@ -152,7 +152,7 @@ class CeilingEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class DataItem:
-    """A registered data set, stimulus set or metric that took part."""
+    """A registered data set, stimulus set or metric that was used."""
 
     kind: str
     identifier: str
@@ -170,7 +170,7 @@ class FileItem:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsItem:
-    """A model's weights, as a hash over them all."""
+    """Weights of a model, as a hash over all of them."""
 
     identifier: str
     sha256: str
@@ -185,11 +185,11 @@ class RunInfo:
     id : str
         The same for all receipts of one run.
     isolated : bool
-        Whether the model answered from a process of its own.
+        Whether the model ran in a process of its own.
     environment : str or None
-        Key of the environment that was made for the model; None if it was the platform's.
+        Key of the environment that was built for the model; None for the platform's environment.
     packages : dict
-        Names and versions of what is installed in that environment.
+        Names and versions of packages in that environment.
     """
 
     id: str
@@ -200,9 +200,9 @@ class RunInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Timings:
-    """Seconds by the wall clock; None for a step that was not reached.
+    """Wall-clock seconds; None for a step that was not reached.
 
-    `extraction` is the time spent getting activations, stored or computed; it lies inside `ceiling` and `score`.
+    `extraction` is the time of reading or computing activations; it is part of `ceiling` and `score`.
     """
 
     load_model: float | None = None
@@ -226,7 +226,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class CacheUse:
-    """How often stored activations or results were found."""
+    """How often stored activations were found, or had to be computed."""
 
     hits: int = 0
     misses: int = 0
@@ -243,7 +243,7 @@ class AttachmentInfo:
 
     @property
     def suffix(self) -> str:
-        """What the file's name has after the receipt's id.
+        """The end of the file's name, after the receipt's id.
 
         Examples
         --------
@@ -256,7 +256,7 @@ class AttachmentInfo:
 def _fields_of(score: Any) -> dict[str, Any]:
     array = np.asarray(score)
     if array.size != 1:
-        raise ValueError(f"a single value is needed, not shape {array.shape}")
+        raise ValueError(f"the score must be a single value, not an array of shape {array.shape}")
     attrs = getattr(score, "attrs", {})
     error = _number(attrs.get("error"))
     interval = _interval(attrs.get("ci"))

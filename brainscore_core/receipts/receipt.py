@@ -1,4 +1,4 @@
-"""The receipt: everything needed to redo, compare and show one score."""
+"""The receipt: everything needed to reproduce, compare and show a score."""
 
 import json
 from dataclasses import asdict, dataclass, field, replace
@@ -38,29 +38,29 @@ class Receipt:
     Attributes
     ----------
     id : str
-        Time in UTC to the microsecond, and the beginning of the content's hash; empty until :meth:`identified`.
+        Time in UTC to the microsecond, and the beginning of the content's hash; empty before :meth:`identified`.
     created : str
         Time in UTC, ISO 8601.
     model, benchmark : ModelInfo, BenchmarkInfo
-        What was scored on what, with hashes of both plugins' code.
+        The model and the benchmark, with hashes of both plugins' code.
     state : str
         ``'scored'``; ``'undefined'`` (NaN); ``'not applicable'`` (the model cannot do it); ``'failed'``.
     reason : str or None
         Why there is no score.
     error : ErrorInfo or None
-        What went wrong; only of a failed pair.
+        The error of a failed pair.
     score, raw : Estimate or None
-        Relative to the ceiling, and before.
+        The score relative to the ceiling, and before normalization.
     ceiling : CeilingEstimate or None
-        What the best possible model would reach.
+        The score of the best possible model.
     data, files, weights : tuple
-        Data sets, stimulus sets and metrics that took part, the files that were read, the model's weights.
+        Data sets, stimulus sets and metrics that were used, files that were read, the model's weights.
     run : RunInfo or None
         The run that it belongs to, and the model's own environment.
     environment, seeds, device, timings, memory, cache
-        Under which circumstances.
+        Circumstances of the run.
     attachments : tuple of AttachmentInfo
-        Files beside the receipt: arrays as netCDF, what was printed as text.
+        Files beside the receipt: arrays as netCDF, output as text.
     notes : tuple of str
         What could not be stored, and why.
 
@@ -98,7 +98,7 @@ class Receipt:
     notes: tuple[str, ...] = ()
 
     def identified(self) -> Self:
-        """Give the receipt its time and id, and its attachments their names."""
+        """Return the receipt with time and id, and with names of its attachments."""
         moment = datetime.now(UTC)
         created = self.created or f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
         dated = replace(self, created=created)
@@ -109,7 +109,7 @@ class Receipt:
         return replace(dated, id=identifier, attachments=attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, as the schema says.
+        """Convert to plain JSON types that follow the schema.
 
         Raises
         ------
@@ -122,17 +122,17 @@ class Receipt:
         return data
 
     def to_json(self) -> str:
-        """Strict JSON: no NaN, UTF-8, indented."""
+        """Convert to strict JSON: without NaN, UTF-8, indented."""
         return dumps(self.to_dict()) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read and check a receipt; one of an earlier version becomes what this version would have written.
+        """Read and check a receipt; a receipt of an earlier version is migrated.
 
         Raises
         ------
         ReceiptError
-            If the text is no JSON, does not follow the schema, or was written by a newer version.
+            If the text is not JSON, does not follow the schema, or was written by a newer version.
         """
         try:
             data = json.loads(text, parse_constant=_refuse_constant)
@@ -173,7 +173,7 @@ class Receipt:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid in JSON")
 
 
 def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Environments for models that run in their own process: what a plugin requires, over what is installed here.
+"""Environments for models that run in their own process: a plugin's requirements on top of installed packages.
 
 Nothing is ever installed into the running interpreter.
 """

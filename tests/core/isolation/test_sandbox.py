@@ -25,9 +25,7 @@ def can_sandbox():
 
 
 # where CI is set they fail instead: nobody would notice that they are left out
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("CI") and not can_sandbox(), reason="this machine cannot run sandboxes"
-)
+pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_sandbox(), reason="no sandboxes on this machine")
 
 ATTACKS = """
 import ctypes, errno, json, os, socket, sys
@@ -444,9 +442,9 @@ class TestFolders:
         assert ended.output == "numbers\n"
 
     def test_missing_ones(self, tmp_path):
-        with pytest.raises(UserError, match="the folder .* does not exist"):
+        with pytest.raises(UserError, match=r"the folder .* does not exist"):
             run("pass", folders=[tmp_path / "nowhere"])
-        with pytest.raises(UserError, match="the file .* does not exist"):
+        with pytest.raises(UserError, match=r"the file .* does not exist"):
             run("pass", files=[tmp_path / "nowhere"])
         with pytest.raises(UserError, match="memory=0"):
             Sandbox(memory=0)

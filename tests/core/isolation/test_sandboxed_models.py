@@ -70,9 +70,7 @@ def can_sandbox():
 
 
 # where CI is set they fail instead: nobody would notice that they are left out
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("CI") and not can_sandbox(), reason="this machine cannot run sandboxes"
-)
+pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_sandbox(), reason="no sandboxes on this machine")
 
 
 @pytest.fixture(scope="module")

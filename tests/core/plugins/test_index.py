@@ -33,7 +33,7 @@ def scanned(monkeypatch):
 
 @pytest.fixture
 def distribution(tmp_path, domain):
-    """Installs a made-up distribution that announces plugins."""
+    """Installs a made-up distribution that declares plugins."""
 
     def install(name, value, files):
         for path, source in files.items():
@@ -324,7 +324,7 @@ class TestEntryPoints:
 
     def test_what_is_announced_and_not_installed(self, domain, distribution):
         domain.write("models", "a", "model_registry['a'] = dict")
-        with pytest.warns(PluginWarning, match=r"distribution gone announces plugins in the module lab_c\.x"):
+        with pytest.warns(PluginWarning, match=r"distribution gone declares plugins in the module lab_c\.x"):
             distribution("gone", "lab_c.x", {"lab_c/__init__.py": ""})
         assert list(domain.models) == ["a"]
 
