@@ -83,7 +83,7 @@ class PairFinished(Event):
     Attributes
     ----------
     receipt_id, state, score, reason
-        As in the receipt; `score` is None if there is no number.
+        As in the receipt; `score` is None if it is not defined.
     seconds : float
         From the request to the answer.
     """

@@ -148,7 +148,7 @@ class TestFailures:
         [
             ("segmentation_fault", [], "crash", r"ended by signal 11 \(segmentation fault\) \(in segmentation_fault\)"),
             ("be_killed", [], "crash", r"ended by signal 9 \(killed\).*memory ran out"),
-            ("noise", ["hello\n"], "protocol", "an answer that cannot be read .*no JSON"),
+            ("noise", ["hello\n"], "protocol", "an answer that cannot be read .*not JSON"),
             ("answer_another_question", [], "protocol", "an answer to another request"),
             ("print_for_ever", [], "output", "printed more than 20.0 MB"),
             ("close_the_connection", [], "protocol", "closed its connection"),
